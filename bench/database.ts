@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
+import { PETS_COUNT, seededPet } from './pets.ts';
+import { freePort, isRunning, runCommand, start, stop, temporaryFolder } from './processes.ts';
+
+/** A database of the benchmark's own, with animals and a key. */
+export interface BenchDatabase {
+  readonly url: string;
+  /** A valid API key. */
+  readonly key: string;
+  readonly version: string;
+  readonly pid: number;
+  /** Takes away all that was added to the animals. */
+  restore(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const START_LIMIT_MS = 60_000;
+const ROWS_PER_INSERT = 5000;
+
+/** Starts a private MariaDB, lets the gateway's own commands make tables and a key, and seeds the animals. */
+export async function startDatabase(): Promise<BenchDatabase> {
+  const folder = temporaryFolder();
+  const port = await freePort();
+  const shared = ['--no-defaults', `--datadir=${folder}/data`, ...(process.getuid?.() === 0 ? ['--user=root'] : [])];
+  const install = spawnSync('mariadb-install-db', [...shared, '--auth-root-authentication-method=normal'], {
+    encoding: 'utf8',
+  });
+  if (install.status !== 0) {
+    throw new Error(
+      install.error ? 'No MariaDB here: install mariadb-server.' : `mariadb-install-db: ${install.stderr}`,
+    );
+  }
+  const server = start(
+    [
+      'mariadbd',
+      ...shared,
+      `--socket=${folder}/socket`,
+      `--port=${port}`,
+      '--bind-address=127.0.0.1',
+      '--innodb-buffer-pool-size=512M', // all animals stay in memory: the disk is for commits
+      '--innodb-flush-log-at-trx-commit=1', // a create is on the disk before it is answered
+    ],
+    { stdio: 'ignore', env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` } },
+  );
+  const connection = await connectWhenReady(port, () => isRunning(server));
+  await connection.query('CREATE DATABASE petstore CHARACTER SET utf8mb4');
+  await connection.query('USE petstore');
+  const url = `mysql://root@127.0.0.1:${port}/petstore`;
+  runCommand('src/cli/migrate.ts', [], url);
+  await seed(connection);
+  const [[row]] = await connection.query<(RowDataPacket & { version: string })[]>('SELECT version() AS version');
+  return {
+    url,
+    key: runCommand('src/cli/keys.ts', ['create', '--name', 'bench'], url),
+    version: row?.version ?? '',
+    pid: server.pid ?? 0,
+    restore: () => seed(connection),
+    async close() {
+      await connection.end();
+      await stop(server);
+    },
+  };
+}
+
+async function connectWhenReady(port: number, isAlive: () => boolean): Promise<Connection> {
+  for (const deadline = Date.now() + START_LIMIT_MS; ; ) {
+    try {
+      return await createConnection({ host: '127.0.0.1', port, user: 'root' });
+    } catch (error) {
+      if (!isAlive()) throw new Error('mariadbd ended before it answered.', { cause: error });
+      if (Date.now() > deadline) throw error;
+      await delay(100);
+    }
+  }
+}
+
+async function seed(connection: Connection): Promise<void> {
+  await connection.query('TRUNCATE TABLE pets');
+  for (let first = 1; first <= PETS_COUNT; first += ROWS_PER_INSERT) {
+    const rows = Array.from({ length: ROWS_PER_INSERT }, (_, offset) => {
+      const { id, name, categoryId, status } = seededPet(first + offset);
+      return [id, name, categoryId, status];
+    });
+    await connection.query('INSERT INTO pets (id, name, category_id, status) VALUES ?', [rows]);
+  }
+  await connection.query('ANALYZE TABLE pets');
+}

@@ -1,0 +1,118 @@
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The folder of the gateway. */
+export const ROOT = join(import.meta.dirname, '..');
+
+/** USER_HZ is 100 on every Linux that Node runs on. */
+const TICK_MS = 10;
+
+const children = new Set<ChildProcess>();
+const folders = new Set<string>();
+
+// Whatever ends the benchmark, nothing of it stays behind.
+process.on('exit', () => {
+  for (const child of children) kill(child, 'SIGKILL');
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+
+let isPinned = false;
+
+/**
+ * Leaves the first core to the server under test: binds this process to the second one, and with it all that it
+ * starts without naming cores. False when the machine cannot.
+ */
+export function leaveFirstCore(): boolean {
+  const { status } = spawnSync('taskset', ['--all-tasks', '--cpu-list', '--pid', '1', String(process.pid)]);
+  isPinned = status === 0;
+  return isPinned;
+}
+
+/** Starts a program, on `cores` (`0`, `0,1`) where processes are bound to them, in a process group of its own; it ends with the benchmark. */
+export function start(command: readonly string[], options: SpawnOptions & { cores?: string }): ChildProcess {
+  const { cores, ...rest } = options;
+  const [program = '', ...words] =
+    isPinned && cores !== undefined ? ['taskset', '--cpu-list', cores, ...command] : command;
+  const child = spawn(program, words, { detached: true, ...rest });
+  children.add(child);
+  child.on('error', () => {}); // `exitCode` and `pid` say it too
+  child.on('exit', () => children.delete(child));
+  return child;
+}
+
+/** Ends a program and all that it started, kindly at first. */
+export async function stop(child: ChildProcess): Promise<void> {
+  if (!isRunning(child)) return;
+  kill(child, 'SIGTERM');
+  for (let waitedMs = 0; isRunning(child) && waitedMs < 15_000; waitedMs += 10) await delay(10);
+  kill(child, 'SIGKILL');
+}
+
+export function isRunning(child: ChildProcess): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+function kill(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, signal);
+  } catch {
+    // The group is gone already.
+  }
+}
+
+/** A folder that goes with the benchmark. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
+  folders.add(folder);
+  return folder;
+}
+
+/** A TCP port that nobody listens on now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** CPU time that a process has used, in ms. */
+export function cpuMs(pid: number): number {
+  // proc(5): the name in parentheses may hold spaces; utime and stime are the 12th and 13th field behind it.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+/** CPU time that all programs of the machine have used, in ms. */
+export function machineCpuMs(): number {
+  // proc(5): after `cpu`, user, nice, system, idle, iowait, irq, softirq. Loopback traffic is softirq, which the
+  // times of the processes include.
+  const [, user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'latin1').split(/\s+/, 8).map(Number);
+  return [user, nice, system, irq, softirq].reduce<number>((sum, ticks = 0) => sum + ticks, 0) * TICK_MS;
+}
+
+/** The most memory that a process ever held, in MiB. */
+export function peakMemoryMiB(pid: number): number {
+  const [, kib = Number.NaN] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
+  return Number(kib) / 1024;
+}
+
+/** Runs one of the gateway's own commands to its end; gives the last line that it printed. */
+export function runCommand(script: string, words: readonly string[], databaseUrl: string): string {
+  const env = { ...process.env, DATABASE_URL: databaseUrl };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, script), ...words], {
+    cwd: ROOT,
+    env,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`${script} ${words.join(' ')}: ${stderr}`);
+  return stdout.trimEnd().split('\n').at(-1) ?? '';
+}

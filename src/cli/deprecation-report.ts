@@ -1,0 +1,36 @@
+import { UsageError } from '../failure.ts';
+import { createDeprecatedUseStore, dayNumber } from '../keys/deprecated-use.ts';
+import { printTable, runCommand, withDatabase } from './command.ts';
+
+const HELP = `Who still uses what is deprecated, over REST and over GraphQL.
+
+  npm run deprecations -- report [--days 14] [--json]
+
+  --days N    count the last N days, today included: 1 to 3650, by default 14
+  --json      for programs
+
+The gateway writes its counts once a minute.`;
+
+const DAY_MS = 86_400_000;
+
+await runCommand({
+  help: HELP,
+  options: { days: { type: 'string', default: '14' }, json: { type: 'boolean' } },
+  positionals: 1,
+  async run({ values, positionals: [verb], config }) {
+    if (verb !== 'report') throw new UsageError('Say what to do: report; --help tells more.');
+    const days = /^[1-9]\d{0,3}$/.test(values.days) ? Number(values.days) : Number.NaN;
+    if (!(days <= 3650)) throw new UsageError('--days must be a whole number from 1 to 3650.');
+    const since = dayNumber(new Date(Date.now() - (days - 1) * DAY_MS));
+    const sums = await withDatabase(config, (database) => createDeprecatedUseStore(database).sumSince(since));
+    const rows = sums.map(({ keyName, operation, uses, lastSeenAt }) => ({
+      key: keyName,
+      operation,
+      count: uses,
+      lastSeen: lastSeenAt.toISOString(),
+    }));
+    if (values.json) return console.log(JSON.stringify(rows, null, 2));
+    if (rows.length === 0) return console.log(`Nothing deprecated was used in the last ${days} days.`);
+    printTable([['key', 'operation', 'count', 'last seen'], ...rows.map((row) => Object.values(row).map(String))]);
+  },
+});

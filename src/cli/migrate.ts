@@ -1,0 +1,33 @@
+import { connectDatabase } from '../database/connect.ts';
+import { migrateDown, migrateUp, migrationStatus } from '../database/migrations.ts';
+import { UsageError } from '../failure.ts';
+import { runCommand } from './command.ts';
+
+const HELP = `Schema migrations. Safe to run from several processes at once: one works, the others wait.
+
+  npm run migrate                  run what is pending
+  npm run migrate -- --status      what is done and what is pending; changes nothing
+  npm run migrate -- --rollback    take back the last batch, WITH THE DATA OF ITS TABLES`;
+
+await runCommand({
+  help: HELP,
+  options: { status: { type: 'boolean' }, rollback: { type: 'boolean' } },
+  async run({ values, config }) {
+    if (values.status && values.rollback) throw new UsageError('Give --status or --rollback, not both.');
+    const database = connectDatabase(config);
+    try {
+      await database.ping();
+      if (values.status) {
+        const { completed, pending } = await migrationStatus(database);
+        for (const name of completed) console.log(`done     ${name}`);
+        for (const name of pending) console.log(`pending  ${name}`);
+        return;
+      }
+      const names = await (values.rollback ? migrateDown(database) : migrateUp(database));
+      for (const name of names) console.log(`${values.rollback ? 'taken back' : 'done'}  ${name}`);
+      if (names.length === 0) console.log('Nothing to do.');
+    } finally {
+      await database.close();
+    }
+  },
+});

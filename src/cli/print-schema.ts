@@ -1,0 +1,17 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { printedSchema } from '../schema/schema.ts';
+import { runCommand } from './command.ts';
+
+const HELP = `Writes schema.graphql from the code.
+
+  npm run schema`;
+
+await runCommand({
+  help: HELP,
+  options: {},
+  async run() {
+    await writeFile(join(import.meta.dirname, '../../schema.graphql'), printedSchema());
+    console.log('schema.graphql is written.');
+  },
+});

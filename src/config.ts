@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Where the animals are kept, when nothing says otherwise. */
+export const DEFAULT_DATABASE_URL = 'sqlite:data/petstore.sqlite';
+
+/** The longest body an operator may allow, in bytes: a name of it still fits one database packet. */
+export const BODY_LIMIT_MAX = 4 * 1024 * 1024;
+
+/** All that the environment decides; frozen, parsed once at the start of a process. */
+export interface Config {
+  readonly host: string;
+  /** TCP port; 0 takes a free one. */
+  readonly port: number;
+  /** `mysql://…`, `sqlite:PATH` or `sqlite::memory:`. Holds a password: never log it. */
+  readonly databaseUrl: string;
+  /** True when nobody set DATABASE_URL: a newcomer's machine. */
+  readonly embedded: boolean;
+  /** Connections to the database per process. */
+  readonly databasePoolMax: number;
+  /** Base address shown in the OpenAPI document, without a trailing slash; absent: from the request. */
+  readonly publicUrl: string | undefined;
+  /** Origins that browsers may call from, or `*`. */
+  readonly corsOrigins: readonly string[] | '*';
+  /** Bytes a request body may have. */
+  readonly bodyLimitBytes: number;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly migrateOnStart: boolean;
+  readonly graphiql: boolean;
+  /** Whether a newcomer's first start adds the twelve sample animals. */
+  readonly sampleData: boolean;
+  /** Server processes. */
+  readonly workers: number;
+  /** How long requests under way may take after SIGTERM, in ms. */
+  readonly shutdownGraceMs: number;
+}
+
+/** A setting that stops the start; its message is one line and names variable, value and what is allowed. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Adds the settings of a `.env` file, if there is one in the working folder; what is set already stays. */
+export function loadDotEnv(): void {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The configuration that `environment` (by default the process's own) describes. An empty value counts as absent.
+ * Throws ConfigError for the first wrong value.
+ */
+export function readConfig(environment: Environment = process.env): Config {
+  const text = (name: string): string | undefined => environment[name]?.trim() || undefined;
+  const databaseUrl = text('DATABASE_URL');
+  return Object.freeze({
+    host: text('HOST') ?? '127.0.0.1',
+    port: wholeNumber('PORT', text('PORT'), 4000, 0, 65_535),
+    databaseUrl: parseDatabaseUrl(databaseUrl) ?? DEFAULT_DATABASE_URL,
+    embedded: databaseUrl === undefined,
+    databasePoolMax: wholeNumber('DATABASE_POOL_MAX', text('DATABASE_POOL_MAX'), 10, 1, 1000),
+    publicUrl: parsePublicUrl(text('PUBLIC_URL')),
+    corsOrigins: parseOrigins(text('CORS_ORIGINS')),
+    bodyLimitBytes: wholeNumber('BODY_LIMIT', text('BODY_LIMIT'), 65_536, 1024, BODY_LIMIT_MAX),
+    logLevel: parseLogLevel(text('LOG_LEVEL')),
+    migrateOnStart: flag('MIGRATE_ON_START', text('MIGRATE_ON_START'), true),
+    graphiql: flag('GRAPHIQL', text('GRAPHIQL'), true),
+    sampleData: flag('SAMPLE_DATA', text('SAMPLE_DATA'), true),
+    workers: parseWorkers(text('WORKERS')),
+    shutdownGraceMs: wholeNumber('SHUTDOWN_GRACE_MS', text('SHUTDOWN_GRACE_MS'), 10_000, 0, 600_000),
+  });
+}
+
+function wrong(name: string, value: string, allowed: string): ConfigError {
+  return new ConfigError(`${name}=${JSON.stringify(value)} is not allowed: ${allowed}`);
+}
+
+function wholeNumber(name: string, value: string | undefined, fallback: number, least: number, most: number): number {
+  if (value === undefined) return fallback;
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(number >= least && number <= most)) {
+    throw wrong(name, value, `a whole number from ${least} to ${most}`);
+  }
+  return number;
+}
+
+function flag(name: string, value: string | undefined, fallback: boolean): boolean {
+  if (value === undefined) return fallback;
+  if (value !== 'true' && value !== 'false') throw wrong(name, value, 'true or false');
+  return value === 'true';
+}
+
+const WORKERS_MAX = 256;
+
+function parseWorkers(value: string | undefined): number {
+  if (value === 'auto') return availableParallelism();
+  const workers = value === undefined ? 1 : /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (workers >= 1 && workers <= WORKERS_MAX) return workers;
+  throw wrong('WORKERS', value ?? '', `auto or a whole number from 1 to ${WORKERS_MAX}`);
+}
+
+function parseLogLevel(value: string | undefined): Config['logLevel'] {
+  const level = LOG_LEVELS.find((known) => known === (value ?? 'info'));
+  if (level === undefined) throw wrong('LOG_LEVEL', value ?? '', `one of ${LOG_LEVELS.join(', ')}`);
+  return level;
+}
+
+function parsePublicUrl(value: string | undefined): string | undefined {
+  if (value === undefined) return undefined;
+  const url = URL.parse(value);
+  const plain = url !== null && !url.username && !url.password && !url.search && !url.hash;
+  if (!plain || !/^https?:$/.test(url.protocol)) {
+    throw wrong('PUBLIC_URL', maskCredentials(value), 'an http:// or https:// address without credentials, ? and #');
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+function parseOrigins(value: string | undefined): Config['corsOrigins'] {
+  if (value === undefined || value === '*') return '*';
+  return value.split(/[\s,]+/).map((entry) => {
+    const url = URL.parse(entry);
+    // An origin is scheme, host and port (RFC 6454 §6.2): what a browser sends must be equal to it.
+    if (url === null || url.origin !== entry || entry.includes('*')) {
+      throw wrong(
+        'CORS_ORIGINS',
+        maskCredentials(value),
+        '* or origins such as https://example.com, separated by commas',
+      );
+    }
+    return entry;
+  });
+}
+
+function parseDatabaseUrl(value: string | undefined): string | undefined {
+  if (value === undefined || /^sqlite:.+/.test(value) || /^mysql:\/\/.+/.test(value)) return value;
+  throw wrong(
+    'DATABASE_URL',
+    maskCredentials(value),
+    'mysql://user:password@host:3306/database, sqlite:PATH or sqlite::memory:',
+  );
+}
+
+/** `scheme://user@…`: nothing secret before the @, except that a web address may have a token for a user. */
+const USER_ONLY = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^:@/%]*@[^@]*$/i;
+
+/** `text` with whatever may be a password in an address replaced by `***`. */
+export function maskCredentials(text: string): string {
+  // Greedy up to the last @: a password may hold @, / and : that somebody forgot to encode.
+  const masked = USER_ONLY.test(text) ? text : text.replace(/^([a-z][a-z0-9+.-]*:\/*)?([^:@/]*):(.*)@/i, '$1$2:***@');
+  return masked.replaceAll(/([?&](?:password|pwd)=)[^&]*/gi, '$1***'); // as other drivers write it
+}

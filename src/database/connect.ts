@@ -1,0 +1,80 @@
+import knexFactory, { type Knex } from 'knex';
+import type { Config } from '../config.ts';
+import type { Int64 } from '../int64.ts';
+import { withoutFaults } from './faults.ts';
+import { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } from './mysql.ts';
+import type { Binding } from './prepared.ts';
+import { createSqliteClient } from './sqlite.ts';
+
+/** What DATABASE_URL leads to: a server of the MySQL protocol, or the embedded store. */
+export type Engine = 'mysql' | 'sqlite';
+
+/** An open database: the query builder and what a room may ask about it. */
+export interface Database {
+  readonly knex: Knex;
+  readonly engine: Engine;
+  /**
+   * Runs `work`, which must be one statement or one transaction. A database that is away or too slow is
+   * `service_unavailable`. What lost a deadlock runs again if it is `repeatable`: if doing it twice does no harm.
+   */
+  run<T>(work: (knex: Knex) => PromiseLike<T>, options?: { repeatable: boolean }): Promise<T>;
+  /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. */
+  query<Row>(sql: string, bindings: readonly Binding[]): Promise<Row[]>;
+  /** The ids, in the order of the rows, that one prepared INSERT gives; `into` is `table (column, ...)`. */
+  insert(into: string, rows: readonly (readonly Binding[])[]): Promise<Int64[]>;
+  /** The server's version text; `service_unavailable` when the database does not answer. */
+  ping(): Promise<string>;
+  /** Connections of the pool in use and free, and those who wait for one. */
+  poolState(): { used: number; free: number; waiting: number };
+  /** The same database for work that may take minutes, such as a migration. Close it after use. */
+  unhurried(): Database;
+  /** Waits for the queries under way, then closes every connection. */
+  close(): Promise<void>;
+}
+
+const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
+
+type DatabaseConfig = Pick<Config, 'databaseUrl' | 'databasePoolMax'>;
+
+/**
+ * The database of DATABASE_URL. Connections open on first use, so an unreachable server is seen by
+ * `ping`, not here. Throws ConfigError when the address itself is wrong.
+ */
+export function connectDatabase(config: DatabaseConfig): Database {
+  const { databaseUrl, databasePoolMax } = config;
+  if (!databaseUrl.startsWith('mysql:')) {
+    const database = createDatabase(createSqliteClient(databaseUrl), 'sqlite', () => ({
+      ...database,
+      close: () => Promise.resolve(), // the one connection stays: it may be all there is of `:memory:`
+    }));
+    return database;
+  }
+  const connectMysql = (poolMax: number, limits: typeof REQUEST_LIMITS): Database =>
+    createDatabase(createMysqlClient(databaseUrl, poolMax, limits), 'mysql', () => connectMysql(2, UNHURRIED_LIMITS));
+  return connectMysql(databasePoolMax, REQUEST_LIMITS);
+}
+
+function createDatabase(client: Knex.Config, engine: Engine, unhurried: () => Database): Database {
+  // Errors reach the log through us: with placeholders, for names of animals are nobody's business there.
+  const knex = knexFactory({ ...client, compileSqlOnError: false, log: SILENT });
+  const run: Database['run'] = (work, options) => withoutFaults(() => work(knex), options?.repeatable);
+  const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';
+  return {
+    knex,
+    engine,
+    run,
+    // Both of our clients have these; Knex types a client as any.
+    query: (sql, bindings) => run(() => knex.client.queryPrepared(sql, bindings)),
+    insert: (into, rows) => run(() => knex.client.insertPrepared(into, rows)),
+    unhurried,
+    poolState() {
+      const { pool } = knex.client; // tarn's; Knex types it as any
+      return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
+    },
+    async ping() {
+      const [row] = await run((db) => db.select<{ version: string }[]>(db.raw(`${version} as version`)));
+      return row?.version ?? 'unknown';
+    },
+    close: () => knex.destroy(),
+  };
+}

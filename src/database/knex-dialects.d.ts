@@ -1,0 +1,19 @@
+/** What we use of Knex's dialect classes, which it publishes by path without types. */
+declare module 'knex/lib/dialects/better-sqlite3/index.js' {
+  import { Knex } from 'knex';
+  export default class BetterSqlite3Client extends Knex.Client {
+    connectionSettings: { filename: string };
+    _driver(): unknown;
+    acquireRawConnection(): Promise<unknown>;
+    _query(connection: unknown, query: unknown): Promise<unknown>;
+  }
+}
+
+declare module 'knex/lib/dialects/mysql2/index.js' {
+  import { Knex } from 'knex';
+  export default class Mysql2Client extends Knex.Client {
+    acquireRawConnection(): Promise<unknown>;
+    checkVersion(connection: unknown): Promise<unknown>;
+    _query(connection: unknown, query: unknown): Promise<unknown>;
+  }
+}

@@ -1,0 +1,102 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Knex } from 'knex';
+import { ApiError, serviceUnavailable } from '../errors.ts';
+import type { Database } from './connect.ts';
+
+// Named locks are the server's, not the database's; their names have 64 characters at most.
+const LOCK_NAME = "LEFT(CONCAT('petstore_', SHA2(DATABASE(), 256)), 64)";
+/** How long another process's migration is waited for, on every engine. */
+const LOCK_WAIT_S = 300;
+/** The primary result code, https://www.sqlite.org/rescode.html#busy */
+const SQLITE_BUSY = 5;
+
+const MIGRATIONS: Knex.MigratorConfig = {
+  directory: join(import.meta.dirname, '../../migrations'),
+  loadExtensions: ['.ts'],
+};
+
+/** The names of the migrations that are done and of those that are not. */
+export interface MigrationStatus {
+  readonly completed: readonly string[];
+  readonly pending: readonly string[];
+}
+
+/** Runs every pending migration, once however many processes ask for it; gives the names that ran here. */
+export async function migrateUp(database: Database): Promise<string[]> {
+  // Then there is no lock to wait for, and nothing wrong with a schema that a newer version has added to.
+  if ((await migrationStatus(database)).pending.length === 0) return [];
+  return underLock(database, async (knex) => {
+    const [, names]: [number, string[]] = await knex.migrate.latest(MIGRATIONS);
+    return names;
+  });
+}
+
+/** Takes back what the last `migrateUp` that had work did; gives the names of the migrations undone. */
+export function migrateDown(database: Database): Promise<string[]> {
+  return underLock(database, async (knex) => {
+    const [, names]: [number, string[]] = await knex.migrate.rollback(MIGRATIONS);
+    return names;
+  });
+}
+
+/** Which migrations are done; changes nothing. */
+export function migrationStatus(database: Database): Promise<MigrationStatus> {
+  return database.run(async (knex) => {
+    // Knex's own list would create its tables: a look at an empty database leaves it empty.
+    const fresh = !(await knex.schema.hasTable('knex_migrations'));
+    const done: { name: string }[] = fresh ? [] : await knex('knex_migrations').select('name').orderBy('id');
+    const completed = done.map((migration) => migration.name);
+    const all = await listMigrations();
+    return { completed, pending: all.filter((name) => !completed.includes(name)) };
+  });
+}
+
+async function listMigrations(): Promise<string[]> {
+  return (await readdir(join(import.meta.dirname, '../../migrations'))).filter((file) => file.endsWith('.ts')).sort();
+}
+
+/**
+ * Knex's own lock row makes a second runner fail, and stays set when a runner is killed (knex#2125,
+ * #3538): here the database's own lock is held around it, which a dead connection gives back.
+ */
+async function underLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
+  const unhurried = database.unhurried();
+  try {
+    if (database.engine === 'sqlite') return await underFileLock(unhurried, work);
+    return await unhurried.run((knex) => underNamedLock(knex, work));
+  } finally {
+    await unhurried.close();
+  }
+}
+
+/** SQLite: one IMMEDIATE transaction around all of it is the lock, and undoes half a migration. */
+async function underFileLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + LOCK_WAIT_S * 1000; ; ) {
+    try {
+      return await database.run((knex) => knex.transaction(work));
+    } catch (error) {
+      // The connection itself waits only as long as a request may: here it waits again.
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const cause: unknown = error instanceof ApiError ? error.cause : undefined;
+  return cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === SQLITE_BUSY;
+}
+
+async function underNamedLock<T>(knex: Knex, work: (knex: Knex) => Promise<T>): Promise<T> {
+  const connection: unknown = await knex.client.acquireConnection();
+  const ask = (sql: string, bindings: Knex.RawBinding[]) => knex.raw(sql, bindings).connection(connection);
+  try {
+    const [[answer]] = await ask(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [LOCK_WAIT_S]);
+    if (Number(answer.taken) !== 1) throw serviceUnavailable(new Error('another process is still migrating'));
+    await knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
+    return await work(knex);
+  } finally {
+    await ask(`SELECT RELEASE_LOCK(${LOCK_NAME})`, []).catch(() => {}); // gone with the connection anyway
+    knex.client.releaseConnection(connection);
+  }
+}

@@ -1,0 +1,62 @@
+import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2';
+import type { Binding } from './prepared.ts';
+
+// Read once: mysql2 loads it anew at each access.
+const { TypedParameter } = mysql;
+
+/** Runs a statement that the connection keeps prepared; rejects with the driver's error, after `timeout` ms at the latest. */
+export function executePrepared<Result extends RowDataPacket[] | ResultSetHeader>(
+  connection: Connection,
+  sql: string,
+  bindings: readonly Binding[],
+  timeout: number,
+): Promise<Result> {
+  // As mysql2 guesses, a number would be DOUBLE and a bigint text: neither is compared exactly, nor taken for LIMIT.
+  const values = bindings.map((binding) =>
+    binding === null || typeof binding === 'string' ? binding : TypedParameter.BIGINT(binding),
+  );
+  return new Promise((resolve, reject) => {
+    connection.execute<Result>({ sql, values, timeout }, (error, result) => (error ? reject(error) : resolve(result)));
+  });
+}
+
+/** Adds rows with one INSERT; gives their AUTO_INCREMENT ids in the order of the rows. */
+export async function insertRows(
+  connection: Connection,
+  into: string,
+  rows: readonly (readonly Binding[])[],
+  timeout: number,
+): Promise<string[]> {
+  const rule = idRules.get(connection) ?? (await readIdRule(connection, timeout));
+  idRules.set(connection, rule);
+  const sql = `INSERT INTO ${into} VALUES ${rows.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ')}`;
+  if (rule === 'returned') {
+    // MariaDB sends each row as it is written, https://mariadb.com/kb/en/insertreturning/
+    const added = await executePrepared<RowDataPacket[]>(connection, `${sql} RETURNING id`, rows.flat(), timeout);
+    return added.map(({ id }) => String(id));
+  }
+  if (rule === 'one by one' && rows.length > 1) {
+    const ids: string[] = [];
+    for (const row of rows) ids.push(...(await insertRows(connection, into, [row], timeout)));
+    return ids;
+  }
+  const { insertId } = await executePrepared<ResultSetHeader>(connection, sql, rows.flat(), timeout);
+  const step = rule === 'one by one' ? 1n : rule;
+  return rows.map((_, index) => String(BigInt(insertId) + BigInt(index) * step));
+}
+
+/**
+ * How the ids of several rows are told: by RETURNING, or from the first one in steps. An INSERT of a known number of rows
+ * has no gaps, https://dev.mysql.com/doc/refman/9.7/en/innodb-auto-increment-handling.html, which Connector/J's
+ * getGeneratedKeys relies on, too; but XtraDB Cluster changes the step of a session whenever a node comes or goes.
+ */
+type IdRule = 'returned' | 'one by one' | bigint;
+
+const idRules = new WeakMap<Connection, IdRule>();
+
+async function readIdRule(connection: Connection, timeout: number): Promise<IdRule> {
+  const sql = 'SELECT @@version AS version, @@version_comment AS comment, @@auto_increment_increment AS step';
+  const [row] = await executePrepared<RowDataPacket[]>(connection, sql, [], timeout);
+  if (/mariadb/i.test(row?.version)) return 'returned';
+  return /cluster/i.test(row?.comment) ? 'one by one' : BigInt(row?.step);
+}

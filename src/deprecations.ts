@@ -1,0 +1,36 @@
+/** What is deprecated, with its dates: the one record that headers, documents and reports are derived from. */
+export interface Deprecation {
+  /** The GraphQL coordinate, `Type.field`; a REST operation whose document touches it is deprecated with it. */
+  readonly coordinate: string;
+  /** When it became deprecated. */
+  readonly since: Date;
+  /** When it will be removed. */
+  readonly sunset: Date;
+  /** What to use instead, in words. */
+  readonly replacement: { readonly graphql: string; readonly rest: string; readonly restPath: string };
+}
+
+/** Everything that is deprecated. */
+export const DEPRECATIONS: readonly Deprecation[] = [
+  {
+    coordinate: 'Query.pet',
+    since: new Date('2026-11-20T00:00:00Z'),
+    sunset: new Date('2030-12-05T00:00:00Z'),
+    replacement: { graphql: 'pets(status:)', rest: 'GET /v1/pets with a status filter', restPath: '/v1/pets' },
+  },
+];
+
+/** The deprecation of a GraphQL coordinate, if it has one. */
+export function deprecationOf(coordinate: string): Deprecation | undefined {
+  return DEPRECATIONS.find((deprecation) => deprecation.coordinate === coordinate);
+}
+
+/** `2030-12-05` */
+export function isoDay(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}
+
+/** `5 December 2030` */
+export function longDay(date: Date): string {
+  return date.toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+}

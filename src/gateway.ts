@@ -1,0 +1,98 @@
+import type Koa from 'koa';
+import type { Config } from './config.ts';
+import { connectDatabase, type Database } from './database/connect.ts';
+import { migrateUp, migrationStatus } from './database/migrations.ts';
+import { serviceUnavailable } from './errors.ts';
+import { createApp } from './http/app.ts';
+import { createAuthenticator } from './keys/authenticator.ts';
+import { createDeprecatedUseStore } from './keys/deprecated-use.ts';
+import { createKeyStore, type KeyStore } from './keys/key-store.ts';
+import { createUsage } from './keys/usage.ts';
+import type { Logger } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { createPetStore, type PetStore } from './pets/pet-store.ts';
+
+/** The rooms, wired; it listens nowhere. */
+export interface Gateway {
+  readonly app: Koa;
+  readonly database: Database;
+  readonly keys: KeyStore;
+  readonly pets: PetStore;
+  readonly metrics: Metrics;
+  /** From now on `/readyz` says 503, and every answer ends its connection. */
+  drain(): void;
+  /** Writes what is still in memory and closes the database. */
+  close(): Promise<void>;
+}
+
+/** How often idempotency records that are too old are taken away, in ms. */
+const SWEEP_MS = 600_000;
+
+/**
+ * The gateway that a configuration describes, on a database that has answered and, with MIGRATE_ON_START, has
+ * been migrated. `collectMetrics` gives the page of several processes; by default it is this one's. Throws
+ * ConfigError, or ApiError `service_unavailable` when the database is away.
+ */
+export async function createGateway(
+  config: Config,
+  log: Logger,
+  collectMetrics?: () => Promise<string>,
+): Promise<Gateway> {
+  const database = await openDatabase(config);
+  const pets = createPetStore(database);
+  const keys = createKeyStore(database);
+  const usage = createUsage(keys, createDeprecatedUseStore(database), log);
+  const metrics = createMetrics(database.poolState);
+  let draining = false;
+  const app = createApp({
+    config,
+    log,
+    metrics,
+    pets,
+    usage,
+    authenticate: createAuthenticator(keys),
+    checkReady: readinessCheck(database),
+    isDraining: () => draining,
+    collectMetrics: collectMetrics ?? (() => metrics.registry.metrics()),
+  });
+  const sweep = () =>
+    pets.sweep().catch((error) => log.warn({ err: error }, 'old idempotency records could not be removed'));
+  const sweeper = setInterval(sweep, SWEEP_MS).unref();
+  return {
+    app,
+    database,
+    keys,
+    pets,
+    metrics,
+    drain() {
+      draining = true;
+    },
+    async close() {
+      clearInterval(sweeper);
+      await usage.close();
+      await database.close();
+    },
+  };
+}
+
+async function openDatabase(config: Config): Promise<Database> {
+  const database = connectDatabase(config);
+  try {
+    await database.ping();
+    if (config.migrateOnStart) await migrateUp(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Ready: the database answers, and no migration is pending; the second is asked until it is so once. */
+function readinessCheck(database: Database): () => Promise<void> {
+  let schemaIsCurrent = false;
+  return async () => {
+    await database.ping();
+    schemaIsCurrent ||= (await migrationStatus(database)).pending.length === 0;
+    if (!schemaIsCurrent) throw serviceUnavailable(new Error('migrations are pending'));
+  };
+}

@@ -1,0 +1,88 @@
+import { InputValidationError } from '@pothos/plugin-validation';
+import { GraphQLError } from 'graphql';
+import type { Middleware } from 'koa';
+import { ERRORS, toApiError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { originalError } from '../schema/compile.ts';
+import { LIMITS } from './limits.ts';
+
+/** Who hears of errors. */
+export interface ErrorWatch {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Anything that went wrong in a GraphQL request, as the error that its client may see: `extensions.code` is
+ * always set, and what is no refusal of ours or of GraphQL's is `INTERNAL_SERVER_ERROR`, with the cause logged
+ * under the request id.
+ */
+export function maskError(thrown: unknown, requestId: string, { log, metrics }: ErrorWatch): GraphQLError {
+  const masked = mask(thrown, log, requestId);
+  metrics.countGraphqlError(String(masked.extensions.code));
+  return masked;
+}
+
+function mask(thrown: unknown, log: Logger, requestId: string): GraphQLError {
+  const cause = originalError(thrown);
+  if (cause instanceof InputValidationError) {
+    const message = cause.issues.map(({ path = [], message }) => `${path.join('.')} ${message}`).join('; ');
+    return rewrite(thrown, message, { code: ERRORS.bad_request.graphql });
+  }
+  if (cause instanceof GraphQLError) {
+    const { code, http } = cause.extensions;
+    return rewrite(thrown, cause.message, {
+      code: CODES.has(code) ? code : ERRORS.bad_request.graphql,
+      ...(http ? { http } : {}),
+    });
+  }
+  const error = toApiError(cause);
+  if (error.cause !== undefined) log.error({ err: error.cause, code: error.code, requestId }, error.message);
+  return rewrite(thrown, error.message, { code: error.graphqlCode, http: { headers: error.headers } });
+}
+
+// graphql-yoga and its parts set further codes by themselves; the contract's list has none of them.
+const CODES = new Set<unknown>([
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  ...Object.values(LIMITS).map((limit) => limit.code),
+  ...Object.values(ERRORS).map((error) => error.graphql),
+]);
+
+function rewrite(thrown: unknown, message: string, extensions: Record<string, unknown>): GraphQLError {
+  const { nodes, source, positions, path } = thrown instanceof GraphQLError ? thrown : new GraphQLError('');
+  return new GraphQLError(message, { nodes, source, positions, path, extensions });
+}
+
+/**
+ * Koa middleware: the GraphQL form of every refusal below it that is not a GraphQL answer itself, such as a
+ * missing key or a body that is no JSON.
+ */
+export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
+  return async (ctx, next) => {
+    ctx.state.face = 'graphql';
+    try {
+      await next();
+    } catch (thrown) {
+      const error = toApiError(thrown);
+      if (error.cause !== undefined && error.status >= 500) {
+        log.error({ err: error.cause, requestId: ctx.state.requestId }, error.message);
+      }
+      metrics.countGraphqlError(error.graphqlCode);
+      ctx.status = error.status;
+      ctx.set(error.headers);
+      ctx.set('Content-Type', acceptedMediaType(ctx) || MEDIA_TYPES[0]);
+      ctx.body = JSON.stringify({ errors: [{ message: error.message, extensions: { code: error.graphqlCode } }] });
+    }
+  };
+}
+
+// The first is for clients that accept anything, https://graphql.github.io/graphql-over-http/draft/#sec-Legacy-Watershed
+const MEDIA_TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'] as const;
+
+/** The media type of the answer that a request prefers, or false when it accepts neither. */
+export function acceptedMediaType(ctx: { accepts(types: string[]): string | false | string[] }): string | false {
+  const accepted = ctx.accepts([...MEDIA_TYPES]);
+  return typeof accepted === 'string' ? accepted : false;
+}

@@ -1,0 +1,30 @@
+import cors from '@koa/cors';
+import type { Middleware } from 'koa';
+import type { Config } from '../config.ts';
+
+/** How long a browser may keep a preflight's answer, in seconds: no browser keeps it longer. */
+const PREFLIGHT_MAX_AGE_S = 7200;
+
+// Beside the few that every script may read, https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name
+const READABLE_HEADERS = [
+  'Link',
+  'Location',
+  'X-Request-Id',
+  'Deprecation',
+  'Sunset',
+  'Retry-After',
+  'Idempotency-Replayed',
+];
+
+/** CORS for both faces. Keys travel in a header, never in a cookie: credentials stay off, and `*` is safe. */
+export function allowOrigins(origins: Config['corsOrigins']): Middleware {
+  const allow = cors({
+    // An empty answer: no header at all, and the browser refuses.
+    origin: (ctx) => (origins === '*' ? '*' : (origins.find((origin) => origin === ctx.get('Origin')) ?? '')),
+    allowMethods: ['GET', 'HEAD', 'POST'],
+    exposeHeaders: READABLE_HEADERS,
+    maxAge: PREFLIGHT_MAX_AGE_S,
+  });
+  // Where every origin is welcome, a request without one gets an answer that does not depend on it.
+  return (ctx, next) => (origins === '*' && ctx.req.headers.origin === undefined ? next() : allow(ctx, next));
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import getRawBody from 'raw-body';
+import { ApiError } from './errors.ts';
+import { parseJson } from './int64.ts';
+
+/**
+ * The JSON body of a request, integers exact (see `parseJson`). ApiError `unsupported_media_type` unless it is
+ * `application/json`, `payload_too_large` beyond `limitBytes`, `bad_request` when it is not JSON in UTF-8.
+ */
+export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<unknown> {
+  requireJson(request);
+  return parseBody(await readBytes(request, limitBytes));
+}
+
+function requireJson({ headers }: IncomingMessage): void {
+  // Any parameters are allowed: JSON is UTF-8 whatever a charset parameter says, RFC 8259 §11.
+  if (!/^\s*application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
+    throw new ApiError('unsupported_media_type', 'The Content-Type must be application/json.');
+  }
+  const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
+  if (coding !== 'identity') {
+    // RFC 9110 §15.5.16 has this status for codings too.
+    throw new ApiError('unsupported_media_type', 'The body must be sent without a Content-Encoding.');
+  }
+}
+
+async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  try {
+    return await getRawBody(request, { limit: limitBytes, length: request.headers['content-length'] ?? null });
+  } catch (error) {
+    const type: unknown = error instanceof Error && 'type' in error ? error.type : undefined;
+    if (type === 'entity.too.large') {
+      request.resume(); // raw-body stops reading: the rest must go, or the connection's next request waits behind it
+      throw new ApiError('payload_too_large', `The body must not be larger than ${limitBytes} bytes.`);
+    }
+    throw new ApiError('bad_request', 'The body could not be read to its end.', { cause: error });
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseBody(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new ApiError('bad_request', 'The body is not valid UTF-8.');
+  }
+  try {
+    return parseJson(text);
+  } catch {
+    // JSON.parse's own message quotes the body; RangeError: nested too deeply.
+    throw new ApiError('bad_request', text.trim() === '' ? 'The body is empty.' : 'The body is not valid JSON.');
+  }
+}
+
+/** Whether a JSON value is an object, and no array or null. */
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

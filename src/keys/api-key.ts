@@ -1,0 +1,59 @@
+import { hash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/*
+ * petstore_RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRCCCCCC: a prefix that a leak scanner finds, 32 random base-62
+ * characters (190 bits) and the CRC-32 of all that in six, so that a mistyped or made-up key is told from
+ * a real one without the database. The form is GitHub's:
+ * https://github.blog/engineering/behind-githubs-new-authentication-token-formats/
+ */
+const PREFIX = 'petstore_';
+const RANDOM_LENGTH = 32;
+const CHECKSUM_LENGTH = 6;
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const FORM = /^petstore_[0-9A-Za-z]{38}$/;
+
+/** How much of a key may be shown: the prefix and four of its 38 characters. */
+const VISIBLE_LENGTH = PREFIX.length + 4;
+
+/** A new API key. Show it once; keep only its `hashApiKey`. */
+export function generateApiKey(): string {
+  const body = PREFIX + randomBase62(RANDOM_LENGTH);
+  return body + checksum(body);
+}
+
+/** Whether `text` has the form of an API key and the checksum that belongs to it. */
+export function isApiKey(text: string): boolean {
+  return FORM.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** The SHA-256 of a key, in hexadecimal. No salt and no stretching: 190 random bits cannot be guessed. */
+export function hashApiKey(key: string): string {
+  return hash('sha256', key, 'hex');
+}
+
+/** The beginning of a key that lists may show, to tell keys apart. */
+export function visiblePrefix(key: string): string {
+  return key.slice(0, VISIBLE_LENGTH);
+}
+
+function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      // 248 is the greatest multiple of 62 in a byte: above it, some characters would be likelier.
+      if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
+    }
+  }
+  return text;
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let text = '';
+  for (let digit = 0; digit < CHECKSUM_LENGTH; digit++) {
+    text = ALPHABET.charAt(rest % 62) + text;
+    rest = Math.floor(rest / 62);
+  }
+  return text;
+}

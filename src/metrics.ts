@@ -1,0 +1,66 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import packageJson from '../package.json' with { type: 'json' };
+
+/** Which face a request came to; everything that is neither is `other`. */
+export type Face = 'rest' | 'graphql' | 'other';
+
+/** How full the connection pool is. */
+export interface PoolState {
+  readonly used: number;
+  readonly free: number;
+  readonly waiting: number;
+}
+
+/** Every meter, named once, https://prometheus.io/docs/practices/naming/. No label has values from outside. */
+export interface Metrics {
+  readonly registry: Registry;
+  countRequest(face: Face, operation: string, status: number, seconds: number): void;
+  countGraphqlOperation(type: string): void;
+  countGraphqlError(code: string): void;
+  countDeprecatedUse(operation: string): void;
+  countShedRequest(): void;
+}
+
+/** Meters of one process; `poolState` is asked at each scrape. */
+export function createMetrics(poolState: () => PoolState): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request header to the end of the response; its count is the number of requests.',
+    labelNames: ['face', 'operation', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers,
+  });
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const operations = counter('graphql_operations_total', 'GraphQL operations run, by type.', ['type']);
+  const errors = counter('graphql_errors_total', 'GraphQL errors in responses, by extensions.code.', ['code']);
+  const deprecated = counter('deprecated_use_total', 'Uses of what is deprecated.', ['operation']);
+  const shed = counter('http_requests_shed_total', 'Requests refused early because of overload.', []);
+  new Gauge({
+    name: 'database_pool_connections',
+    help: 'Connections of the pool in use and free, and requests that wait for one.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const [state, count] of Object.entries(poolState())) this.set({ state }, count);
+    },
+  });
+  new Gauge({
+    name: 'petstore_build_info',
+    help: 'Always 1.',
+    labelNames: ['version', 'node'],
+    aggregator: 'first', // over several workers
+    registers,
+  }).set({ version: packageJson.version, node: process.version }, 1);
+  return {
+    registry,
+    countRequest: (face, operation, status, seconds) => requests.observe({ face, operation, status }, seconds),
+    countGraphqlOperation: (type) => operations.inc({ type }),
+    countGraphqlError: (code) => errors.inc({ code }),
+    countDeprecatedUse: (operation) => deprecated.inc({ operation }),
+    countShedRequest: () => shed.inc(),
+  };
+}

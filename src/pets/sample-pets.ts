@@ -1,0 +1,30 @@
+import { type Int64, int64FromJson } from '../int64.ts';
+import type { NewPet, PetStatus } from './pet.ts';
+
+const KINDS = ['Labrador', 'Siamese', 'Cockatiel', 'Clownfish', 'Hamster', 'Tortoise'] as const;
+const NAMES = [
+  'Bella',
+  'Luna',
+  'Rio',
+  'Nemo',
+  'Hazel',
+  'Speedy',
+  'Max',
+  'Milo',
+  'Kiwi',
+  'Marlin',
+  'Pepper',
+  'Zoé',
+] as const;
+const STATUSES: readonly (PetStatus | null)[] = ['available', 'available', 'pending', 'sold', null];
+
+/** How many animals a newcomer finds. */
+export const NEWCOMERS_PETS = 12;
+
+/** The animal number `index` (from 0) of an endless, always equal row: every status, and some without one. */
+export function samplePet(index: number): NewPet {
+  const kind = index % KINDS.length;
+  const round = Math.floor(index / NAMES.length);
+  const name = `${NAMES[index % NAMES.length]} the ${KINDS[kind]}${round === 0 ? '' : ` ${round + 1}`}`;
+  return { name, categoryId: int64FromJson(kind + 1) as Int64, status: STATUSES[index % STATUSES.length] ?? null }; // a small integer is one
+}

@@ -1,0 +1,75 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import type { Logger } from '../log.ts';
+import { stopOnSignals } from './stop.ts';
+import { answerMetricsRequests } from './worker-metrics.ts';
+
+const BACK_OFF_MS = 100;
+const BACK_OFF_MAX_MS = 10_000;
+/** A worker that lived this long, in ms, was no failed start. */
+const SETTLED_MS = 10_000;
+
+/**
+ * Runs WORKERS server processes: a dead one is replaced, with back-off while they die early; SIGHUP replaces all, one
+ * at a time. Resolves with the address when the first one listens; a first start that fails ends the process.
+ */
+export async function superviseWorkers(config: Config, log: Logger): Promise<string> {
+  let stopping = false;
+  let everListened = false;
+  let earlyDeaths = 0;
+
+  const start = (): Worker => {
+    // The primary has migrated already.
+    const worker = cluster.fork({ MIGRATE_ON_START: 'false' });
+    const startedAt = performance.now();
+    worker.once('listening', () => {
+      everListened = true;
+    });
+    worker.once('exit', async (code, signal) => {
+      if (stopping || worker.exitedAfterDisconnect || replaced.has(worker)) return;
+      if (!everListened) process.exit(code || 1); // it has said why
+      earlyDeaths = performance.now() - startedAt < SETTLED_MS ? earlyDeaths + 1 : 0;
+      const waitMs = earlyDeaths === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** earlyDeaths, BACK_OFF_MAX_MS);
+      log.error({ pid: worker.process.pid, code, signal, waitMs }, 'a worker died; starting another');
+      await delay(waitMs);
+      if (!stopping) start();
+    });
+    return worker;
+  };
+
+  const replaced = new WeakSet<Worker>();
+  const reload = async () => {
+    log.info('replacing the workers, one at a time');
+    for (const worker of Object.values(cluster.workers ?? {})) {
+      if (!worker || stopping) continue;
+      await once(start(), 'listening');
+      replaced.add(worker);
+      const gone = once(worker, 'exit');
+      worker.process.kill('SIGTERM');
+      await gone;
+    }
+    log.info('all workers are replaced');
+  };
+
+  const stop = async () => {
+    stopping = true;
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    await Promise.all(
+      workers.map((worker) => {
+        const gone = once(worker, 'exit');
+        worker.process.kill('SIGTERM');
+        return gone;
+      }),
+    );
+  };
+
+  answerMetricsRequests();
+  stopOnSignals(stop, config.shutdownGraceMs, log);
+  process.on('SIGHUP', reload);
+  const [{ address, port }] = await once(start(), 'listening'); // alone: what stops the start is said once
+  for (let worker = 1; worker < config.workers; worker++) start();
+  const host = String(address).includes(':') ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { deprecationOf, longDay } from '../deprecations.ts';
+import { isPetName, LIST_LIMIT, type NewPet, type Pet, type PetStatus } from '../pets/pet.ts';
+import { builder } from './builder.ts';
+import { int64Id } from './int64-id.ts';
+
+/** GraphQL's word for each status of the API description. */
+export const PET_STATUS_WORDS = { available: 'AVAILABLE', pending: 'PENDING', sold: 'SOLD' } as const satisfies Record<
+  PetStatus,
+  string
+>;
+
+const PetStatusEnum = builder.enumType('PetStatus', {
+  description: 'The availability of an animal.',
+  values: {
+    [PET_STATUS_WORDS.available]: { value: 'available', description: 'The animal is for sale.' },
+    [PET_STATUS_WORDS.pending]: { value: 'pending', description: 'The animal is reserved; its sale is not completed.' },
+    [PET_STATUS_WORDS.sold]: { value: 'sold', description: 'The animal has been sold.' },
+  } as const,
+});
+
+const PetObject = builder.objectRef<Pet>('Pet').implement({
+  description: 'An animal of the pet store.',
+  fields: (t) => ({
+    id: t.exposeID('id', { description: 'Unique identifier assigned by the service on creation, a 64-bit integer.' }),
+    name: t.exposeString('name', { description: "The animal's name, exactly as it was sent." }),
+    categoryId: t.exposeID('categoryId', {
+      description: 'Id of the category the animal belongs to, a 64-bit integer.',
+    }),
+    status: t.expose('status', {
+      type: PetStatusEnum,
+      nullable: true,
+      description: 'Availability; null when none was given.',
+    }),
+  }),
+});
+
+const NewPetInput = builder.inputRef<NewPet>('NewPetInput').implement({
+  description: 'An animal to add.',
+  fields: (t) => ({
+    name: t.string({
+      required: true,
+      description: "The animal's name: any Unicode text, the empty one too.",
+      validate: z.string().refine(isPetName, 'must be well-formed Unicode: it holds a lone surrogate'),
+    }),
+    categoryId: t
+      .id({ required: true, description: 'Id of the category the animal belongs to, a 64-bit integer.' })
+      .validate(int64Id),
+    status: t.field({
+      type: PetStatusEnum,
+      description: 'Availability. Null says the same as leaving it out: the animal has none.',
+    }),
+  }),
+});
+
+const { least, most, fallback } = LIST_LIMIT;
+const limitRule = `must be an integer from ${least} to ${most}`;
+
+builder.queryField('pets', (t) =>
+  t.field({
+    type: [PetObject],
+    description: 'Animals by ascending id.',
+    args: {
+      status: t.arg({ type: PetStatusEnum, description: 'Only animals with this availability.' }),
+      limit: t.arg.int({
+        required: true,
+        defaultValue: fallback,
+        description: `How many animals at most: ${least} to ${most}.`,
+        validate: z.int().min(least, limitRule).max(most, limitRule),
+      }),
+      after: t.arg
+        .id({ description: 'Only animals with a greater id: the last id of a page asks for the next one.' })
+        .validate(int64Id),
+    },
+    async resolve(_root, { status, limit, after }, { pets, reply }) {
+      const page = await pets.listPets({ limit, status: status ?? null, after: after ?? null });
+      reply.hasMore = page.hasMore;
+      return page.pets;
+    },
+  }),
+);
+
+const petDeprecation = deprecationOf('Query.pet');
+
+builder.queryField('pet', (t) =>
+  t.field({
+    type: PetObject,
+    nullable: true,
+    description: 'One animal by its id; null when there is none.',
+    ...(petDeprecation && {
+      deprecationReason: `Scheduled for removal on ${longDay(petDeprecation.sunset)}; use ${petDeprecation.replacement.graphql} instead.`,
+    }),
+    args: { id: t.arg.id({ required: true, description: 'The id of the animal.' }).validate(int64Id) },
+    resolve: (_root, { id }, { pets }) => pets.getPet(id),
+  }),
+);
+
+builder.mutationField('addPet', (t) =>
+  t.field({
+    type: PetObject,
+    description: 'Adds an animal and gives it with its id.',
+    args: { input: t.arg({ type: NewPetInput, required: true, description: 'The animal to add.' }) },
+    async resolve(_root, { input }, { pets, reply, nextOnce }) {
+      const { pet, replayed } = await pets.addPet({ ...input, status: input.status ?? null }, nextOnce());
+      if (replayed) reply.replayed = true;
+      return pet;
+    },
+  }),
+);

@@ -1,0 +1,112 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+
+/** A page, or a file that a page needs, as the room that makes it describes it; `http/` serves it. */
+export interface Page {
+  readonly path: string;
+  readonly contentType: string;
+  /** Whether the path changes with the content: browsers then keep it without asking again. */
+  readonly immutable?: boolean;
+  /** Whether only a GET that prefers HTML gets it, and other requests for its path go on. */
+  readonly sharesPath?: boolean;
+  /** Response headers of its own. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether `load` gives it compressed by Brotli. */
+  readonly isCompressed?: boolean;
+  /** The content; asked for once, when the first request comes. */
+  load(): Promise<string | Buffer>;
+}
+
+/** Content types by extension. */
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml; charset=utf-8',
+};
+
+/** An immutable file `name` whose content changes with `version`: its path holds the hash of that. */
+export function versionedAsset(name: string, version: string, load: Page['load']): Page {
+  const contentType = CONTENT_TYPES[extname(name)];
+  if (contentType === undefined) throw new Error(`No content type is known for ${name}`);
+  const digest = hash('sha256', version, 'hex').slice(0, 12);
+  return { path: `/assets/${digest}/${name}`, contentType, immutable: true, load };
+}
+
+/**
+ * Small files of ours as immutable assets; `base` is the `import.meta.url` of the module beside them. They have one
+ * version, so that the scripts among them can import each other by their names.
+ */
+export function ownAssets(base: string, ...names: readonly string[]): readonly Page[] {
+  const contents = names.map((name) => readFileSync(new URL(name, base), 'utf8'));
+  const version = contents.join('\0');
+  return names.map((name, index) => versionedAsset(name, version, async () => contents[index] ?? ''));
+}
+
+/** What every page of ours uses: colours, type and key bar; the paw in the browser's tab. */
+export const [SITE_STYLE, SITE_ICON] = ownAssets(import.meta.url, 'site.css', 'icon.svg') as [Page, Page];
+
+/** `text` as HTML that shows it, in content and in quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** What a page consists of. */
+export interface PageParts {
+  /** Plain text. */
+  readonly title: string;
+  readonly styles: readonly Page[];
+  /** Scripts of ours, and those of packages after them: they run in this order, when the document has been read. */
+  readonly modules?: readonly Page[];
+  readonly scripts?: readonly Page[];
+  /** HTML. */
+  readonly body: string;
+}
+
+/** A whole HTML document; it refers to assets relatively, so that it works below a prefix that a proxy strips. */
+export function htmlDocument({ title, styles, modules = [], scripts = [], body }: PageParts): string {
+  const reference = ({ path }: Page) => path.slice(1);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" type="image/svg+xml" href="${reference(SITE_ICON)}">
+${[SITE_STYLE, ...styles].map((style) => `<link rel="stylesheet" href="${reference(style)}">`).join('\n')}
+${modules.map((module) => `<script src="${reference(module)}" type="module"></script>`).join('\n')}
+${scripts.map((script) => `<script src="${reference(script)}" defer></script>`).join('\n')}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}
+
+/** What a page may do beyond the little that it always may: more sources by directive. */
+export type Permissions = Readonly<Partial<Record<'script' | 'style' | 'font' | 'img' | 'connect' | 'worker', string>>>;
+
+/** The headers of an HTML page: https://www.w3.org/TR/CSP3/, nothing is allowed but what is named. */
+export function htmlHeaders(permissions: Permissions = {}): Readonly<Record<string, string>> {
+  const sources = { style: "'self'", img: "'self'", ...permissions };
+  const policy = [
+    "default-src 'none'",
+    ...Object.entries(sources).map(([kind, source]) => `${kind}-src ${source}`),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'no-referrer' };
+}
+
+/** An HTML page at a path of its own. */
+export function htmlPage(path: string, parts: PageParts, permissions?: Permissions): Page {
+  return {
+    path,
+    contentType: 'text/html; charset=utf-8',
+    headers: htmlHeaders(permissions),
+    load: async () => htmlDocument(parts),
+  };
+}

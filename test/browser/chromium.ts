@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe } from 'vitest';
+
+/** Where browsers of the Chromium family are installed; `CHROMIUM` names another place. */
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = [process.env.CHROMIUM ?? '', ...PLACES].find((place) => existsSync(place));
+
+// The tests' machines may have no way out, and Chromium would try it all the same.
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** A page, with all that it must not do. */
+export interface Visit {
+  readonly page: Page;
+  /** Requests for other hosts, each of which was refused. */
+  readonly foreign: string[];
+  /** Errors and warnings of the console, violations of the content security policy and uncaught exceptions. */
+  readonly complaints: string[];
+  /** Every address that was asked for. */
+  readonly requested: string[];
+}
+
+/** Starts the browser. Whoever calls closes it. */
+export function launch(): Promise<Browser> {
+  return chromium.launch({ args: ARGUMENTS, ...(executablePath && { executablePath }) });
+}
+
+/** A fresh visitor: no storage, every foreign host blocked, the console watched. */
+export async function newVisit(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await browser.newContext(options);
+  const visit: Visit = { page: await context.newPage(), foreign: [], complaints: [], requested: [] };
+  await context.route(
+    (url) => url.origin !== origin,
+    (route) => {
+      visit.foreign.push(route.request().url());
+      return route.abort();
+    },
+  );
+  context.on('request', (request) => visit.requested.push(request.url()));
+  context.on('weberror', (error) => visit.complaints.push(error.error().message));
+  context.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) visit.complaints.push(message.text());
+  });
+  return visit;
+}
+
+/** Tests in a browser: not run, and loudly so, where there is none; with `CI=true` that is a failure. */
+export function describeInBrowser(name: string, body: (browser: () => Browser) => void): void {
+  if (!executablePath) {
+    if (process.env.CI === 'true') throw new Error('the browser tests need chromium, or CHROMIUM with its path');
+    console.warn(`\n!!! ${name} was NOT tested in a browser: install chromium, or set CHROMIUM to its path. !!!\n`);
+    describe.skip(name, () => {});
+    return;
+  }
+  describe(name, () => {
+    let browser: Browser | undefined;
+    beforeAll(async () => {
+      browser = await launch();
+    });
+    afterAll(() => browser?.close());
+    body(() => browser as Browser); // launched before the first test
+  });
+}

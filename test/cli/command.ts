@@ -1,0 +1,37 @@
+import { expect } from 'vitest';
+import { run } from '../support/process.ts';
+
+/** What a command left behind when it ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command, such as `keys`, as a process of its own, in `folder` or a new temporary one, until it ends. */
+export async function command(
+  name: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+  folder?: string,
+): Promise<Ended> {
+  const started = run(`cli/${name}.ts`, args, env, folder);
+  const { code } = await started.exited;
+  return { code, stdout: started.stdout(), stderr: started.stderr() };
+}
+
+/** A command that does its work; gives the lines of its standard output. */
+export async function succeed(...call: Parameters<typeof command>): Promise<string[]> {
+  const { code, stdout, stderr } = await command(...call);
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  return stdout.trimEnd().split('\n');
+}
+
+/** A failure as a person sees it: the exit code, one line on standard error, and no trace of the program. */
+export function expectFailure({ code, stderr }: Ended, expected: number, line: string | RegExp): void {
+  expect(stderr).toMatch(/^[^\n]+\n$/);
+  expect(stderr.trimEnd()).toMatch(line);
+  expect(stderr).not.toMatch(/\bat \S+:\d+|node:internal|Error:/);
+  expect(code).toBe(expected);
+}

@@ -1,0 +1,200 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { printedSchema } from '../../src/schema/schema.ts';
+import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { freePort } from '../support/mysql-server.ts';
+import { openDatabase } from '../support/prepared.ts';
+import { run } from '../support/process.ts';
+import { command, expectFailure, succeed } from './command.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const KEY = /^petstore_[0-9A-Za-z]{38}$/;
+const MIGRATIONS = 4;
+const SETTINGS =
+  'HOST PORT DATABASE_URL DATABASE_POOL_MAX PUBLIC_URL CORS_ORIGINS BODY_LIMIT WORKERS LOG_LEVEL MIGRATE_ON_START GRAPHIQL SAMPLE_DATA SHUTDOWN_GRACE_MS';
+
+describeEachEngine('commands', (engine) => {
+  test('keys create, list and revoke: the key is printed once and works until it is revoked', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    expect(await succeed('keys', ['list'], env)).toEqual(['No keys yet: npm run keys -- create --name NAME']);
+    expect(await succeed('keys', ['list', '--json'], env)).toEqual(['[]']);
+
+    const first = await succeed('keys', ['create', '--name', 'Zoé "the app" 🐾'], env);
+    const second = await succeed('keys', ['create', '--name', 'short', '--expires', '90d'], env);
+    const [key, shortKey] = [first.at(-1) ?? '', second.at(-1) ?? ''];
+    expect([key, shortKey].every((line) => KEY.test(line))).toBe(true);
+    expect(first.slice(0, -1).join('\n')).not.toContain(key.slice(9, 20));
+    expect(first[0]).toContain('"Zoé "the app" 🐾"');
+
+    const json = (await succeed('keys', ['list', '--json'], env)).join('\n');
+    const rows = JSON.parse(json);
+    const nobody = { lastUsed: null, revoked: null };
+    expect(rows).toEqual([
+      {
+        id: '1',
+        name: 'Zoé "the app" 🐾',
+        prefix: key.slice(0, 13),
+        created: expect.any(String),
+        expires: null,
+        ...nobody,
+      },
+      {
+        id: '2',
+        name: 'short',
+        prefix: shortKey.slice(0, 13),
+        created: expect.any(String),
+        expires: expect.any(String),
+        ...nobody,
+      },
+    ]);
+    expect(Date.parse(rows[1].expires) - Date.parse(rows[1].created)).toBeCloseTo(90 * 86_400_000, -5);
+    const table = await succeed('keys', ['list'], env);
+    expect(table[0]).toMatch(/^id +name +prefix +created +expires +lastUsed +revoked$/);
+    expect(table).toHaveLength(3);
+    expect(json + table.join('\n')).not.toContain(key.slice(9, 20));
+
+    const gateway = await startGateway(engine, env);
+    const status = async () =>
+      (await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status;
+    expect(await succeed('keys', ['revoke', '1'], env)).toEqual([
+      'Key 1 is revoked: it stops working everywhere within five seconds.',
+    ]);
+    expect(await status()).toBe(401);
+    expect(JSON.parse((await succeed('keys', ['list', '--json'], env)).join('\n'))[0].revoked).toMatch(/^\d{4}-.*Z$/);
+    expectFailure(await command('keys', ['revoke', '77'], env), 2, /^No key has the id 77/);
+  });
+
+  test('migrate, --status and --rollback', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase(), MIGRATE_ON_START: 'false' };
+    const tables = async () => {
+      const database = openDatabase(env.DATABASE_URL);
+      return await database.knex.schema.hasTable('pets');
+    };
+    const pending = await succeed('migrate', ['--status'], env);
+    expect(pending).toHaveLength(MIGRATIONS);
+    expect(pending.every((line) => line.startsWith('pending  '))).toBe(true);
+    expect(await tables()).toBe(false);
+    expectFailure(await command('keys', ['list'], env), 1, /api_keys/);
+
+    expect((await succeed('migrate', [], env)).map((line) => line.slice(0, 6))).toEqual(
+      Array(MIGRATIONS).fill('done  '),
+    );
+    expect(await succeed('migrate', [], env)).toEqual(['Nothing to do.']);
+    expect((await succeed('migrate', ['--status'], env)).every((line) => line.startsWith('done     '))).toBe(true);
+    expect(await succeed('keys', ['list', '--json'], env)).toEqual(['[]']);
+
+    const back = await succeed('migrate', ['--rollback'], env);
+    expect(back.map((line) => line.slice(0, 12))).toEqual(Array(MIGRATIONS).fill('taken back  '));
+    expect(await tables()).toBe(false);
+    expect(await succeed('migrate', ['--rollback'], env)).toEqual(['Nothing to do.']);
+    expect(await succeed('migrate', [], env)).toHaveLength(MIGRATIONS);
+  });
+
+  test('seed adds as many animals as it says, each time', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    const [line] = await succeed('seed', ['--pets', '2501'], env);
+    expect(line).toMatch(/^2,501 animals added in \d+\.\d s\.$/);
+    await succeed('seed', ['--pets', '1'], env);
+    const [row] = await openDatabase(env.DATABASE_URL).knex('pets').count({ pets: '*' });
+    expect(Number(row?.pets)).toBe(2502);
+  });
+
+  test('seed that is interrupted ends between two batches: what it reports is there', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    await succeed('migrate', [], env);
+    const database = openDatabase(env.DATABASE_URL);
+    const count = async () => Number((await database.knex('pets').count({ pets: '*' }))[0]?.pets);
+    const seed = run('cli/seed.ts', ['--pets', '100000000'], env);
+    while ((await count()) === 0) expect(seed.child.exitCode).toBeNull();
+    seed.child.kill('SIGINT');
+    expect(await seed.exited).toEqual({ code: 130, signal: null });
+    const [, reported = ''] = /([\d,]+) animals added in/.exec(seed.stdout()) ?? [];
+    expect(Number(reported.replaceAll(',', ''))).toBe(await count());
+    expect((await count()) % 1000).toBe(0);
+  });
+
+  test('deprecations report: who used what, from both faces', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    const nothing = 'Nothing deprecated was used in the last 14 days.';
+    expect(await succeed('deprecation-report', ['report'], env)).toEqual([nothing]);
+    const gateway = await startGateway(engine, env);
+    for (let use = 0; use < 3; use++) await gateway.request('/v1/pets/1');
+    await gateway.graphql('{ pet(id: 1) { id } }');
+    await gateway.close();
+    const json = JSON.parse((await succeed('deprecation-report', ['report', '--json', '--days', '2'], env)).join('\n'));
+    const lastSeen = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+    expect(json).toEqual([
+      { key: 'test', operation: 'getPet', count: 3, lastSeen },
+      { key: 'test', operation: 'Query.pet', count: 1, lastSeen },
+    ]);
+    const [head, ...rows] = await succeed('deprecation-report', ['report'], env);
+    expect(head).toMatch(/^key +operation +count +last seen$/);
+    expect(rows.map((row) => row.split(/ {2,}/).slice(0, 3))).toEqual([
+      ['test', 'getPet', '3'],
+      ['test', 'Query.pet', '1'],
+    ]);
+  });
+
+  test('doctor: well, without a key, with pending migrations', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    const pending = await command('doctor', [], env);
+    expect([pending.code, pending.stderr]).toEqual([1, '']);
+    expect(pending.stdout).toMatch(/^WRONG: migrations are pending: npm run migrate, or npm start$/m);
+    await succeed('migrate', [], env);
+    const keyless = await command('doctor', [], env);
+    expect(keyless.code).toBe(1);
+    expect(keyless.stdout).toMatch(/^WRONG: no valid API key: npm run keys -- create --name NAME$/m);
+    await succeed('keys', ['create', '--name', 'app'], env);
+    const well = await succeed('doctor', [], env);
+    expect(well.at(-1)).toBe('All is well.');
+    const settings = well.join('\n').match(/^ {2}[A-Z_]{4,}(?= )/gm);
+    expect(settings?.map((name) => name.trim())).toEqual(SETTINGS.split(' '));
+    expect(well.join('\n')).toMatch(/^ {2}API keys +1 valid of 1$/m);
+    expect(well.join('\n')).toMatch(/^ {2}migrations +4 done, 0 pending$/m);
+  });
+});
+
+describe('commands', () => {
+  test('schema writes schema.graphql as the code has it', async () => {
+    expect(await succeed('print-schema')).toEqual(['schema.graphql is written.']);
+    expect(await readFile(join(ROOT, 'schema.graphql'), 'utf8')).toBe(printedSchema());
+  });
+
+  test('a .env file is read, and what is set already stays', async () => {
+    const folder = temporaryFolder();
+    await writeFile(
+      join(folder, '.env'),
+      'DATABASE_URL=sqlite:from-file.sqlite\nDATABASE_POOL_MAX=7\nLOG_LEVEL=debug\n',
+    );
+    const { stdout } = await command('doctor', [], { LOG_LEVEL: 'warn' }, folder);
+    expect(stdout).toMatch(/^ {2}DATABASE_URL +sqlite:from-file\.sqlite$/m);
+    expect(stdout).toMatch(/^ {2}DATABASE_POOL_MAX +7$/m);
+    expect(stdout).toMatch(/^ {2}LOG_LEVEL +warn$/m);
+  });
+
+  test.each(['keys list', 'migrate', 'migrate --status', 'seed --pets 1', 'deprecation-report report'])(
+    '%s with a database that is away: one line, exit code 1, no password',
+    async (call) => {
+      const [name = '', ...args] = call.split(' ');
+      const port = await freePort();
+      const ended = await command(name, args, { DATABASE_URL: `mysql://app:S3cr%40t@127.0.0.1:${port}/petstore` });
+      expectFailure(
+        ended,
+        1,
+        `The database mysql://app:***@127.0.0.1:${port}/petstore does not answer: connect ECONNREFUSED`,
+      );
+      expect(ended.stdout + ended.stderr).not.toContain('S3cr');
+    },
+  );
+
+  test('doctor with a database that is away: exit code 1, the page is printed, no password', async () => {
+    const port = await freePort();
+    const ended = await command('doctor', [], { DATABASE_URL: `mysql://app:S3cr%40t@127.0.0.1:${port}/petstore` });
+    expect([ended.code, ended.stderr]).toEqual([1, '']);
+    expect(ended.stdout).toMatch(/^ {2}answers +no$/m);
+    expect(ended.stdout).toMatch(/^WRONG: The database mysql:\/\/app:\*\*\*@127/m);
+    expect(ended.stdout).not.toContain('S3cr');
+  });
+});

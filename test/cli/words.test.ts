@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { command, expectFailure } from './command.ts';
+
+const COMMANDS = ['keys', 'migrate', 'seed', 'print-schema', 'deprecation-report', 'doctor'];
+
+/** Calls that are wrong, and what the one line says. */
+const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string, string>])[] = [
+  ['keys', /^Say what to do: create --name NAME, list or revoke ID/],
+  ['keys make', /^Say what to do/],
+  ['keys create', /^--name must be 1 to 255 characters\.$/],
+  ['keys create --name=', /^--name must be 1 to 255/],
+  [`keys create --name=${'x'.repeat(256)}`, /^--name must be 1 to 255/],
+  ['keys create --name', /--name.* argument missing/],
+  ['keys create --name x --expires 90', /^--expires "90" must be a whole number and s, m, h or d, such as 90d\.$/],
+  ['keys create --name x --expires 0d', /^--expires "0d" must be/],
+  ['keys create --name x --expires -1d', /^Option '--expires' argument is ambiguous; --help/],
+  ['keys create --name x --expires 1.5d', /^--expires "1.5d" must be/],
+  ['keys create --name x --expires 1w', /^--expires "1w" must be/],
+  ['keys create --name x --expires 36526d', /^--expires "36526d" must be/],
+  ['keys create more --name x', /^Say what to do/],
+  ['keys list --jsn', /Unknown option '--jsn'/],
+  ['keys list more', /^Say what to do/],
+  ['keys revoke', /^Say what to do/],
+  ['keys revoke abc', /^"abc" is no key id; npm run keys -- list shows them\.$/],
+  ['keys revoke 01', /^"01" is no key id/],
+  ['keys revoke 9223372036854775808', /is no key id/],
+  ['keys revoke 1\n2', /^"1 2" is no key id/],
+  ['keys revoke 1 2', /^Unknown word "2"/],
+  ['migrate up', /^Unknown word "up"/],
+  ['migrate --stat', /Unknown option '--stat'/],
+  ['migrate --status --rollback', /^Give --status or --rollback, not both\.$/],
+  ['migrate --status=yes', /--status.* does not take an argument/],
+  ['seed', /^--pets must be a whole number from 1 to 100000000\.$/],
+  ['seed 100', /^Unknown word "100"/],
+  ['seed --pets 0', /^--pets must be/],
+  ['seed --pets -5', /^Option '--pets' argument is ambiguous; --help/],
+  ['seed --pets 1e3', /^--pets must be/],
+  ['seed --pets 100000001', /^--pets must be/],
+  ['print-schema now', /^Unknown word "now"/],
+  ['print-schema --json', /Unknown option '--json'/],
+  ['deprecation-report', /^Say what to do: report/],
+  ['deprecation-report show', /^Say what to do: report/],
+  ['deprecation-report report --days 0', /^--days must be a whole number from 1 to 3650\.$/],
+  ['deprecation-report report --days 3651', /^--days must be/],
+  ['deprecation-report report --days soon', /^--days must be/],
+  ['deprecation-report report more', /^Unknown word "more"/],
+  ['doctor --fix', /Unknown option '--fix'/],
+  ['doctor please', /^Unknown word "please"/],
+  ['doctor', /^PORT="x" is not allowed: a whole number from 0 to 65535$/, { PORT: 'x' }],
+  ['keys list', /^WORKERS="0" is not allowed: auto or a whole number from 1 to 256$/, { WORKERS: '0' }],
+  ['migrate', /^DATABASE_URL=.*is not allowed: mysql:/, { DATABASE_URL: 'postgres://u:S3cret@h/d' }],
+  ['keys list', /^DATABASE_URL must have the form mysql:/, { DATABASE_URL: 'mysql://u:S3cret@h' }],
+  ['seed --pets 1', /^DATABASE_URL: unknown option "tls"/, { DATABASE_URL: 'mysql://u:S3cret@h/d?tls=S3cret' }],
+];
+
+const CALLS = WRONG.map(([call, line, env = {}]) => ({ call, line, env }));
+
+describe('commands › --help', () => {
+  it.concurrent.each(COMMANDS)('%s --help prints what it does and exits 0', async (name) => {
+    const { code, stdout, stderr } = await command(name, ['--help'], { DATABASE_URL: 'nonsense' });
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^[A-Z].*\n\n {2}npm run \S+/s);
+    expect(stdout.split('\n').every((line) => line.length <= 120)).toBe(true);
+    expect((await command(name, ['-h'])).stdout).toBe(stdout);
+  });
+});
+
+describe('commands › a wrong word or value', () => {
+  it.concurrent.each(CALLS)('$call: one line, exit code 2', async ({ call, line, env }) => {
+    const [name = '', ...args] = call.split(' ');
+    const ended = await command(name, args, env);
+    expectFailure(ended, 2, line);
+    expect(ended.stdout + ended.stderr).not.toContain('S3cret');
+  });
+});

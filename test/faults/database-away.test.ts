@@ -1,0 +1,31 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { afterFile } from '../support/engines.ts';
+import { hasMysqlServer, type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { runFault } from './fault-run.ts';
+import { startGatewayProcess } from './gateway-process.ts';
+import { freshDatabase, SERVER_FAULTS } from './server-faults.ts';
+
+const HEALS_WITHIN_MS = 2000;
+
+describe.runIf(hasMysqlServer())('faults during mixed load', () => {
+  let server: MysqlServer;
+
+  beforeAll(async () => {
+    server = await startMysqlServer();
+    afterFile(server.remove);
+  });
+
+  test.each(SERVER_FAULTS)(
+    '$name: right or 503 within 5 s, nothing lost or doubled',
+    async ({ fault, gatewayDies = false, poolMax }) => {
+      const gateway = await startGatewayProcess(await freshDatabase(server), poolMax);
+      afterFile(gateway.remove);
+      const report = await runFault({ ...gateway, gatewayDies }, fault(server, gateway));
+      await gateway.remove();
+      expect(report).toMatchObject({ wrong: [], lost: [], doubled: [] });
+      expect(report.slowestMs).toBeLessThan(5000);
+      expect(report.healMs).toBeLessThan(HEALS_WITHIN_MS);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,93 @@
+/*
+ * The faults as one Markdown table: node test/faults/fault-table.ts [PROGRAM ...] (about two minutes). Each row is a
+ * gateway under a mixed load of eight clients while something fails; see mixed-load.ts. It runs on the installed server,
+ * on those of the named programs, on a Galera cluster where Galera is installed, and on SQLite.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startMysqlServer } from '../support/mysql-server.ts';
+import { type Fault, type FaultResult, runFault } from './fault-run.ts';
+import { hasGalera, startGaleraCluster } from './galera-cluster.ts';
+import { GALERA_FAULTS } from './galera-faults.ts';
+import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
+import { freshDatabase, GATEWAY_KILLED, SERVER_FAULTS } from './server-faults.ts';
+import { SQLITE_FAULTS } from './sqlite-faults.ts';
+
+let isClean = true;
+print(
+  'engine',
+  'fault',
+  'right/s before',
+  'sent',
+  'right',
+  '503',
+  'cut',
+  'wrong',
+  'lost',
+  'doubled',
+  'slowest s',
+  'heals in s',
+);
+print(...Array(12).fill('---'));
+for (const program of [undefined, ...process.argv.slice(2)]) await runServer(program);
+if (hasGalera()) await runGalera();
+await runSqlite();
+process.exit(isClean ? 0 : 1);
+
+async function runServer(program: string | undefined): Promise<void> {
+  const server = await startMysqlServer([], program);
+  try {
+    for (const { name, poolMax, gatewayDies, fault } of SERVER_FAULTS) {
+      const gateway = await startGatewayProcess(await freshDatabase(server), poolMax);
+      await run(program ? 'MySQL' : 'MariaDB', name, gateway, fault(server, gateway), gatewayDies);
+    }
+  } finally {
+    await server.remove();
+  }
+}
+
+async function runGalera(): Promise<void> {
+  const cluster = await startGaleraCluster();
+  try {
+    for (const { name, fault } of GALERA_FAULTS) {
+      await run('Galera, 3 nodes', name, await startGatewayProcess(cluster.url), fault(cluster));
+    }
+  } finally {
+    await cluster.remove();
+  }
+}
+
+async function runSqlite(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-faults-'));
+  try {
+    for (const [index, { name, gatewayDies, fault }] of [...SQLITE_FAULTS, GATEWAY_KILLED].entries()) {
+      const path = join(folder, `${index}.db`);
+      const gateway = await startGatewayProcess(`sqlite:${path}`);
+      await run('SQLite', name, gateway, fault(path, gateway), gatewayDies);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function run(engine: string, name: string, gateway: GatewayProcess, fault: Fault, gatewayDies = false) {
+  try {
+    const result = await runFault({ ...gateway, gatewayDies }, fault);
+    const { wrong, lost, doubled } = result;
+    isClean &&= wrong.length + lost.length + doubled.length === 0;
+    print(engine, name, ...figures(result));
+    for (const story of [...wrong, ...lost, ...doubled].slice(0, 5)) console.error(story);
+  } finally {
+    await gateway.remove();
+  }
+}
+
+function figures({ loadHeld, sent, right, unavailable, cut, wrong, lost, doubled, slowestMs, healMs }: FaultResult) {
+  const counts = [loadHeld, sent, right, unavailable, cut, wrong.length, lost.length, doubled.length];
+  return [...counts, ...[slowestMs, healMs].map((ms) => (ms / 1000).toFixed(2))];
+}
+
+function print(...cells: readonly (string | number)[]): void {
+  console.log(`| ${cells.join(' | ')} |`);
+}

@@ -1,0 +1,185 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import { endWithUs } from '../support/end-with-us.ts';
+import { freePort } from '../support/mysql-server.ts';
+import type { StoredPet } from './ledger.ts';
+
+const SERVER = '/usr/sbin/mariadbd';
+const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
+
+/** A three-node Galera cluster of private MariaDB servers on loopback. */
+export interface GaleraCluster {
+  /** `mysql://root@a,b,c/petstore` */
+  readonly url: string;
+  kill(node: number): Promise<void>;
+  /** Starts a killed node again; resolves when it is a synced member. */
+  rejoin(node: number): Promise<void>;
+  /** Lets all nodes refuse queries (error 1047) for some time, as they do while they have lost each other. */
+  refuseFor(ms: number): Promise<void>;
+  /** The animals of each node, read without waiting for the others. */
+  contents(): Promise<StoredPet[][]>;
+  remove(): Promise<void>;
+}
+
+/** Whether this machine has Galera, and the rsync that a new node is filled with. */
+export function hasGalera(): boolean {
+  return [PROVIDER, SERVER, '/usr/bin/rsync'].every((path) => existsSync(path));
+}
+
+interface Node {
+  readonly folder: string;
+  readonly port: number;
+  readonly groupPort: number;
+  readonly transferPorts: readonly [number, number];
+  child?: ChildProcess;
+}
+
+/** Starts the cluster; a start that fails leaves nothing behind. */
+export async function startGaleraCluster(): Promise<GaleraCluster> {
+  if (!hasGalera()) throw new Error('the Galera cluster needs mariadbd, galera-4 and rsync');
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-galera-'));
+  const dismiss = endWithUs({ folder });
+  chmodSync(folder, 0o755);
+  const nodes: Node[] = [];
+  const members = () => `gcomm://${nodes.map(({ groupPort }) => `127.0.0.1:${groupPort}`).join(',')}`;
+  const nodeAt = (index: number): Node => {
+    const node = nodes[index];
+    if (!node) throw new Error(`there is no node ${index}`);
+    return node;
+  };
+  const remove = async () => {
+    await Promise.all(nodes.map(killNode));
+    rmSync(folder, { recursive: true, force: true });
+    dismiss();
+  };
+  try {
+    for (const name of ['a', 'b', 'c']) nodes.push(await prepare(join(folder, name)));
+    initialize(nodeAt(0)); // the others are filled by the first
+    for (const [index, node] of nodes.entries()) await launch(node, index === 0 ? 'gcomm://' : members());
+    await query(nodeAt(0).port, 'CREATE DATABASE petstore');
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  const ports = nodes.map(({ port }) => port);
+  return {
+    url: `mysql://root@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/petstore`,
+    kill: (index) => killNode(nodeAt(index)),
+    rejoin: (index) => launch(nodeAt(index), members()),
+    async refuseFor(ms) {
+      await Promise.all(ports.map((port) => query(port, 'SET GLOBAL wsrep_reject_queries = ALL')));
+      await delay(ms);
+      await Promise.all(ports.map((port) => query(port, 'SET GLOBAL wsrep_reject_queries = NONE')));
+    },
+    contents: () =>
+      Promise.all(
+        ports.map((port) =>
+          query<(StoredPet & mysql.RowDataPacket)[]>(port, 'SELECT id, name FROM petstore.pets ORDER BY id'),
+        ),
+      ),
+    remove,
+  };
+}
+
+async function killNode({ child }: Node): Promise<void> {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+/** Runs one statement on a connection of its own. */
+async function query<Rows extends mysql.QueryResult>(port: number, sql: string): Promise<Rows> {
+  const connection = await mysql.createConnection(`mysql://root@127.0.0.1:${port}/mysql`);
+  try {
+    const [rows] = await connection.query(sql);
+    return rows as Rows; // the caller knows its statement
+  } finally {
+    await connection.end();
+  }
+}
+
+async function prepare(folder: string): Promise<Node> {
+  mkdirSync(join(folder, 'data'), { recursive: true });
+  if (isRoot()) {
+    const mysqlUser = Number(execFileSync('id', ['-u', 'mysql'], { encoding: 'utf8' }));
+    for (const path of [folder, join(folder, 'data')]) chownSync(path, mysqlUser, mysqlUser);
+  }
+  return {
+    folder,
+    port: await freePort(),
+    groupPort: await freePort(),
+    transferPorts: [await freePort(), await freePort()],
+  };
+}
+
+function initialize({ folder }: Node): void {
+  const accounts = ['--auth-root-authentication-method=normal', '--skip-test-db'];
+  execFileSync('mariadb-install-db', [...common(folder), ...accounts], { stdio: 'pipe' });
+}
+
+/** The start of every command line: --no-defaults is read only where it comes first. */
+function common(folder: string): string[] {
+  // rsync gives up root's rights when it receives: the servers run as the user that owns their files.
+  const user = isRoot() ? ['--user=mysql'] : [];
+  return ['--no-defaults', ...user, `--datadir=${folder}/data`, `--tmpdir=${folder}`];
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+async function launch(node: Node, clusterAddress: string): Promise<void> {
+  const { folder, port, groupPort, transferPorts } = node;
+  // The group's own timeouts stay as they are: with shorter ones, nodes that merely lack CPU lose each other.
+  const provider = [
+    `gmcast.listen_addr=tcp://127.0.0.1:${groupPort}`,
+    `ist.recv_addr=127.0.0.1:${transferPorts[1]}`,
+    'gcache.size=32M',
+  ];
+  const child = spawn(
+    SERVER,
+    [
+      ...common(folder),
+      `--port=${port}`,
+      '--bind-address=127.0.0.1',
+      `--socket=${folder}/server.sock`,
+      `--pid-file=${folder}/server.pid`,
+      `--log-error=${folder}/server.log`,
+      '--binlog-format=ROW',
+      '--innodb-autoinc-lock-mode=2',
+      '--innodb-flush-log-at-trx-commit=2', // as in mysql-server.ts: nobody pulls the plug here
+      '--innodb-buffer-pool-size=64M',
+      '--max-connections=300',
+      '--wsrep-on=ON',
+      `--wsrep-provider=${PROVIDER}`,
+      '--wsrep-cluster-name=petstore-test',
+      `--wsrep-cluster-address=${clusterAddress}`,
+      '--wsrep-node-address=127.0.0.1',
+      '--wsrep-sst-method=rsync',
+      `--wsrep-sst-receive-address=127.0.0.1:${transferPorts[0]}`,
+      `--wsrep-provider-options=${provider.join(';')}`,
+    ],
+    { stdio: 'ignore', detached: true },
+  );
+  child.once('exit', endWithUs({ pid: child.pid }));
+  node.child = child;
+  await synced(node);
+}
+
+async function synced({ port, child, folder }: Node): Promise<void> {
+  for (const deadline = Date.now() + 90_000; ; await delay(100)) {
+    try {
+      const [row] = await query<mysql.RowDataPacket[]>(port, "SHOW STATUS LIKE 'wsrep_local_state_comment'");
+      if (row?.Value === 'Synced') return;
+    } catch (error) {
+      if (child?.exitCode !== null && child?.exitCode !== undefined)
+        throw new Error(readFileSync(`${folder}/server.log`, 'utf8').slice(-1500), { cause: error });
+    }
+    if (Date.now() > deadline) throw new Error(`the node on port ${port} did not become a member`);
+  }
+}

@@ -1,0 +1,32 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { afterFile } from '../support/engines.ts';
+import { runFault } from './fault-run.ts';
+import { type GaleraCluster, hasGalera, startGaleraCluster } from './galera-cluster.ts';
+import { GALERA_FAULTS } from './galera-faults.ts';
+import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
+
+// Where CI lacks Galera the start fails, and says so: CI must not pass by leaving it out.
+describe.runIf(hasGalera() || process.env.CI === 'true')('a Galera cluster of three nodes', () => {
+  let cluster: GaleraCluster;
+  let gateway: GatewayProcess;
+
+  beforeAll(async () => {
+    cluster = await startGaleraCluster();
+    afterFile(cluster.remove);
+    gateway = await startGatewayProcess(cluster.url);
+    afterFile(gateway.remove);
+  }, 90_000);
+
+  test.each(GALERA_FAULTS)(
+    '$name: nothing wrong, lost or doubled, and the nodes agree',
+    async ({ fault }) => {
+      const report = await runFault(gateway, fault(cluster));
+      expect(report).toMatchObject({ wrong: [], lost: [], doubled: [] });
+      expect(report.unavailable).toBeGreaterThan(0);
+      expect(report.slowestMs).toBeLessThan(5000);
+      const [first, ...others] = await cluster.contents();
+      for (const other of others) expect(other).toEqual(first);
+    },
+    120_000,
+  );
+});

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createLedger, type Differences, type StoredPet } from './ledger.ts';
+
+/** What a load has seen so far; `wrong` must stay empty. */
+export interface LoadReport {
+  sent: number;
+  right: number;
+  /** Honest 503s. */
+  unavailable: number;
+  /** Requests that the gateway's own death cut off. */
+  cut: number;
+  readonly wrong: string[];
+  slowestMs: number;
+}
+
+/** A load that runs until it is stopped. */
+export interface MixedLoad {
+  readonly report: LoadReport;
+  /** Ends the load, then compares what was acknowledged with what is there: both lists must be empty. */
+  stop(): Promise<LoadReport & Differences>;
+}
+
+/** The gateway that is loaded. */
+export interface LoadTarget {
+  readonly url: string;
+  readonly key: string;
+  /** All animals that are there in the end. */
+  readonly stored: () => Promise<readonly StoredPet[]>;
+  /** Whether the gateway itself is killed: a request may then end without an answer. */
+  readonly gatewayDies?: boolean;
+}
+
+/** Eight is enough to keep both a pool of ten and its host busy, and leaves a small machine room for the servers. */
+const CLIENTS = 8;
+
+/**
+ * Clients that create, half of them with an Idempotency-Key and retries until the animal is there, and that get and
+ * list what was acknowledged. Every answer must be right, or a 503 within five seconds.
+ */
+export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTarget): MixedLoad {
+  const report: LoadReport = { sent: 0, right: 0, unavailable: 0, cut: 0, wrong: [], slowestMs: 0 };
+  const ledger = createLedger();
+  const load = randomUUID().slice(0, 8); // the animals of an earlier load may be there, too
+  let stopped = false;
+
+  const judge = (isRight: boolean, what: string) => {
+    if (isRight) report.right++;
+    else report.wrong.push(what);
+  };
+  /** The answer, judged already when it is "not now"; undefined when the gateway died over it. */
+  const ask = async (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) => {
+    const startedAt = performance.now();
+    report.sent++;
+    try {
+      const response = await fetch(url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
+      const answer = { status: response.status, body: await response.json() };
+      report.slowestMs = Math.max(report.slowestMs, performance.now() - startedAt);
+      if (answer.status === 503) {
+        report.unavailable++;
+        if (answer.body.code !== 'service_unavailable' || !response.headers.get('retry-after'))
+          report.wrong.push(JSON.stringify(answer.body));
+      }
+      return answer;
+    } catch (error) {
+      if (!gatewayDies) throw error;
+      report.cut++;
+      await delay(20); // until somebody listens again
+      return undefined;
+    }
+  };
+  /** Whether this create is done: 503, 409 and no answer are not. */
+  const create = async (name: string, idempotencyKey?: string): Promise<boolean> => {
+    const body = JSON.stringify({ name, categoryId: 1 });
+    const answer = await ask(
+      '/v1/pets',
+      { method: 'POST', body },
+      {
+        'content-type': 'application/json',
+        'x-request-id': name,
+        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+      },
+    );
+    const isCreated = answer?.status === 201;
+    ledger.note(name, String(answer?.status ?? 'no answer'), isCreated ? String(answer.body.id) : undefined);
+    if (answer === undefined || answer.status === 503) return false;
+    const isAtWork = idempotencyKey !== undefined && answer.status === 409;
+    judge(isAtWork || (isCreated && answer.body.name === name), `${name}: ${JSON.stringify(answer)}`);
+    return isCreated;
+  };
+  const read = async (): Promise<void> => {
+    const pet = ledger.latest();
+    const answer = await ask(pet === undefined ? '/v1/pets?limit=5' : `/v1/pets/${pet.id}`);
+    if (answer === undefined || answer.status === 503) return;
+    const isRight = answer.status === 200 && (pet === undefined || answer.body.name === pet.name);
+    judge(isRight, `read of ${JSON.stringify(pet)}: ${JSON.stringify(answer)}`);
+  };
+  const client = async (number: number): Promise<void> => {
+    for (let round = 0; !stopped; round++) {
+      const name = `animal-${load}-${number}-${round}`;
+      const hasKey = number % 2 === 0;
+      ledger.open(name, hasKey);
+      // Retried until it is there, also after the load has ended: a create that was begun is brought to its end.
+      while (!(await create(name, hasKey ? name : undefined)) && hasKey) await delay(50);
+      await read();
+    }
+  };
+  const running = Array.from({ length: CLIENTS }, (_, number) => client(number));
+  return {
+    report,
+    async stop() {
+      stopped = true;
+      await Promise.all(running);
+      return { ...report, ...ledger.compare(await stored()) };
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { number, postGraphql } from './exact-json.ts';
+
+const LIST = 'query ($status: PetStatus, $limit: Int!) { pets(status: $status, limit: $limit) { id } }';
+const LIMIT = { limit: 1 };
+
+/** What is wrong before anything runs: the request as it is, refused as a whole. */
+const REFUSED: readonly [what: string, code: string, query: string | undefined, variables?: object][] = [
+  ['no query', 'BAD_USER_INPUT', undefined],
+  ['no text at all', 'GRAPHQL_PARSE_FAILED', ''],
+  ['a comment only', 'GRAPHQL_PARSE_FAILED', '# nothing'],
+  ['a brace that is not closed', 'GRAPHQL_PARSE_FAILED', '{ pets {'],
+  [
+    'a lone surrogate in a string',
+    'GRAPHQL_PARSE_FAILED',
+    'mutation { addPet(input: { name: "\ud800", categoryId: 1 }) { id } }',
+  ],
+  [
+    'a lone surrogate, escaped',
+    'GRAPHQL_PARSE_FAILED',
+    'mutation { addPet(input: { name: "\\ud800", categoryId: 1 }) { id } }',
+  ],
+  ['a lone surrogate in a comment', 'GRAPHQL_PARSE_FAILED', '{ pets { id } } # \udfff'],
+  ['an unknown field', 'GRAPHQL_VALIDATION_FAILED', '{ petz { id } }'],
+  [
+    '400 unknown fields',
+    'GRAPHQL_VALIDATION_FAILED',
+    `{ ${Array.from({ length: 400 }, (_, n) => `x${n}`).join(' ')} }`,
+  ],
+  ['an unknown argument', 'GRAPHQL_VALIDATION_FAILED', '{ pets(offset: 1) { id } }'],
+  ['an object without fields', 'GRAPHQL_VALIDATION_FAILED', '{ pets }'],
+  ['a missing argument', 'GRAPHQL_VALIDATION_FAILED', '{ pet { id } }'],
+  ['an unknown status in the text', 'GRAPHQL_VALIDATION_FAILED', '{ pets(status: GONE) { id } }'],
+  ['a status as a string in the text', 'GRAPHQL_VALIDATION_FAILED', '{ pets(status: "SOLD") { id } }'],
+  ['a limit of null in the text', 'GRAPHQL_VALIDATION_FAILED', '{ pets(limit: null) { id } }'],
+  ['a limit with a fraction in the text', 'GRAPHQL_VALIDATION_FAILED', '{ pets(limit: 1.5) { id } }'],
+  ['an id with a fraction in the text', 'GRAPHQL_VALIDATION_FAILED', '{ pet(id: 1.0) { id } }'],
+  ['an undeclared variable', 'GRAPHQL_VALIDATION_FAILED', '{ pets(limit: $n) { id } }'],
+  ['an undefined fragment', 'GRAPHQL_VALIDATION_FAILED', '{ pets { ...F } }'],
+  ['an unused fragment', 'GRAPHQL_VALIDATION_FAILED', '{ pets { id } } fragment F on Pet { id }'],
+  ['one name for two lists', 'GRAPHQL_VALIDATION_FAILED', '{ pets(limit: 1) { id } pets(limit: 2) { id } }'],
+  ['a subscription', 'GRAPHQL_VALIDATION_FAILED', 'subscription { pets { id } }'],
+  ['an unknown status in a variable', 'BAD_USER_INPUT', LIST, { ...LIMIT, status: 'sold' }],
+  ['a missing variable', 'BAD_USER_INPUT', LIST, {}],
+  ['a limit of null', 'BAD_USER_INPUT', LIST, { limit: null }],
+  ['a limit as text', 'BAD_USER_INPUT', LIST, { limit: '5' }],
+  ['a limit with a fraction', 'BAD_USER_INPUT', LIST, { limit: 1.5 }],
+  ['a limit beyond 32 bits', 'BAD_USER_INPUT', LIST, { limit: number('9007199254740993') }],
+  ['a limit that is not quite 1', 'BAD_USER_INPUT', LIST, { limit: number('1.00000000000000000001') }],
+];
+
+/** The members that GraphQL allows to an error, §7.1.2: nothing of ours beside them. */
+const MEMBERS = ['message', 'locations', 'path', 'extensions'];
+
+describeEachEngine('errors', (engine) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(engine);
+    await gateway.createPet({ name: 'x', categoryId: 1 });
+  });
+
+  test.each(REFUSED)('%s: %s', async (_what, code, query, variables = {}) => {
+    const asJson = await postGraphql(gateway, { query, variables });
+    expect([asJson.status, Object.keys(asJson.json)]).toEqual([200, ['errors']]);
+    for (const error of asJson.json.errors) {
+      expect(error).toMatchObject({ message: expect.stringMatching(/./), extensions: { code } });
+      expect(Object.keys(error.extensions)).toEqual(['code']);
+      expect(MEMBERS).toEqual(expect.arrayContaining(Object.keys(error)));
+    }
+    const accept = 'application/graphql-response+json';
+    const asResponse = await postGraphql(gateway, { query, variables }, { accept });
+    expect([asResponse.status, asResponse.text]).toEqual([400, asJson.text]);
+  });
+
+  test('a field that is refused leaves the others: the message names the argument', async () => {
+    const query = '{ good: pet(id: 1) { name } bad: pet(id: "x") { name } }';
+    const { json } = await gateway.graphql(query, {}, { accept: 'application/graphql-response+json' });
+    expect(json.data).toEqual({ good: { name: 'x' }, bad: null });
+    expect(json.errors).toEqual([
+      {
+        message: 'id must be a decimal integer of 64 bits, without leading zeros',
+        locations: [{ line: 1, column: 29 }],
+        path: ['bad'],
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
+  });
+});
+
+/** The same document by both ways: one with two root fields is Yoga's each time, one with a single field only at first. */
+const WAYS = [
+  ['one field', '{ pets { id name } }'],
+  ['two fields', '{ pets { id name } pet(id: 1) { id } }'],
+  ['a mutation', 'mutation { addPet(input: { name: "secret", categoryId: 1 }) { id } }'],
+] as const;
+
+describeEachEngine('faults of ours', (engine) => {
+  let broken: TestGateway;
+  beforeAll(async () => {
+    broken = await startGateway(engine);
+    for (const [, query] of WAYS) await broken.graphql(query);
+    await broken.database.knex.schema.renameTable('pets', 'pets_gone');
+  });
+
+  describe.each(WAYS)('%s on a broken table', (_what, query) => {
+    test('shows nothing internal', async () => {
+      const { status, json, text } = await broken.graphql(query);
+      expect(status).toBe(200);
+      for (const error of json.errors) {
+        expect(error.message).toBe('An internal error occurred.');
+        expect(error.extensions).toEqual({ code: 'INTERNAL_SERVER_ERROR' });
+      }
+      expect(text).not.toMatch(/pets_gone|select|insert|table|sqlite|mysql|stack|\.ts|secret/i);
+    });
+
+    test('leaves its cause in the log, under the request id', async () => {
+      const { headers } = await broken.graphql(query);
+      const lines = broken.logs.filter(({ requestId }) => requestId === headers.get('x-request-id'));
+      expect(lines.find(({ level }) => level === 50)).toMatchObject({
+        err: { message: expect.stringMatching(/no such table|doesn't exist/) },
+      });
+      expect(JSON.stringify(lines)).not.toContain('secret');
+    });
+  });
+});
+
+describeEachEngine('a database that is closed', (engine) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(engine);
+    for (const [, query] of WAYS) await gateway.graphql(query);
+    await gateway.database.close();
+  });
+
+  test.each(WAYS)(
+    '%s: SERVICE_UNAVAILABLE with Retry-After, the cause in the log under the request id',
+    async (_what, query) => {
+      const { headers, json } = await gateway.graphql(query);
+      expect(json.errors[0]).toMatchObject({
+        message: 'The service is temporarily unavailable; try again shortly.',
+        extensions: { code: 'SERVICE_UNAVAILABLE' },
+      });
+      expect(headers.get('retry-after')).toBe('1');
+      const requestId = headers.get('x-request-id');
+      expect(gateway.logs.find((line) => line.level === 50 && line.requestId === requestId)).toHaveProperty(
+        'err.message',
+      );
+    },
+  );
+
+  test('what needs no database is answered as ever', async () => {
+    expect((await gateway.graphql('{ __typename }')).json).toEqual({ data: { __typename: 'Query' } });
+    expect((await gateway.graphql('{ pets(limit: 0) { id } }')).json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  });
+});

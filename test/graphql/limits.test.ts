@@ -1,0 +1,148 @@
+import { getIntrospectionQuery, type IntrospectionOptions } from 'graphql';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { countPetStatements } from './statements.ts';
+
+const repeat = (count: number, write: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => write(index)).join(' ');
+const pets = (count: number, limit: string): string => repeat(count, (n) => `p${n}: pets(limit: ${limit}) { id }`);
+
+/** An introspection of `levels` nested fields, the last half of them in a fragment. */
+const nested = (levels: number): string => {
+  const inFragment = levels - 8;
+  return `{ __schema { types { ${'ofType { '.repeat(5)}...Rest${' }'.repeat(5)} } } }
+    fragment Rest on __Type { ${'ofType { '.repeat(inFragment)}name${' }'.repeat(inFragment)} }`;
+};
+
+const adds = (count: number): string =>
+  `mutation { ${repeat(count, (n) => `a${n}: addPet(input: { name: "x", categoryId: 1 }) { id }`)} }`;
+
+/** A list in the innermost of fragments each of which spreads the next one twice. */
+const doubling = (depth: number): string =>
+  `{ ...F0 } ${repeat(depth, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F${depth} on Query { pets(limit: 0) { id } }`;
+
+interface Case {
+  readonly query: string;
+  readonly variables?: Record<string, unknown>;
+}
+
+const ALLOWED: Record<string, Case> = {
+  '30 aliases': { query: `{ ${repeat(30, (n) => `a${n}: pet(id: 1) { id }`)} }` },
+  '1000 tokens': { query: `{ ${repeat(249, () => 'pets { id }')} __typename __typename }` },
+  '500 animals': { query: `{ ${pets(5, '100')} }` },
+  '500 animals by a variable': { query: `query ($n: Int!) { ${pets(5, '$n')} }`, variables: { n: 100 } },
+  'an operation of 500 animals beside another': {
+    query: `query A { ${pets(5, '100')} } query B { ${repeat(3, () => 'pets(limit: 100) { id }')} }`,
+  },
+  'one list that is written ten times': { query: `{ ${repeat(10, () => 'pets(limit: 100) { id }')} }` },
+  'one list that is spread ten times': {
+    query: `{ ${repeat(10, () => '...F')} } fragment F on Query { ${pets(5, '100')} }`,
+  },
+};
+
+const REFUSED: Record<string, Record<string, Case>> = {
+  MAX_ALIASES_EXCEEDED: {
+    '31 aliases': { query: `{ ${repeat(31, (n) => `a${n}: pet(id: 1) { id }`)} }` },
+    '31 aliases, some in a fragment': {
+      query: `{ ${repeat(16, (n) => `a${n}: pet(id: 1) { ...F }`)} } fragment F on Pet { ${repeat(15, (n) => `b${n}: id`)} }`,
+    },
+    '31 aliases of leaves': { query: `{ pets { ${repeat(31, (n) => `a${n}: id`)} } }` },
+    '31 aliases in an operation that is not run': {
+      query: `query A { pets { id } } query B { ${repeat(31, (n) => `a${n}: pet(id: 1) { id }`)} }`,
+    },
+  },
+  MAX_TOKENS_EXCEEDED: {
+    '1001 tokens': { query: `{ ${repeat(249, () => 'pets { id }')} __typename __typename __typename }` },
+    '30,000 levels that are never closed': { query: '{a'.repeat(30_000) },
+  },
+  MAX_COST_EXCEEDED: {
+    '501 animals': { query: `{ ${pets(5, '100')} pet(id: 1) { id } }` },
+    '520 animals, a list without a limit among them': { query: `{ ${pets(5, '100')} pets { id } }` },
+    '600 animals by a variable': { query: `query ($n: Int!) { ${pets(6, '$n')} }`, variables: { n: 100 } },
+    '600 animals by a default': { query: `query ($n: Int! = 100) { ${pets(6, '$n')} }` },
+    '600 animals in a fragment': { query: `{ ...F } fragment F on Query { ${pets(6, '100')} }` },
+    '600 animals in fragments of fragments': {
+      query: `{ ... { ...F } } fragment F on Query { ${pets(3, '100')} ...G } fragment G on Query { ... on Query { q: pets(limit: 100) { id } r: pets(limit: 100) { id } s: pets(limit: 100) { id } } }`,
+    },
+  },
+  MAX_DEPTH_EXCEEDED: {
+    '17 levels, in fragments too': { query: nested(17) },
+    '17 levels in a fragment that spreads itself': {
+      query: `{ __schema { types { ...F } } } fragment F on __Type { ${'ofType { '.repeat(15)}...F${' }'.repeat(15)} }`,
+    },
+  },
+  GRAPHQL_VALIDATION_FAILED: {
+    'a fragment that spreads itself': { query: '{ ...F } fragment F on Query { pets { id } ...F }' },
+    'fragments that spread each other': {
+      query: '{ pets { ...A } } fragment A on Pet { id ...B } fragment B on Pet { ...A }',
+    },
+  },
+};
+
+describeEachEngine('limits', (engine) => {
+  let gateway: TestGateway;
+  let countStatements: () => number;
+  beforeAll(async () => {
+    gateway = await startGateway(engine);
+    countStatements = countPetStatements(gateway);
+  });
+  const ask = ({ query, variables = {} }: Case) =>
+    gateway.request('/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables, ...(query.startsWith('query A') && { operationName: 'A' }) }),
+    });
+
+  test.each(Object.entries(ALLOWED))('%s: answered', async (_what, request) => {
+    const before = countStatements();
+    const { json } = await ask(request);
+    expect(json.errors).toBeUndefined();
+    expect(countStatements()).toBeGreaterThan(before);
+  });
+
+  test('thirty animals are added by one request, thirty-one are not', async () => {
+    expect((await ask({ query: adds(30) })).json.data.a29.id).toMatch(/^\d+$/);
+    expect((await ask({ query: adds(31) })).json.errors[0].extensions.code).toBe('MAX_ALIASES_EXCEEDED');
+  });
+
+  describe.each(Object.entries(REFUSED))('%s, before any SQL', (code, cases) => {
+    test.each(Object.entries(cases))('%s', async (_what, request) => {
+      const before = countStatements();
+      const { status, json } = await ask(request);
+      expect(json.errors.map((error: any) => error.extensions.code)).toContain(code);
+      expect(json.data ?? null).toBeNull();
+      expect(countStatements()).toBe(before);
+      // GraphQL over HTTP: well-formed HTTP is 200 as application/json
+      expect(status).toBe(200);
+    });
+  });
+
+  test('16 levels pass', async () => {
+    expect((await ask({ query: nested(16) })).json.errors).toBeUndefined();
+  });
+
+  // Walking every way through fragments that spread each other twice would take 2 to the power of their number.
+  test.each(['the first time', 'repeated'])('a fragment counts once, however often it is spread, %s', async () => {
+    const { json } = await ask({ query: doubling(4) });
+    expect(json.errors[0].locations).toHaveLength(1);
+  });
+
+  test.each<IntrospectionOptions>([
+    {},
+    { descriptions: false },
+    { schemaDescription: true, inputValueDeprecation: true },
+    {
+      descriptions: true,
+      specifiedByUrl: true,
+      directiveIsRepeatable: true,
+      schemaDescription: true,
+      inputValueDeprecation: true,
+      oneOf: true,
+    },
+  ])('the introspection query of explorers and tools passes: %j', async (options) => {
+    const { json } = await ask({ query: getIntrospectionQuery(options) });
+    expect(json.errors).toBeUndefined();
+    expect(json.data.__schema.queryType.name).toBe('Query');
+  });
+});

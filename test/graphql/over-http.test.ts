@@ -1,0 +1,185 @@
+import { serverAudits } from 'graphql-http';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { send, sendRaw } from '../support/client.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const QUERY = '{"query":"{ pets { id } }"}';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+describeEachEngine('GraphQL over HTTP', (engine) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(engine);
+  });
+
+  // https://github.com/graphql/graphql-http: the specification as a list
+  describe('audits of graphql-http', () => {
+    const audits = serverAudits({
+      url: () => `${gateway.url}/graphql`,
+      fetchFn: (url: string, init?: RequestInit) =>
+        fetch(url, {
+          ...init,
+          headers: { ...Object.fromEntries(new Headers(init?.headers)), authorization: `Bearer ${gateway.key}` },
+        }),
+    });
+    test.each(audits.map((audit) => [`${audit.id} ${audit.name}`, audit] as const))('%s', async (_name, audit) => {
+      expect(await audit.fn()).toMatchObject({ status: 'ok' });
+    });
+  });
+
+  describe('a key is needed for everything', () => {
+    test.each([
+      ['a query', { method: 'POST', body: QUERY, headers: JSON_TYPE }],
+      [
+        'introspection',
+        { method: 'POST', body: '{"query":"{ __schema { queryType { name } } }"}', headers: JSON_TYPE },
+      ],
+      ['a query over GET', { method: 'GET' }],
+      ['a wrong method', { method: 'PUT' }],
+    ])('%s without one is 401 UNAUTHENTICATED', async (_what, init) => {
+      const answer = await send(`${gateway.url}/graphql?query={pets{id}}`, init);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="petstore"');
+      expect(answer.json).toEqual({
+        errors: [{ message: expect.any(String), extensions: { code: 'UNAUTHENTICATED' } }],
+      });
+    });
+
+    test('a wrong one is 401 with error="invalid_token"', async () => {
+      const headers = { ...JSON_TYPE, authorization: 'Bearer nonsense' };
+      const answer = await send(`${gateway.url}/graphql`, { method: 'POST', body: QUERY, headers });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    });
+  });
+
+  describe('only JSON bodies', () => {
+    test.each([
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'text/plain',
+      'application/graphql',
+      '',
+    ])('Content-Type "%s" is 415', async (type) => {
+      const answer = await gateway.request('/graphql', {
+        method: 'POST',
+        body: new TextEncoder().encode(QUERY),
+        headers: type ? { 'content-type': type } : {},
+      });
+      expect(answer.status).toBe(415);
+      expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    });
+
+    test.each([
+      ['a batch', `[${QUERY}]`],
+      ['malformed JSON', '{"query":'],
+      ['nothing', ''],
+      ['null', 'null'],
+      ['a query that is no text', '{"query":["{ pets { id } }"]}'],
+      ['an unknown parameter', '{"query":"{ pets { id } }","id":1}'],
+      ['extensions that are a number', '{"query":"{ pets { id } }","extensions":1}'],
+      ['an operation name that is a number', '{"query":"{ pets { id } }","operationName":1}'],
+      ['several operations and no name', '{"query":"query A { pets { id } } query B { pets { id } }"}'],
+      ['no operation', '{"query":"fragment F on Query { pets { id } }"}'],
+      ['variables that are a list', '{"query":"{ pets { id } }","variables":[]}'],
+      ['no such operation', '{"query":"query A { pets { id } }","operationName":"B"}'],
+    ])('%s is 400 BAD_USER_INPUT', async (_what, body) => {
+      const answer = await gateway.request('/graphql', { method: 'POST', body, headers: JSON_TYPE });
+      expect(answer.status).toBe(400);
+      expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    });
+
+    test('a body over BODY_LIMIT is 413', async () => {
+      const answer = await gateway.graphql(`{ pets { id } } # ${'x'.repeat(70_000)}`);
+      expect(answer.status).toBe(413);
+      expect(answer.json.errors[0].extensions.code).toBe('PAYLOAD_TOO_LARGE');
+    });
+  });
+
+  describe('methods', () => {
+    test('a mutation over GET is 405 with Allow, and nothing is added', async () => {
+      const query = encodeURIComponent('mutation { addPet(input: { name: "by GET", categoryId: 1 }) { id } }');
+      const answer = await gateway.request(`/graphql?query=${query}`);
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+      expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+      expect((await gateway.request('/v1/pets')).text).not.toContain('by GET');
+    });
+
+    test('GET takes the operation name, and variables with all their digits', async () => {
+      const query = encodeURIComponent('query A { __typename } query B($after: ID) { pets(after: $after) { id } }');
+      const path = `/graphql?query=${query}&operationName=B&variables={"after":9223372036854775807}`;
+      expect((await gateway.request(path)).text).toBe('{"data":{"pets":[]}}');
+    });
+
+    test.each(['variables=x', 'variables=[]', 'variables={', 'extensions=1'])(
+      'GET with %s is 400',
+      async (parameter) => {
+        const answer = await gateway.request(`/graphql?query={__typename}&${parameter}`);
+        expect([answer.status, answer.json.errors[0].extensions.code]).toEqual([400, 'BAD_USER_INPUT']);
+      },
+    );
+
+    test.each(['PUT', 'PATCH', 'DELETE'])('%s is 405 with Allow', async (method) => {
+      const answer = await gateway.request('/graphql', { method });
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
+      expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+    });
+  });
+
+  describe('Accept', () => {
+    const JSON_ANSWER = 'application/json';
+    const GRAPHQL_ANSWER = 'application/graphql-response+json';
+    const body = '{"query":"{ pets { id } }"}';
+
+    test.each([
+      [JSON_ANSWER, JSON_ANSWER],
+      [GRAPHQL_ANSWER, GRAPHQL_ANSWER],
+      ['application/json;q=0.5, application/graphql-response+json', GRAPHQL_ANSWER],
+      ['application/graphql-response+json;q=0.4, application/json;q=0.9', JSON_ANSWER],
+      ['application/json;q=0, */*', GRAPHQL_ANSWER],
+      ['*/*', JSON_ANSWER],
+      ['application/*', JSON_ANSWER],
+      ['', JSON_ANSWER],
+      ['text/event-stream, application/json', JSON_ANSWER],
+      // urql and Apollo Client
+      [
+        'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed',
+        GRAPHQL_ANSWER,
+      ],
+      // Graffle, and the guides of Relay
+      ['application/graphql-response+json; charset=utf-8, application/json; charset=utf-8', GRAPHQL_ANSWER],
+      ['application/json; charset=utf-8', JSON_ANSWER],
+    ])('%s gets %s', async (accept, type) => {
+      const answer = await gateway.graphql('{ pets { id } }', {}, { accept });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, `${type}; charset=utf-8`]);
+    });
+
+    test('none at all gets application/json', async () => {
+      const answer = await sendRaw(
+        gateway.port,
+        [
+          'POST /graphql HTTP/1.1',
+          'Host: localhost',
+          'Connection: close',
+          `Authorization: Bearer ${gateway.key}`,
+          'Content-Type: application/json',
+          `Content-Length: ${body.length}`,
+          '',
+          body,
+        ].join('\r\n'),
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+      expect(answer.toLowerCase()).toContain('content-type: application/json; charset=utf-8\r\n');
+    });
+
+    test.each(['text/event-stream', 'multipart/mixed', 'text/html', 'application/json;q=0'])(
+      '%s alone is refused, in JSON',
+      async (accept) => {
+        const answer = await gateway.graphql('{ pets { id } }', {}, { accept });
+        expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'application/json; charset=utf-8']);
+        expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+      },
+    );
+  });
+});

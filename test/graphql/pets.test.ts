@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parseInt64 } from '../../src/int64.ts';
+import { PET_STATUSES } from '../../src/pets/pet.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { number, postGraphql } from './exact-json.ts';
+
+/** Thirty animals: each status in turn, and none. */
+const STATUSES = [...PET_STATUSES, null];
+const ANIMALS = 30;
+
+describeEachEngine('reading animals', (engine) => {
+  let gateway: TestGateway;
+  let ids: string[];
+  beforeAll(async () => {
+    gateway = await startGateway(engine);
+    const categoryId = parseInt64('7') ?? expect.fail();
+    await gateway.pets.addPets(
+      Array.from({ length: ANIMALS }, (_, index) => ({
+        name: `pet ${index}`,
+        categoryId,
+        status: STATUSES[index % STATUSES.length] ?? null,
+      })),
+    );
+    ids = (await gateway.database.knex('pets').orderBy('id').pluck('id')).map(String);
+  });
+  const listIds = async (args: string): Promise<string[]> => {
+    const { json } = await gateway.graphql(`{ pets${args} { id } }`);
+    return json.data.pets.map(({ id }: { id: string }) => id);
+  };
+
+  describe('pets', () => {
+    test('gives twenty by ascending id, each with all its fields', async () => {
+      const { json } = await gateway.graphql('{ pets { __typename id name categoryId status } }');
+      expect(json.data.pets).toEqual(
+        ids.slice(0, 20).map((id, index) => ({
+          __typename: 'Pet',
+          id,
+          name: `pet ${index}`,
+          categoryId: '7',
+          status: STATUSES[index % STATUSES.length]?.toUpperCase() ?? null,
+        })),
+      );
+    });
+
+    test.each([
+      ['(limit: 1)', 0, 1],
+      ['(limit: 100)', 0, ANIMALS],
+      ['(status: null, after: null)', 0, 20],
+      ['(after: 0, limit: 3)', 0, 3],
+      ['(after: -9223372036854775808, limit: 3)', 0, 3],
+      ['(after: "9223372036854775807")', 0, 0],
+    ])('%s', async (args, from, to) => {
+      expect(await listIds(args)).toEqual(ids.slice(from, to));
+    });
+
+    test.each(PET_STATUSES)('status %s: exactly those', async (status) => {
+      const expected = ids.filter((_, index) => STATUSES[index % STATUSES.length] === status);
+      expect(await listIds(`(status: ${status.toUpperCase()})`)).toEqual(expected);
+    });
+
+    test.each(['', 'status: SOLD, '])('after walks through all pages: {%s}', async (filter) => {
+      const walked: string[] = [];
+      for (let after: string | undefined = '0'; after !== undefined; ) {
+        const page = await listIds(`(${filter}limit: 4, after: "${after}")`);
+        walked.push(...page);
+        after = page.at(-1);
+      }
+      expect(walked).toEqual(await listIds(`(${filter}limit: 100)`));
+    });
+
+    test('variables: absent ones leave the defaults, of the operation or of the schema', async () => {
+      const count = async (declared: string, variables?: object) =>
+        (await postGraphql(gateway, { query: `query (${declared}) { pets(limit: $n) { id } }`, variables })).json.data
+          .pets.length;
+      expect(await count('$n: Int')).toBe(20);
+      expect(await count('$n: Int = 3')).toBe(3);
+      expect(await count('$n: Int! = 4', {})).toBe(4);
+      expect(await count('$n: Int!', { n: number('1e1') })).toBe(10);
+    });
+
+    test.each([
+      ['limit: 0'],
+      ['limit: 101'],
+      ['limit: -1'],
+      ['after: ""'],
+      ['after: "x"'],
+      ['after: " 1"'],
+      ['after: "1.0"'],
+      ['after: 9223372036854775808'],
+    ])('(%s) is BAD_USER_INPUT and says what is allowed', async (args) => {
+      const { json } = await gateway.graphql(`{ pets(${args}) { id } }`);
+      const message = args.startsWith('limit')
+        ? 'limit must be an integer from 1 to 100'
+        : 'after must be a decimal integer of 64 bits, without leading zeros';
+      expect(json).toMatchObject({
+        data: null,
+        errors: [{ message, path: ['pets'], extensions: { code: 'BAD_USER_INPUT' } }],
+      });
+    });
+  });
+
+  describe('pet', () => {
+    test('one animal; null for an id that none has', async () => {
+      const { json } = await gateway.graphql(
+        `{ a: pet(id: ${ids[4]}) { id name } b: pet(id: "${ids[5]}") { id } none: pet(id: 0) { id } less: pet(id: -1) { id } }`,
+      );
+      expect(json).toEqual({
+        data: { a: { id: ids[4], name: 'pet 4' }, b: { id: ids[5] }, none: null, less: null },
+      });
+    });
+
+    test('a wrong id is refused, and the other fields are answered', async () => {
+      const { json } = await gateway.graphql(`{ good: pet(id: ${ids[0]}) { name } bad: pet(id: "1x") { name } }`);
+      expect(json).toMatchObject({
+        data: { good: { name: 'pet 0' }, bad: null },
+        errors: [{ path: ['bad'], extensions: { code: 'BAD_USER_INPUT' } }],
+      });
+    });
+  });
+});
+
+describeEachEngine('animals with large ids', (engine) => {
+  const IDS = ['9007199254740992', '9007199254740993', '9007199254740994', '9223372036854775807'];
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(engine);
+    const { knex } = gateway.database;
+    for (const id of IDS) await knex('pets').insert({ id: knex.raw(id), name: id, category_id: knex.raw(`-${id}`) });
+  });
+
+  test.each(IDS)('%s is found as text, as a literal, as a number in variables', async (id) => {
+    const expected = `{"data":{"pet":{"id":"${id}","name":"${id}","categoryId":"-${id}"}}}`;
+    const fields = '{ id name categoryId }';
+    const query = `query ($id: ID!) { pet(id: $id) ${fields} }`;
+    expect((await gateway.graphql(query, { id })).text).toBe(expected);
+    expect((await postGraphql(gateway, { query, variables: { id: number(id) } })).text).toBe(expected);
+    expect((await gateway.graphql(`{ pet(id: ${id}) ${fields} }`)).text).toBe(expected);
+  });
+
+  test('after does not skip the neighbour that a double cannot tell apart', async () => {
+    const query = 'query ($after: ID) { pets(after: $after) { id } }';
+    const { json } = await postGraphql(gateway, { query, variables: { after: number('9007199254740992') } });
+    expect(json.data.pets.map(({ id }: { id: string }) => id)).toEqual(IDS.slice(1));
+  });
+});

@@ -1,0 +1,75 @@
+import {
+  buildSchema,
+  type GraphQLArgument,
+  type GraphQLNamedType,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+  parse,
+  print,
+  stripIgnoredCharacters,
+  visit,
+} from 'graphql';
+import { expect, test } from 'vitest';
+import { printedSchema } from '../../src/schema/schema.ts';
+
+/** CONTRACT section 4, to the letter; its `…` stand for words of ours. */
+const CONTRACT = `
+  enum PetStatus { AVAILABLE PENDING SOLD }
+  type Pet { id: ID!  name: String!  categoryId: ID!  status: PetStatus }
+  input NewPetInput { name: String!  categoryId: ID!  status: PetStatus }
+  type Query {
+    pets(status: PetStatus, limit: Int! = 20, after: ID): [Pet!]!
+    pet(id: ID!): Pet @deprecated(reason: "…")
+  }
+  type Mutation { addPet(input: NewPetInput!): Pet! }
+`;
+
+const schema = buildSchema(printedSchema());
+const ownTypes = Object.values(schema.getTypeMap()).filter(
+  ({ name, astNode }) => astNode !== undefined && !name.startsWith('__'),
+);
+
+/** A document without its descriptions and the words of its deprecations, its definitions by name. */
+function bones(text: string): string[] {
+  const bare = visit(parse(text), {
+    enter: (node) => ('description' in node && node.description ? { ...node, description: undefined } : undefined),
+    Directive: (node) => ({ ...node, arguments: [] }),
+  });
+  return bare.definitions.map((definition) => stripIgnoredCharacters(print(definition))).sort();
+}
+
+/** A type and all that is in it: what a reader of the schema meets. */
+function* partsOf(type: GraphQLNamedType): Generator<[string, { description?: string | null | undefined }]> {
+  yield [type.name, type];
+  if (isEnumType(type)) for (const value of type.getValues()) yield [`${type.name}.${value.name}`, value];
+  if (!isObjectType(type) && !isInputObjectType(type)) return;
+  for (const field of Object.values(type.getFields())) {
+    yield [`${type.name}.${field.name}`, field];
+    const args: readonly GraphQLArgument[] = 'args' in field ? field.args : [];
+    for (const argument of args) yield [`${type.name}.${field.name}(${argument.name}:)`, argument];
+  }
+}
+
+test('the SDL is the one of the contract', () => {
+  expect(bones(printedSchema())).toEqual(bones(CONTRACT));
+});
+
+test.each(ownTypes.flatMap((type) => [...partsOf(type)]))('%s has a description', (_coordinate, { description }) => {
+  expect(description).toMatch(/^[A-Z].*[.]$/s);
+});
+
+test('the deprecation of pet names the day of its removal and the replacement', () => {
+  expect(schema.getQueryType()?.getFields().pet?.deprecationReason).toMatch(
+    /removal.* 5 December 2030.*pets\(status:\)/,
+  );
+});
+
+test('nothing else is deprecated', () => {
+  expect(printedSchema().match(/@deprecated/g)).toHaveLength(1);
+});
+
+test('the description of a status to add says what its null means', () => {
+  const input = schema.getType('NewPetInput');
+  expect(isInputObjectType(input) && input.getFields().status?.description).not.toContain('null is not allowed');
+});

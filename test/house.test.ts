@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { printedSchema } from '../src/schema/schema.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
+  .split('\0')
+  .filter((path) => path !== '' && existsSync(join(ROOT, path)));
+const sources = tracked.filter((path) => path.startsWith('src/'));
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const readJson = (path: string): any => JSON.parse(read(path));
+
+/** The lines of the tracked text files that match, as `file:line`. */
+const linesWith = (pattern: RegExp): string[] =>
+  tracked
+    .map((path) => ({ path, text: read(path) }))
+    .filter(({ text }) => !text.includes('\0') && pattern.test(text))
+    .flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])),
+    );
+
+describe('the house', () => {
+  test('schema.graphql is what the code prints', () => {
+    expect(read('schema.graphql')).toBe(printedSchema());
+  });
+
+  test('a source file is read in one sitting: 200 lines at most', () => {
+    const lines = (path: string) => read(path).trimEnd().split('\n').length;
+    expect(sources.filter((path) => lines(path) > 200)).toEqual([]);
+  });
+
+  test('basenames in src are unique, and say something', () => {
+    const names = sources.map((path) => basename(path));
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    expect(names.filter((name) => /^(?:index|utils?|helpers?|types?|common)\.\w+$/.test(name))).toEqual([]);
+  });
+
+  test('every room has its list of what it may import', () => {
+    const rooms = new Set(sources.flatMap((path) => path.match(/^src\/[^/]+(?=\/)/)?.[0] ?? []));
+    const listed: string[] = readJson('biome.json').overrides.flatMap(({ includes }: any) => includes);
+    expect([...rooms].filter((room) => !listed.includes(`${room}/**`))).toEqual([]);
+  });
+
+  test('every npm command of the documents exists', () => {
+    const { scripts } = readJson('package.json');
+    const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsWith('bench/'));
+    const named = documents.flatMap((path) =>
+      [...read(path).matchAll(/\bnpm (?:run (?:-s )?([\w:]+)|(start|test)\b)/g)].map(
+        (match) => match[1] ?? match[2] ?? '',
+      ),
+    );
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+    expect(named.length).toBeGreaterThan(5);
+  });
+
+  test('every dependency is named with its reason', () => {
+    const { dependencies, devDependencies } = readJson('package.json');
+    const told = read('docs/dependencies.md');
+    const names = Object.keys({ ...dependencies, ...devDependencies });
+    expect(names.filter((name) => !told.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test('nothing names the machine or the registry that it was made with', () => {
+    expect(linesWith(/(?<![\w.])\/(?:work|root)\/\w/)).toEqual([]);
+    expect(linesWith(/"resolved"\s*:|registry\.[\w.-]+\.(?:org|com|net|io|dev)\b|^\/\/.*:_auth|^registry\s?=/)).toEqual(
+      [],
+    );
+  });
+
+  test('every link of the documents leads somewhere', () => {
+    const broken = tracked
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((path) =>
+        [...read(path).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)]
+          .map(([, target = '']) => join(path, '..', target))
+          .filter((target) => !existsSync(join(ROOT, target)))
+          .map((target) => `${path} → ${target}`),
+      );
+    expect(broken).toEqual([]);
+  });
+});

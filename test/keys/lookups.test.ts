@@ -1,0 +1,96 @@
+import { beforeAll, expect, it, test } from 'vitest';
+import { generateApiKey, hashApiKey } from '../../src/keys/api-key.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+/** The statements on `api_keys` that `work` makes the gateway send. */
+async function keyStatements({ database }: TestGateway, work: () => Promise<unknown>): Promise<string[]> {
+  const statements: string[] = [];
+  const note = ({ sql }: { sql: string }) => {
+    if (sql.includes('api_keys')) statements.push(sql);
+  };
+  database.knex.on('query', note);
+  await work();
+  database.knex.removeListener('query', note);
+  return statements;
+}
+
+const ask = ({ url }: TestGateway, authorization: string) =>
+  fetch(`${url}/v1/pets?limit=1`, { headers: { authorization } });
+
+describeEachEngine('API keys › lookups', (engine) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(engine);
+  });
+
+  it.each([
+    ['a wrong last character', (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')],
+    ['a wrong first random character', (key: string) => key.replace(/_(.)/, (_, c) => `_${c === 'A' ? 'B' : 'A'}`)],
+    ['another prefix', (key: string) => key.replace('petstore_', 'petshop_')],
+    ['one character less', (key: string) => key.slice(0, -1)],
+    ['one character more', (key: string) => `${key}0`],
+    ['a key of another service', () => `ghp_${'a'.repeat(36)}`],
+  ])('%s is refused without asking the database', async (_what, alter) => {
+    const statements = await keyStatements(gateway, async () => {
+      for (let round = 0; round < 5; round++) {
+        expect((await ask(gateway, `Bearer ${alter(gateway.key)}`)).status).toBe(401);
+      }
+    });
+    expect(statements).toEqual([]);
+  });
+
+  test('a key of the right form that nobody made is looked up each time, and remembered never', async () => {
+    const unknown = generateApiKey();
+    const statements = await keyStatements(gateway, async () => {
+      for (let round = 0; round < 3; round++) expect((await ask(gateway, `Bearer ${unknown}`)).status).toBe(401);
+    });
+    expect(statements).toHaveLength(3);
+  });
+
+  test('a known key is looked up once for many requests at once, and not again right after', async () => {
+    const { key } = await gateway.keys.create({ name: 'new', expiresAt: null });
+    const statements = await keyStatements(gateway, async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => ask(gateway, `Bearer ${key}`)));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+      expect((await ask(gateway, `Bearer ${key}`)).status).toBe(200);
+    });
+    expect(statements).toHaveLength(1);
+  });
+
+  test('only the hash of a key is stored, in no table the key itself', async () => {
+    const { knex } = gateway.database;
+    await gateway.createPet({ name: 'Rex', categoryId: 1 }, { 'idempotency-key': gateway.key });
+    await gateway.request('/v1/pets/1');
+    await gateway.graphql('{ pet(id: 1) { id } }');
+    const tables = ['pets', 'api_keys', 'idempotency_keys', 'deprecated_use'] as const;
+    const all = JSON.stringify(await Promise.all(tables.map((table) => knex(table).select('*'))));
+    expect(all).toContain(hashApiKey(gateway.key));
+    expect(all).toContain(gateway.key.slice(0, 13));
+    expect(all).not.toContain(gateway.key.slice(9, 20));
+  });
+
+  it.each([
+    ['Bearer KEY', 200],
+    ['bEaReR KEY', 200],
+    ['Bearer    KEY', 200],
+    ['  Bearer KEY  ', 200], // spaces around a value are not part of it, RFC 9110 §5.5
+    ['Bearer\tKEY', 401],
+    ['Bearer KEY KEY', 401],
+    ['Bearer KEY,KEY', 401],
+    ['Bearer KEY, Basic abc', 401],
+    ['Bearer key=KEY', 401],
+    ['BearerKEY', 401],
+    ['Bearer Bearer KEY', 401],
+    ['Bearer KEY=', 401],
+    ['Digest KEY', 401],
+    ['', 401],
+    [' ', 401],
+  ])('Authorization: %j is %i on both faces', async (form, status) => {
+    const headers = { authorization: form.replaceAll('KEY', gateway.key) };
+    expect((await fetch(`${gateway.url}/v1/pets`, { headers })).status).toBe(status);
+    const body = '{"query":"{ __typename }"}';
+    const graphql = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
+    expect((await fetch(`${gateway.url}/graphql`, graphql)).status).toBe(status);
+  });
+});

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import type { Int64 } from '../../src/int64.ts';
+import { generateApiKey, hashApiKey } from '../../src/keys/api-key.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { run, startProcess } from '../support/process.ts';
+
+/** What CONTRACT promises, in ms. */
+const REVOKED_WITHIN_MS = 5000;
+
+/** Every request on a connection of its own, so that it may reach any worker. */
+async function statusWith(url: string, key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, connection: 'close' };
+  return (await fetch(`${url}/v1/pets?limit=1`, { headers })).status;
+}
+
+describeEachEngine('API keys › on several processes', (engine) => {
+  test('a key that is revoked elsewhere stops within five seconds in every worker, while it is in use', async () => {
+    const { url: databaseUrl, key, keyId } = await prepareDatabase(engine);
+    const env = { DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' };
+    const gateway = await startProcess({ ...env, LOG_LEVEL: 'info', WORKERS: '2' });
+    const other = await startGateway(engine, env);
+    for (let round = 0; round < 10; round++) expect(await statusWith(gateway.url, key)).toBe(200);
+    expect(await statusWith(other.url, key)).toBe(200);
+
+    const revoke = run('cli/keys.ts', ['revoke', keyId], env);
+    expect((await revoke.exited).code).toBe(0);
+    const revokedAt = performance.now();
+    // It stays in use, as a leaked key would: only an end of success that lasts counts.
+    let lastSuccess = revokedAt;
+    await eventually(
+      async () => {
+        const statuses = await Promise.all([statusWith(gateway.url, key), statusWith(other.url, key)]);
+        expect(statuses.every((status) => status === 200 || status === 401)).toBe(true);
+        if (statuses.includes(200)) lastSuccess = performance.now();
+        return performance.now() - lastSuccess > 1500;
+      },
+      REVOKED_WITHIN_MS + 2000,
+      'the revoked key is refused everywhere',
+    );
+    expect(lastSuccess - revokedAt).toBeLessThan(REVOKED_WITHIN_MS);
+  });
+
+  test('a key that is made elsewhere works at once, also when it was refused just before', async () => {
+    const gateway = await startGateway(engine);
+    const key = generateApiKey();
+    expect(await statusWith(gateway.url, key)).toBe(401);
+    const row = { name: 'made elsewhere', prefix: key.slice(0, 13), hash: hashApiKey(key), created_at: Date.now() };
+    await gateway.database.knex('api_keys').insert(row);
+    expect(await statusWith(gateway.url, key)).toBe(200);
+  });
+
+  test('a key stops at the moment it expires, although it is remembered', async () => {
+    const gateway = await startGateway(engine);
+    const expiresAt = new Date(Date.now() + 1000);
+    const { key } = await gateway.keys.create({ name: 'short-lived', expiresAt });
+    expect(await statusWith(gateway.url, key)).toBe(200);
+    await eventually(async () => (await statusWith(gateway.url, key)) === 401, 3000, 'the key has expired');
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAt.getTime());
+    expect(Date.now() - expiresAt.getTime()).toBeLessThan(500);
+  });
+
+  test('a key that is revoked twice keeps the first moment; an unknown one is told', async () => {
+    const gateway = await startGateway(engine);
+    const { id } = await gateway.keys.create({ name: 'twice', expiresAt: null });
+    const revokedAt = async () => (await gateway.keys.list()).find((key) => key.id === id)?.revokedAt;
+    expect(await gateway.keys.revoke(id as Int64)).toBe(true); // the database's own id
+    const first = await revokedAt();
+    expect(first).toBeInstanceOf(Date);
+    expect(await gateway.keys.revoke(id as Int64)).toBe(true); // as above
+    expect(await revokedAt()).toEqual(first);
+    expect(await gateway.keys.revoke('987654321' as Int64)).toBe(false); // canonical digits are one
+  });
+});

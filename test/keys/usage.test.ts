@@ -1,0 +1,112 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { createDeprecatedUseStore, dayNumber } from '../../src/keys/deprecated-use.ts';
+import { createUsage } from '../../src/keys/usage.ts';
+import { createLog } from '../../src/log.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { openDatabase, prepareDatabase } from '../support/prepared.ts';
+
+const MINUTE_MS = 60_000;
+/** A run may cross midnight: what is counted belongs to this day or to a later one. */
+const TODAY = dayNumber(new Date());
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describeEachEngine('API keys › usage', (engine) => {
+  test('the last use is written when the gateway closes, and not in the way of requests', async () => {
+    const { url, key, keyId, keys } = await prepareDatabase(engine);
+    const gateway = await startGateway(engine, { DATABASE_URL: url });
+    const updates: string[] = [];
+    gateway.database.knex.on('query', ({ sql }: { sql: string }) => {
+      if (/^update/i.test(sql)) updates.push(sql);
+    });
+    const lastUsedAt = async () => (await keys.list()).find(({ id }) => id === keyId)?.lastUsedAt;
+    const before = Date.now();
+    for (let round = 0; round < 20; round++) {
+      const answer = await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+      expect(answer.status).toBe(200);
+    }
+    const after = Date.now();
+    expect(updates).toEqual([]);
+    expect(await lastUsedAt()).toBeNull();
+    await gateway.close();
+    expect(updates).toHaveLength(1);
+    expect((await lastUsedAt())?.getTime()).toBeGreaterThanOrEqual(before);
+    expect((await lastUsedAt())?.getTime()).toBeLessThanOrEqual(after);
+  });
+
+  test('a key in use is written once a minute', async () => {
+    const { database, keys, keyId } = await prepareDatabase(engine);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const usage = createUsage(keys, createDeprecatedUseStore(database), createLog('silent'));
+    const updates: string[] = [];
+    database.knex.on('query', ({ sql }: { sql: string }) => updates.push(sql));
+    for (let use = 0; use < 100; use++) usage.noteUse(keyId);
+    vi.advanceTimersByTime(MINUTE_MS - 1);
+    expect(updates).toEqual([]);
+    vi.advanceTimersByTime(1);
+    await eventually(() => updates.length === 1, 2000, 'the use is written');
+    vi.advanceTimersByTime(MINUTE_MS); // nothing new: nothing to write
+    await usage.close();
+    expect(updates).toHaveLength(1);
+  });
+
+  test('a later use, written by another process, is not taken back', async () => {
+    const { keys, keyId } = await prepareDatabase(engine);
+    const later = new Date(Date.now() + 5000);
+    await keys.noteLastUse(keyId, later);
+    await keys.noteLastUse(keyId, new Date());
+    expect((await keys.list())[0]?.lastUsedAt).toEqual(later);
+  });
+
+  test('use of what is deprecated is counted by key and operation, over both faces and several gateways', async () => {
+    const { url, database, key, keys } = await prepareDatabase(engine);
+    const { key: otherKey } = await keys.create({ name: 'other', expiresAt: null });
+    const env = { DATABASE_URL: url };
+    const gateways = [await startGateway(engine, env), await startGateway(engine, env)];
+    const { json } = await (gateways[0]?.createPet({ name: 'Rex', categoryId: 1 }) ?? Promise.reject());
+    const id = String(json.id);
+    const get = (base: string, bearer: string) =>
+      fetch(`${base}/v1/pets/${id}`, { headers: { authorization: `Bearer ${bearer}` } });
+    const query = (base: string, bearer: string, document: string) =>
+      fetch(`${base}/graphql`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ query: document }),
+      });
+    const before = Date.now();
+    for (const { url: base } of gateways) {
+      for (let use = 0; use < 3; use++) expect((await get(base, key)).status).toBe(200);
+      expect((await get(base, otherKey)).status).toBe(200);
+      expect((await query(base, otherKey, `{ pet(id: "${id}") { name } }`)).status).toBe(200);
+      expect((await query(base, key, '{ pets { name } }')).status).toBe(200);
+      expect((await fetch(`${base}/v1/pets/${id}`)).status).toBe(401);
+    }
+    for (const gateway of gateways) await gateway.close();
+    const sums = await createDeprecatedUseStore(database).sumSince(TODAY);
+    const told = sums.map(({ keyName, operation, uses }) => `${keyName} ${operation} ${uses}`);
+    expect(told.toSorted()).toEqual(['other Query.pet 2', 'other getPet 2', 'test getPet 6']);
+    for (const { lastSeenAt } of sums) expect(lastSeenAt.getTime()).toBeGreaterThanOrEqual(before);
+  });
+
+  test('what could not be written is kept and written later, with nothing lost or doubled', async () => {
+    const { url, database, keys, keyId } = await prepareDatabase(engine);
+    const store = createDeprecatedUseStore(database);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const warnings: string[] = [];
+    const log = createLog('warn', { write: (line) => void warnings.push(line) });
+    const usage = createUsage(keys, store, log);
+    await database.knex.schema.renameTable('deprecated_use', 'deprecated_use_away');
+    for (let use = 0; use < 4; use++) usage.noteDeprecatedUse(keyId, 'getPet');
+    vi.advanceTimersByTime(MINUTE_MS);
+    await eventually(() => warnings.length > 0, 5000, 'the failure is in the log');
+    usage.noteDeprecatedUse(keyId, 'getPet');
+    await openDatabase(url).knex.schema.renameTable('deprecated_use_away', 'deprecated_use');
+    await usage.close();
+    const [sum] = await store.sumSince(TODAY);
+    expect(sum?.uses).toBe(5);
+  });
+});

@@ -1,0 +1,164 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import { describe, expect, it, test } from 'vitest';
+import type { Answer } from '../support/client.ts';
+import { afterFile, describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { connectClient, eventually, petBody } from '../support/load.ts';
+import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { startProcess } from '../support/process.ts';
+
+const ANSWERED_WITHIN_MS = 5000;
+const HEALED_WITHIN_MS = 2000;
+const PET = { name: 'Rex', categoryId: 1 };
+const ADD_PET = 'mutation { addPet(input: {name: "Rex", categoryId: 1}) { id } }';
+
+/** An honest "not now": 503 over REST, and over GraphQL the code in a well-formed result. */
+function expectUnavailable({ status, headers, json, text }: Answer): void {
+  if (json.errors === undefined) {
+    expect([status, json.code]).toEqual([503, 'service_unavailable']);
+    expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  } else {
+    expect(json.errors[0].extensions.code).toBe('SERVICE_UNAVAILABLE');
+  }
+  expect(text).not.toMatch(/sql|knex|ECONN|read.?only|127\.0\.0\.1/i);
+}
+
+describe.runIf(hasMysqlServer())('a read-only server', () => {
+  test('writes are 503 on both faces, reads go on; it heals by itself', async () => {
+    const server = await startMysqlServer();
+    afterFile(server.remove);
+    const root = await mysql.createConnection(server.url);
+    await root.query('CREATE DATABASE petstore');
+    await root.query("CREATE USER 'app'@'%' IDENTIFIED BY 'S3cret'");
+    await root.query("GRANT ALL ON petstore.* TO 'app'@'%'"); // without the privilege to write to a read-only server
+    const url = `mysql://app:S3cret@127.0.0.1:${server.port}/petstore`;
+    const engine: TestEngine = { name: 'mysql', freshDatabase: async () => url };
+    const gateway = await startGateway(engine);
+    expect((await gateway.createPet(PET)).status).toBe(201);
+
+    await root.query('SET GLOBAL read_only = 1');
+    expectUnavailable(await gateway.createPet(PET));
+    expectUnavailable(await gateway.createPet(PET, { 'idempotency-key': 'once' }));
+    expectUnavailable(await gateway.graphql(ADD_PET));
+    expect((await gateway.request('/v1/pets')).json).toHaveLength(1);
+
+    await root.query('SET GLOBAL read_only = 0');
+    await eventually(async () => (await gateway.createPet(PET)).status === 201, HEALED_WITHIN_MS, 'it heals');
+    expect((await gateway.createPet(PET, { 'idempotency-key': 'once' })).status).toBe(201);
+    expect((await gateway.request('/v1/pets')).json).toHaveLength(3);
+    await root.end();
+    expect(JSON.stringify(gateway.logs)).not.toContain('S3cret');
+  });
+});
+
+describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the database refuses', (engine) => {
+  test('connections that are killed again and again: answers are right or 503', async () => {
+    const gateway = await startGateway(engine);
+    const admin = await mysql.createConnection({ uri: (await prepareDatabase(engine)).url });
+    const [[own]] = await gateway.database.knex.raw('SELECT DATABASE() AS name');
+    const created: string[] = [];
+    const wrong: string[] = [];
+    let stopped = false;
+    const client = async (number: number): Promise<void> => {
+      for (let round = 0; !stopped; round++) {
+        const name = `killed-${number}-${round}`;
+        const answer = await gateway.createPet({ ...PET, name });
+        if (answer.status === 201) created.push(name);
+        else if (answer.status !== 503) wrong.push(answer.text);
+      }
+    };
+    const clients = Array.from({ length: 6 }, (_, number) => client(number));
+    for (let round = 0; round < 15; round++) {
+      await delay(60);
+      const [rows] = await admin.query<mysql.RowDataPacket[]>(
+        'SELECT id FROM information_schema.processlist WHERE db = ? AND id <> CONNECTION_ID()',
+        [own.name],
+      );
+      for (const { id } of rows) await admin.query(`KILL ${id}`).catch(() => {}); // gone by itself meanwhile
+    }
+    stopped = true;
+    await Promise.all(clients);
+    await eventually(async () => (await gateway.createPet(PET)).status === 201, HEALED_WITHIN_MS, 'it heals');
+    expect(wrong).toEqual([]);
+    expect(created.length).toBeGreaterThan(10);
+    const rows: { name: string }[] = await gateway.database.knex('pets').select('name');
+    const names = rows.map(({ name }) => name);
+    expect(created.filter((name) => names.filter((other) => other === name).length !== 1)).toEqual([]);
+    await admin.end();
+  });
+
+  test('all connections of the pool are taken: 503 in time, on both faces and /readyz', async () => {
+    const gateway = await startGateway(engine, { DATABASE_POOL_MAX: '1' });
+    expect((await gateway.createPet(PET)).status).toBe(201);
+    const { client } = gateway.database.knex;
+    const connection = await client.acquireConnection();
+    const startedAt = performance.now();
+    const answers = await Promise.all([
+      ...Array.from({ length: 30 }, () => gateway.createPet(PET)),
+      ...Array.from({ length: 30 }, (_, index) => gateway.request(`/v1/pets?limit=${index + 1}`)),
+      gateway.graphql('{ pets { id } }'),
+      gateway.request('/readyz'),
+    ]);
+    expect(performance.now() - startedAt).toBeLessThan(ANSWERED_WITHIN_MS);
+    for (const answer of answers) expectUnavailable(answer);
+    client.releaseConnection(connection);
+    expect((await gateway.request('/v1/pets')).json).toHaveLength(1);
+    expect((await gateway.request('/readyz')).status).toBe(200);
+  });
+});
+
+describeEachEngine('a key cannot be looked up', (engine) => {
+  it.each(['/v1/pets', '/graphql?query={pets{id}}'])('%s is an error of the service, and not 401', async (path) => {
+    const gateway = await startGateway(engine);
+    await gateway.database.knex.schema.renameTable('api_keys', 'api_keys_away');
+    const broken = await gateway.request(path);
+    expect([500, 503]).toContain(broken.status); // a missing table is a fault of ours, but never a wrong key
+    await gateway.database.knex.schema.renameTable('api_keys_away', 'api_keys');
+    expect((await gateway.request(path)).status).toBe(200);
+  });
+});
+
+describe('sqlite › the database refuses', () => {
+  const sqlite = ENGINES[0] as TestEngine; // always there
+
+  test('the file is full: writes are 503, reads go on; it heals by itself', async () => {
+    const gateway = await startGateway(sqlite);
+    const { knex } = gateway.database;
+    const [{ page_count: pages }] = await knex.raw('PRAGMA page_count');
+    await knex.raw(`PRAGMA max_page_count = ${pages}`);
+    const big = { name: 'x'.repeat(30_000), categoryId: 1 };
+    let full = await gateway.createPet(big);
+    for (let more = 0; full.status === 201 && more < 10; more++) full = await gateway.createPet(big);
+    expectUnavailable(full);
+    expectUnavailable(await gateway.createPet(big, { 'idempotency-key': 'once' }));
+    expect((await gateway.request('/v1/pets')).status).toBe(200);
+    await knex.raw('PRAGMA max_page_count = 1000000');
+    expect((await gateway.createPet(big, { 'idempotency-key': 'once' })).status).toBe(201);
+  });
+
+  test('another process holds the write lock: every answer is right or 503 within 5 s; it heals by itself', async () => {
+    const prepared = await prepareDatabase(sqlite);
+    const gateway = await startProcess({ DATABASE_URL: prepared.url });
+    const clients = Array.from({ length: 3 }, () => connectClient(gateway.url, prepared.key));
+    await Promise.all(clients.map(({ ask }) => ask('GET', '/v1/pets')));
+    const holder = new DatabaseSync(prepared.url.slice('sqlite:'.length));
+    holder.exec('BEGIN IMMEDIATE');
+    const answers = await Promise.all(
+      clients.map(({ ask }, number) => ask('POST', '/v1/pets', petBody(`locked-${number}`))),
+    );
+    holder.exec('ROLLBACK');
+    holder.close();
+    expect(answers.map(({ status }) => status)).toEqual(clients.map(() => 503));
+    expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(ANSWERED_WITHIN_MS);
+    const [client] = clients;
+    await eventually(
+      async () => (await client?.ask('POST', '/v1/pets', petBody('free')))?.status === 201,
+      HEALED_WITHIN_MS,
+      'it heals',
+    );
+    expect((await prepared.countNames()).size).toBe(1);
+  });
+});

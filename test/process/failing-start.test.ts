@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { send } from '../support/client.ts';
+import { afterFile, describeEachEngine, temporaryFolder } from '../support/engines.ts';
+import { freePort } from '../support/mysql-server.ts';
+import { run, startProcess } from '../support/process.ts';
+
+/** Starts a gateway that cannot start: exit code, one line on standard error, and how long it took. */
+async function failToStart(env: Record<string, string>, folder?: string) {
+  const startedAt = performance.now();
+  const started = run('main.ts', [], { PORT: '0', LOG_LEVEL: 'error', ...env }, folder);
+  const { code } = await started.exited;
+  expect(started.stderr()).toMatch(/^[^\n]+\n$/);
+  expect(started.stdout()).toBe('');
+  return { code, line: started.stderr().trimEnd(), ms: performance.now() - startedAt };
+}
+
+/** A TCP server that says `greeting` to whoever comes, and nothing more. */
+async function startStranger(greeting: string): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}); // who leaves, leaves
+    if (greeting !== '') socket.end(greeting);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterFile(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+describe('a start that fails', () => {
+  it.each(['1', '2'])('the port is in use, WORKERS=%s: says so and what to do', async (workers) => {
+    const port = await startStranger('');
+    const { code, line } = await failToStart({ PORT: String(port), WORKERS: workers, DATABASE_URL: 'sqlite::memory:' });
+    expect(line).toBe(
+      `Port ${port} of 127.0.0.1 is in use by another program: stop that one, or choose another with PORT=${port + 1} npm start`,
+    );
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    ['PORT', '65536', 'a whole number from 0 to 65535'],
+    ['PORT', 'http', 'a whole number from 0 to 65535'],
+    ['WORKERS', '-1', 'auto or a whole number from 1 to 256'],
+    ['LOG_LEVEL', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
+    ['MIGRATE_ON_START', 'yes', 'true or false'],
+    ['SHUTDOWN_GRACE_MS', '10s', 'a whole number from 0 to 600000'],
+    ['CORS_ORIGINS', 'example.com', '* or origins such as https://example.com, separated by commas'],
+  ])('%s=%s: one line that says what is allowed, exit code 2', async (name, value, allowed) => {
+    const { code, line } = await failToStart({ [name]: value });
+    expect(line).toBe(`${name}="${value}" is not allowed: ${allowed}`);
+    expect(code).toBe(2);
+  });
+
+  test('a wrong value in a .env file is a wrong value', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, '.env'), 'BODY_LIMIT=64k\n');
+    const { code, line } = await failToStart({}, folder);
+    expect(line).toMatch(/^BODY_LIMIT="64k" is not allowed/);
+    expect(code).toBe(2);
+  });
+
+  it.each([
+    ['nobody listens', async () => freePort(), /connect ECONNREFUSED/],
+    ['somebody listens and is silent', async () => startStranger(''), /connect ETIMEDOUT|timed? ?out/i],
+    ['somebody listens and hangs up', async () => startStranger('x'), /.+/],
+  ])('the database is away, %s: one line, exit code 1, no password', async (_what, takePort, reason) => {
+    const port = await takePort();
+    const url = `mysql://app:S3cr%40t@127.0.0.1:${port}/petstore`;
+    const { code, line, ms } = await failToStart({ DATABASE_URL: url });
+    expect(line).toMatch(
+      new RegExp(`^The database mysql://app:\\*\\*\\*@127.0.0.1:${port}/petstore does not answer: `),
+    );
+    expect(line).toMatch(reason);
+    expect(line).not.toContain('S3cr');
+    expect(code).toBe(1);
+    expect(ms).toBeLessThan(10_000);
+  });
+
+  test('the SQLite file is no database: one line, exit code 1', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'notes.txt'), 'nothing like a database, but long enough to look at\n'.repeat(50));
+    const { code, line } = await failToStart({ DATABASE_URL: 'sqlite:notes.txt' }, folder);
+    expect(line).toMatch(/not a database/);
+    expect(code).toBe(1);
+  });
+
+  test('the folder of the SQLite file cannot be made: one line, exit code 2', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'file'), '');
+    const { code, line } = await failToStart({ DATABASE_URL: 'sqlite:file/petstore.sqlite' }, folder);
+    expect(line).toMatch(/^DATABASE_URL: the folder .* cannot be made/);
+    expect(code).toBe(2);
+  });
+});
+
+describeEachEngine('a start', (engine) => {
+  test('PORT=0 takes a free port and prints it', async () => {
+    const url = await engine.freshDatabase();
+    const both = await Promise.all([startProcess({ DATABASE_URL: url }), startProcess({ DATABASE_URL: url })]);
+    const ports = both.map((started) => Number(new URL(started.url).port));
+    expect(new Set(ports).size).toBe(2);
+    expect(ports.every((port) => port > 0)).toBe(true);
+    for (const started of both) expect((await send(`${started.url}/livez`)).status).toBe(200);
+  });
+
+  it.each(['1', '2'])(
+    'with MIGRATE_ON_START=false and WORKERS=%s it is not ready before the migration, and then it is',
+    async (workers) => {
+      const env = { DATABASE_URL: await engine.freshDatabase(), MIGRATE_ON_START: 'false', WORKERS: workers };
+      const { url, stdout, child } = await startProcess(env);
+      const early = await send(`${url}/readyz`);
+      expect([early.status, early.json.code]).toEqual([503, 'service_unavailable']);
+      expect((await run('cli/migrate.ts', [], env).exited).code).toBe(0);
+      expect((await send(`${url}/readyz`)).status).toBe(200);
+      expect(child.exitCode).toBeNull();
+      expect(stdout()).not.toContain('petstore_');
+    },
+  );
+});

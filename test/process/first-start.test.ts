@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { send } from '../support/client.ts';
+import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
+import { openDatabase } from '../support/prepared.ts';
+import { startProcess, type TestProcess } from '../support/process.ts';
+
+const shell = promisify(execFile);
+const KEY = /petstore_[0-9A-Za-z]{38}/g;
+/** The last line of a greeting: the link that opens GraphiQL with the key in place. */
+const LAST_LINE = /\/graphql#key=(petstore_[0-9A-Za-z]{38})\n/;
+
+async function stop({ child, exited }: TestProcess): Promise<void> {
+  child.kill('SIGTERM');
+  expect(await exited).toEqual({ code: 0, signal: null });
+}
+
+/** All animals as the API gives them. */
+async function listPets(url: string, key: string): Promise<{ name: string; status?: string }[]> {
+  return (await send(`${url}/v1/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } })).json;
+}
+
+describe("a newcomer's first start", () => {
+  test('greets with a key and links; the printed curl lines work as printed; the second start is quiet', async () => {
+    const first = await startProcess();
+    const [, key = ''] = await first.waitFor(LAST_LINE);
+    const printed = first.stdout();
+    expect(new Set(printed.match(KEY))).toEqual(new Set([key]));
+    for (const path of ['/', '/v1/pets', '/docs', '/graphql']) expect(printed).toContain(` ${first.url}${path}\n`);
+    expect(printed).not.toContain('\u001B['); // no colours where there is no terminal
+    expect(first.stderr()).toBe('');
+
+    const lines = printed.split('\n').filter((line) => line.startsWith('  curl '));
+    expect(lines).toHaveLength(2);
+    const [rest, graphql] = await Promise.all(lines.map((line) => shell('sh', ['-c', line])));
+    const pets = JSON.parse(rest?.stdout ?? '');
+    expect(pets).toHaveLength(3);
+    expect(pets.every((pet: { status: string }) => pet.status === 'available')).toBe(true);
+    const data = JSON.parse(graphql?.stdout ?? '').data.pets;
+    expect(data.map((pet: { id: string; name: string }) => [pet.id, pet.name])).toEqual(
+      pets.map((pet: { id: number; name: string }) => [String(pet.id), pet.name]),
+    );
+
+    const all = await listPets(first.url, key);
+    expect(all).toHaveLength(12);
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set(['available', 'pending', 'sold', undefined]));
+    expect(new Set(all.map(({ name }) => name)).size).toBe(12);
+    await stop(first);
+    expect(existsSync(join(first.folder, 'data/petstore.sqlite'))).toBe(true);
+
+    const second = await startProcess({}, first.folder);
+    expect(await listPets(second.url, key)).toEqual(all);
+    expect(
+      second
+        .stdout()
+        .trimEnd()
+        .split('\n')
+        .every((line) => line.startsWith('{')),
+    ).toBe(true);
+    expect(second.stdout()).not.toMatch(KEY);
+    await stop(second);
+  });
+
+  test('with SAMPLE_DATA=false there is a key, and no animal', async () => {
+    const started = await startProcess({ SAMPLE_DATA: 'false' });
+    const [, key = ''] = await started.waitFor(LAST_LINE);
+    expect(await listPets(started.url, key)).toEqual([]);
+  });
+
+  test('with WORKERS=2 greets once, and the key works', async () => {
+    const started = await startProcess({ WORKERS: '2' });
+    const [, key = ''] = await started.waitFor(LAST_LINE);
+    expect(await listPets(started.url, key)).toHaveLength(12);
+    expect(new Set(started.stdout().match(KEY))).toEqual(new Set([key]));
+    expect(started.stdout().match(/Welcome/g)).toHaveLength(1);
+    await stop(started);
+  });
+});
+
+describeEachEngine('a first start with DATABASE_URL', (engine) => {
+  test('adds no data, prints no key, and names the command that makes one', async () => {
+    const url = await engine.freshDatabase();
+    const started = await startProcess({ DATABASE_URL: url });
+    await started.waitFor(/npm run keys -- create --name NAME/);
+    expect(started.stdout()).not.toMatch(KEY);
+    expect(started.stderr()).toBe('');
+    const { knex } = openDatabase(url);
+    expect(await knex('pets').select('id')).toEqual([]);
+    expect(await knex('api_keys').select('id')).toEqual([]);
+    expect((await send(`${started.url}/v1/pets`)).status).toBe(401);
+    expect((await send(`${started.url}/readyz`)).status).toBe(200);
+    await stop(started);
+  });
+
+  test('the address may stand in a .env file', async () => {
+    const folder = temporaryFolder();
+    const url = await engine.freshDatabase();
+    writeFileSync(join(folder, '.env'), `DATABASE_URL=${url}\nPORT=1\nSHUTDOWN_GRACE_MS=5000\n`);
+    const started = await startProcess({ PORT: '0' }, folder); // what is set already stays
+    expect((await send(`${started.url}/readyz`)).status).toBe(200);
+    expect(await openDatabase(url).knex.schema.hasTable('pets')).toBe(true);
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+    await stop(started);
+  });
+});

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { sendRaw } from '../support/client.ts';
+import { describeEachEngine, ENGINES } from '../support/engines.ts';
+import { connectClient, readFootprint, STRESS_SECONDS } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { startProcess } from '../support/process.ts';
+import { createRandom } from '../support/random.ts';
+import { generateBytes, generateRequest } from './generated-requests.ts';
+
+/** A round takes a second or two; what is made once is made in the first. */
+const ROUNDS = Math.max(3, Math.ceil(STRESS_SECONDS / 2));
+/** Shared by the engines: more than 10,000 in the three rounds. */
+const REQUESTS = 2400 / ENGINES.length;
+const STREAMS = 1200 / ENGINES.length;
+const AT_ONCE = 12;
+const SEED = 20_261_120;
+/** Whoever is not answered, and not cut off, for this time, waits for ever. */
+const HANG_MS = 8000;
+const LIMIT_MS = 20_000 * ROUNDS;
+/** A heap that is hardly larger than what an idle gateway needs: what leaks soon fills it, and ends the process. */
+const SMALL_HEAP = { NODE_OPTIONS: '--max-old-space-size=96' };
+
+/** Runs `work` for each number below `count`, some at once. */
+async function forEach(count: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async () => {
+    while (next < count) await work(next++);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+describeEachEngine('fuzz', (engine) => {
+  test('generated requests and byte streams: no 5xx, no hang, no growth', { timeout: LIMIT_MS }, async () => {
+    const { url: databaseUrl, key } = await prepareDatabase(engine);
+    const gateway = await startProcess({ DATABASE_URL: databaseUrl, ...SMALL_HEAP });
+    const port = Number(new URL(gateway.url).port);
+    const wrong: string[] = [];
+    const statuses = new Map<number, number>();
+    const judge = (status: number, text: string, what: string) => {
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      // On a busy machine; of a HEAD only the headers tell.
+      const honest = status === 503 && /service_unavailable|SERVICE_UNAVAILABLE|^retry-after: \d/im.test(text);
+      if (status >= 500 && !honest) wrong.push(`${status} ${text.slice(0, 300)} for ${what.slice(0, 500)}`);
+    };
+    const clients = Array.from({ length: AT_ONCE }, () => connectClient(gateway.url, key));
+    const ask = async (index: number) => {
+      const { method, path, headers, body } = generateRequest(createRandom(SEED + index), key);
+      const client = clients[index % AT_ONCE];
+      try {
+        const answer = await client?.ask(method, path, body, headers);
+        const head = `retry-after: ${answer?.headers['retry-after']}\n`;
+        if (answer) judge(answer.status, head + answer.text, `${method} ${path} ${body}`);
+      } catch (error) {
+        // What Node's client itself refuses to send was never a request.
+        if (!/Invalid character|unescaped characters/.test(String(error)))
+          wrong.push(`${error} for ${method} ${path}`.slice(0, 500));
+      }
+    };
+    const stream = async (index: number) => {
+      const bytes = generateBytes(createRandom(SEED - 1 - index), key);
+      const startedAt = performance.now();
+      const text = await sendRaw(port, bytes, { quietMs: HANG_MS, half: false });
+      if (performance.now() - startedAt >= HANG_MS) wrong.push(`hangs: ${JSON.stringify(bytes.toString('latin1'))}`);
+      for (const [, status] of text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)) {
+        judge(Number(status), text, JSON.stringify(bytes.toString('latin1')));
+      }
+    };
+
+    const round = async (number: number) => {
+      await forEach(REQUESTS, (index) => ask(number * REQUESTS + index));
+      await forEach(STREAMS, (index) => stream(number * STREAMS + index));
+      return await readFootprint(gateway.url);
+    };
+    const before = await round(0);
+    for (let number = 1; number < ROUNDS - 1; number++) await round(number);
+    const after = await round(ROUNDS - 1);
+    console.log(`${engine.name} fuzz:`, JSON.stringify({ before, after, statuses: Object.fromEntries(statuses) }));
+    expect(wrong.slice(0, 5)).toEqual([]);
+    expect(gateway.child.exitCode).toBeNull();
+    const faults = gateway.stdout().match(/^\{"level":[56]0.*$/gm); // error and fatal
+    expect(faults?.slice(0, 3) ?? []).toEqual([]);
+    expect(gateway.stderr()).toBe('');
+    expect(after.residentMb - before.residentMb).toBeLessThan(80);
+    expect(after.openFiles - before.openFiles).toBeLessThan(AT_ONCE + 5);
+    for (const expected of [200, 201, 400, 401, 404, 405, 413, 415]) expect([...statuses.keys()]).toContain(expected);
+  });
+
+  test('a client that closes its side after the request gets the answer', async () => {
+    const { url: databaseUrl, key } = await prepareDatabase(engine);
+    const gateway = await startProcess({ DATABASE_URL: databaseUrl });
+    const port = Number(new URL(gateway.url).port);
+    const body = '{"name":"half","categoryId":1}';
+    const head = `Host: x\r\nAuthorization: Bearer ${key}\r\n`;
+    const create = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    expect(await sendRaw(port, create, { half: false })).toMatch(/^HTTP\/1\.1 201 /);
+    expect(await sendRaw(port, `GET /v1/pets HTTP/1.1\r\n${head}\r\n`, { half: false })).toMatch(
+      /^HTTP\/1\.1 200 .*half/s,
+    );
+  });
+});

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { sendRaw } from '../support/client.ts';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { connectClient, eventually, petBody, readFootprint } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { startProcess } from '../support/process.ts';
+
+const [sqlite] = ENGINES as [TestEngine]; // always there; connections are the same on each engine
+const IDLE = 1000;
+/** The header must be there within 10 s of the connection; the gateway looks every 2 s. */
+const HEADER_WITHIN_MS = 10_000;
+const CLOSED_WITHIN_MS = HEADER_WITHIN_MS + 4000;
+
+async function start() {
+  const { url: databaseUrl, key } = await prepareDatabase(sqlite);
+  const gateway = await startProcess({ DATABASE_URL: databaseUrl });
+  return { gateway, key, port: Number(new URL(gateway.url).port) };
+}
+
+test(`${IDLE} idle connections cost little, and the next request is served`, async () => {
+  const { gateway, key, port } = await start();
+  const client = connectClient(gateway.url, key);
+  for (let round = 0; round < 50; round++) await client.ask('GET', '/v1/pets');
+  const before = await readFootprint(gateway.url);
+  const sockets: Socket[] = Array.from({ length: IDLE }, () => connect(port, '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  // Half of them have made a request before: kept connections are idle in another way.
+  const used = sockets.filter((_, index) => index % 2 === 0);
+  for (const socket of used) socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
+  await Promise.all(used.map((socket) => once(socket, 'data')));
+  const after = await readFootprint(gateway.url);
+  expect(after.openFiles - before.openFiles).toBeGreaterThanOrEqual(IDLE);
+  expect(after.residentMb - before.residentMb).toBeLessThan(60);
+  const answer = await client.ask('POST', '/v1/pets', petBody('served'));
+  expect(answer.status).toBe(201);
+  expect(answer.ms).toBeLessThan(1000);
+  for (const socket of sockets) socket.destroy();
+  const closed = async () => (await readFootprint(gateway.url)).openFiles < before.openFiles + 20;
+  await eventually(closed, 5000, 'the connections are given back');
+});
+
+test('clients that send their header a byte at a time are closed with 400; others are served meanwhile', async () => {
+  const { gateway, key, port } = await start();
+  const startedAt = performance.now();
+  const slow = Array.from({ length: 50 }, async () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {}); // a reset ends it, too
+    let received = '';
+    socket.on('data', (text) => {
+      received += text;
+    });
+    socket.write('GET /v1/pets HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    const drip = setInterval(() => socket.writable && socket.write('x'), 500);
+    await once(socket, 'close');
+    clearInterval(drip);
+    return { received, ms: performance.now() - startedAt };
+  });
+  const client = connectClient(gateway.url, key);
+  for (let round = 0; round < 20; round++) {
+    const answer = await client.ask('GET', '/v1/pets');
+    expect([answer.status, answer.ms < 1000]).toEqual([200, true]);
+    await delay(100);
+  }
+  for (const { received, ms } of await Promise.all(slow)) {
+    expect(received).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"bad_request"/);
+    expect(ms).toBeGreaterThan(HEADER_WITHIN_MS - 500);
+    expect(ms).toBeLessThan(CLOSED_WITHIN_MS);
+  }
+}, 30_000);
+
+test('a process that was held up sheds load as 503 with Retry-After, and heals at once', async () => {
+  const { gateway, key, port } = await start();
+  const client = connectClient(gateway.url, key);
+  expect((await client.ask('GET', '/v1/pets')).status).toBe(200);
+  gateway.child.kill('SIGSTOP');
+  const get = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`;
+  const held = Array.from({ length: 50 }, () => sendRaw(port, get, { quietMs: 10_000 }));
+  await delay(1500);
+  gateway.child.kill('SIGCONT');
+  for (const text of await Promise.all(held)) {
+    expect(text).toMatch(/^HTTP\/1\.1 (?:200 |503 [\s\S]*\r\nRetry-After: 1\r\n)/i);
+  }
+  await eventually(async () => (await client.ask('GET', '/v1/pets')).status === 200, 1000, 'it serves again');
+});

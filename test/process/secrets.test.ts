@@ -1,0 +1,102 @@
+import mysql from 'mysql2/promise';
+import { expect, test } from 'vitest';
+import { sendRaw } from '../support/client.ts';
+import { afterFile, describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { run, startProcess } from '../support/process.ts';
+
+const PAGES = ['/', '/docs', '/graphql', '/metrics', '/livez', '/readyz', '/v1/openapi.json'];
+const COMMANDS: readonly (readonly [file: string, ...args: string[]])[] = [
+  ['doctor'],
+  ['keys', 'list'],
+  ['keys', 'list', '--json'],
+  ['deprecation-report', 'report'],
+  ['migrate', '--status'],
+];
+
+describeEachEngine('secrets', (engine: TestEngine) => {
+  test('the key that was used is in no log, metric, page, error, report or table', async () => {
+    const prepared = await prepareDatabase(engine);
+    const { key } = prepared;
+    const env = { DATABASE_URL: prepared.url, LOG_LEVEL: 'trace' };
+    const gateway = await startProcess(env);
+    const port = Number(new URL(gateway.url).port);
+    const seen: string[] = [];
+    const ask = async (path: string, init: RequestInit = {}) => {
+      const headers = { authorization: `Bearer ${key}`, ...Object.fromEntries(new Headers(init.headers)) };
+      const response = await fetch(gateway.url + path, { ...init, headers });
+      seen.push(JSON.stringify([...response.headers]), await response.text());
+    };
+    const json = { 'content-type': 'application/json' };
+    for (const path of PAGES) await ask(path, { headers: { accept: 'text/html' } });
+    for (const path of ['/v1/pets', '/v1/pets/1', '/v1/pets?limit=x', `/v1/pets?key=${key}`, `/v1/${key}`, `/${key}`])
+      await ask(path);
+    await ask('/v1/pets', { method: 'POST', headers: json, body: '{"name":"a","categoryId":1}' });
+    await ask('/v1/pets', {
+      method: 'POST',
+      headers: { ...json, 'idempotency-key': key },
+      body: '{"name":"a","categoryId":1}',
+    });
+    await ask('/v1/pets', { method: 'POST', headers: json, body: `{"categoryId":"${key}"}` });
+    await ask('/graphql', { method: 'POST', headers: json, body: '{"query":"{ pet(id: 1) { id } }"}' });
+    await ask('/graphql', { method: 'POST', headers: json, body: '{"query":"{ nothing }"}' });
+    await ask('/v1/pets', { headers: { authorization: `Bearer ${key}${key}` } });
+    await ask('/v1/pets', { headers: { authorization: `Basic ${key}` } });
+    await ask('/v1/pets', { headers: { 'x-request-id': key, traceparent: key } });
+    seen.push(await sendRaw(port, `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization Bearer ${key}\r\n\r\n`));
+    seen.push(await sendRaw(port, `GET /${key} HTTP/9\r\n\r\n`));
+    await ask('/metrics');
+    gateway.child.kill('SIGTERM');
+    expect((await gateway.exited).code).toBe(0);
+    for (const [file, ...args] of COMMANDS) {
+      const command = run(`cli/${file}.ts`, args, env);
+      await command.exited;
+      seen.push(command.stdout(), command.stderr());
+    }
+    for (const table of ['pets', 'api_keys', 'idempotency_keys', 'deprecated_use']) {
+      seen.push(JSON.stringify(await prepared.database.knex(table).select('*')));
+    }
+    seen.push(gateway.stdout(), gateway.stderr());
+    expect(seen.length).toBeGreaterThan(50);
+    expect(gateway.stdout().length).toBeGreaterThan(2000);
+    expect(seen.filter((text) => text.includes(key.slice(13))).map((text) => text.slice(0, 500))).toEqual([]);
+  });
+});
+
+test.each(ENGINES.filter(({ name }) => name === 'mysql'))(
+  '$name › the password of the database is nowhere',
+  async (engine) => {
+    const url = await engine.freshDatabase();
+    const root = await mysql.createConnection(url);
+    const user = `app_${process.pid}`;
+    await root.query(`CREATE USER '${user}'@'%' IDENTIFIED BY 'S3cr@t/42'`);
+    await root.query(`GRANT ALL ON *.* TO '${user}'@'%'`);
+    afterFile(async () => {
+      await root.query(`DROP USER '${user}'@'%'`);
+      await root.end();
+    });
+    const address = new URL(url);
+    const env = {
+      DATABASE_URL: `mysql://${user}:S3cr%40t%2F42@${address.host}${address.pathname}`,
+      LOG_LEVEL: 'trace',
+    };
+    const gateway = await startProcess(env);
+    const pages = await Promise.all(PAGES.map(async (path) => (await fetch(gateway.url + path)).text()));
+    await root.query(`ALTER USER '${user}'@'%' IDENTIFIED BY 'another'`); // from now on the gateway is refused
+    const [rows] = await root.query<mysql.RowDataPacket[]>(
+      'SELECT id FROM information_schema.processlist WHERE user = ?',
+      [user],
+    );
+    for (const { id } of rows) await root.query(`KILL ${id}`);
+    const refused = await fetch(`${gateway.url}/readyz`);
+    expect(refused.status).toBe(503);
+    pages.push(await refused.text());
+    const doctor = run('cli/doctor.ts', [], env);
+    expect((await doctor.exited).code).toBe(1);
+    gateway.child.kill('SIGTERM');
+    await gateway.exited;
+    const all = [...pages, doctor.stdout(), doctor.stderr(), gateway.stdout(), gateway.stderr()].join('\n');
+    expect(all).not.toMatch(/S3cr/);
+    expect(doctor.stdout()).toContain(`mysql://${user}:***@`);
+  },
+);

@@ -1,0 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { connectClient, petBody, readFootprint, STRESS_SECONDS } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { startProcess } from '../support/process.ts';
+
+const SECONDS = STRESS_SECONDS || 30;
+const CLIENTS = 8;
+/** A pause between two requests of a client: the soak is to be long, not heavy. */
+const PAUSE_MS = 5;
+const LIST = '{"query":"{ pets(limit: 10) { id name } }"}';
+
+test.each(ENGINES.slice(-1))(
+  `$name › ${SECONDS} seconds of mixed load: every answer right, memory and handles flat`,
+  { timeout: (SECONDS + 30) * 1000 },
+  async (engine: TestEngine) => {
+    const { url: databaseUrl, key } = await prepareDatabase(engine);
+    // A leak would soon fill so small a heap, and end the process.
+    const gateway = await startProcess({ DATABASE_URL: databaseUrl, NODE_OPTIONS: '--max-old-space-size=96' });
+    const wrong: string[] = [];
+    let served = 0;
+    let stopped = false;
+    const client = async (number: number): Promise<void> => {
+      const { ask } = connectClient(gateway.url, key);
+      const requests = [
+        () => ask('GET', '/v1/pets?limit=10'),
+        () =>
+          ask('POST', '/v1/pets', petBody(`soak-${number}-${served}`), { 'idempotency-key': `${number}-${served}` }),
+        () => ask('GET', '/v1/pets/1'),
+        () => ask('POST', '/graphql', LIST),
+        () => ask('GET', '/v1/pets?limit=0'),
+        () => ask('GET', '/v1/pets', undefined, { authorization: `Bearer wrong-${served}` }),
+      ];
+      const right = [200, 201, 200, 200, 400, 401];
+      for (let round = 0; !stopped; round++) {
+        const index = round % requests.length;
+        const answer = await requests[index]?.();
+        if (answer?.status === right[index]) served++;
+        else wrong.push(`${answer?.status} ${answer?.text}`);
+        await delay(PAUSE_MS);
+      }
+    };
+    await connectClient(gateway.url, key).ask('POST', '/v1/pets', petBody('the first'));
+    const clients = Array.from({ length: CLIENTS }, (_, number) => client(number));
+    await delay(SECONDS * 250);
+    const before = await readFootprint(gateway.url);
+    await delay(SECONDS * 750);
+    const after = await readFootprint(gateway.url);
+    stopped = true;
+    await Promise.all(clients);
+    console.log(`${engine.name} soak, ${SECONDS} s:`, JSON.stringify({ served, before, after }));
+    expect(wrong.slice(0, 5)).toEqual([]);
+    expect(served).toBeGreaterThan(SECONDS * 50);
+    expect(after.residentMb - before.residentMb).toBeLessThan(50);
+    expect(Math.abs(after.openFiles - before.openFiles)).toBeLessThan(10);
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  },
+);

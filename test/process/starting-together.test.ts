@@ -1,0 +1,104 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import { describe, expect, it, test } from 'vitest';
+import { migrateUp, migrationStatus } from '../../src/database/migrations.ts';
+import { createKeyStore } from '../../src/keys/key-store.ts';
+import { send } from '../support/client.ts';
+import { describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
+import { openDatabase, prepareDatabase } from '../support/prepared.ts';
+import { run, startProcess } from '../support/process.ts';
+
+const MIGRATIONS = 4;
+
+describeEachEngine('starting together', (engine) => {
+  it.each([2, 5])('%i gateways on an empty database: each serves, each migration ran once', async (count) => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    const gateways = await Promise.all(Array.from({ length: count }, () => startProcess(env)));
+    const database = openDatabase(env.DATABASE_URL);
+    const { key } = await createKeyStore(database).create({ name: 'test', expiresAt: null });
+    for (const [index, { url, stderr }] of gateways.entries()) {
+      expect((await send(`${url}/readyz`)).status).toBe(200);
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ name: `from ${index}`, categoryId: index });
+      expect((await send(`${url}/v1/pets`, { method: 'POST', headers, body })).status).toBe(201);
+      expect(stderr()).toBe('');
+    }
+    expect((await migrationStatus(database)).completed).toHaveLength(MIGRATIONS);
+    expect(await database.knex('pets').select('id')).toHaveLength(count);
+  });
+
+  test('five migration runners at once: one works, the others find nothing to do', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    const runners = Array.from({ length: 5 }, () => run('cli/migrate.ts', [], env));
+    for (const { exited } of runners) expect((await exited).code).toBe(0);
+    const idle = runners.filter(({ stdout }) => stdout() === 'Nothing to do.\n');
+    expect(idle).toHaveLength(4);
+  });
+
+  test('a gateway starts beside a newer one that has added to the schema', async () => {
+    const { url, database } = await prepareDatabase(engine);
+    await database.knex('knex_migrations').insert({ name: '29991231_000_of_a_newer_version.ts', batch: 2 });
+    const gateway = await startProcess({ DATABASE_URL: url });
+    expect((await send(`${gateway.url}/readyz`)).status).toBe(200);
+  });
+
+  test('a runner that is killed at any moment blocks nobody', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    for (const aliveMs of [150, 200, 250, 300]) {
+      const runner = run('cli/migrate.ts', [], env);
+      await delay(aliveMs);
+      runner.child.kill('SIGKILL');
+      await runner.exited;
+      // Not to its end: the next one shall find what this one has left.
+    }
+    const startedAt = performance.now();
+    const gateway = await startProcess(env);
+    expect((await send(`${gateway.url}/readyz`)).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect((await migrationStatus(openDatabase(env.DATABASE_URL))).completed).toHaveLength(MIGRATIONS);
+  });
+});
+
+test('sqlite › starting together › a start waits for a migration that takes longer than a request may', async () => {
+  const [sqlite] = ENGINES as [TestEngine]; // always there
+  const url = await sqlite.freshDatabase();
+  const migrating = new DatabaseSync(url.slice('sqlite:'.length));
+  migrating.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
+  const waiting = migrateUp(openDatabase(url));
+  await Promise.race([waiting, delay(3000)]);
+  migrating.exec('COMMIT');
+  migrating.close();
+  expect(await waiting).toHaveLength(MIGRATIONS);
+});
+
+describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › starting together', (engine) => {
+  test('a runner that is killed between a table and its record blocks nobody', async () => {
+    const { url, database } = await prepareDatabase(engine);
+    expect((await run('cli/migrate.ts', ['--rollback'], { DATABASE_URL: url }).exited).code).toBe(0);
+    const holder = await mysql.createConnection(url);
+    await holder.query('LOCK TABLES knex_migrations READ'); // tables may be made, but not recorded
+    const runner = run('cli/migrate.ts', [], { DATABASE_URL: url });
+    await eventually(() => database.knex.schema.hasTable('pets'), 10_000, 'the first table is made');
+    const waiting = startProcess({ DATABASE_URL: url });
+    await delay(300);
+    runner.child.kill('SIGKILL');
+    await runner.exited;
+    await holder.query('UNLOCK TABLES');
+    await holder.end();
+    const gateway = await waiting;
+    expect((await send(`${gateway.url}/readyz`)).status).toBe(200);
+    expect((await migrationStatus(database)).completed).toHaveLength(MIGRATIONS);
+  });
+
+  test("Knex's own lock, left behind by a killed runner, blocks nobody", async () => {
+    const { url, database } = await prepareDatabase(engine);
+    await database.knex('knex_migrations_lock').update({ is_locked: 1 });
+    await database.knex('knex_migrations').orderBy('id', 'desc').limit(1).delete();
+    await database.knex.schema.dropTable('deprecated_use');
+    const gateway = await startProcess({ DATABASE_URL: url });
+    expect((await send(`${gateway.url}/readyz`)).status).toBe(200);
+    expect((await migrationStatus(database)).pending).toEqual([]);
+  });
+});

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, it, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { connectClient, eventually, petBody } from '../support/load.ts';
+import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
+import { startProcess } from '../support/process.ts';
+
+const CLIENTS = 24;
+const GRACE_MS = 5000;
+
+/** How a client's connection ended. */
+interface ClientEnd {
+  readonly served: number;
+  readonly unserved: string[];
+  readonly acknowledged: string[];
+}
+
+/** Creates, lists and gets on one kept connection until the gateway ends it in good order; retries nothing. */
+async function useUntilClosed(url: string, key: string, number: number): Promise<ClientEnd> {
+  const client = connectClient(url, key);
+  const end: ClientEnd & { served: number } = { served: 0, unserved: [], acknowledged: [] };
+  for (let closes = false; !closes; ) {
+    const name = `stop-${number}-${end.served}`;
+    const isCreate = end.served % 3 === 0;
+    try {
+      const answer = await (isCreate ? client.ask('POST', '/v1/pets', petBody(name)) : client.ask('GET', '/v1/pets'));
+      if (answer.status !== (isCreate ? 201 : 200)) end.unserved.push(`${answer.status} ${answer.text}`);
+      if (answer.status === 201) end.acknowledged.push(name);
+      end.served++;
+      ({ closes } = answer);
+    } catch (error) {
+      end.unserved.push(String(error));
+      break;
+    }
+  }
+  client.close();
+  return end;
+}
+
+/** The code of the error that a new connection meets; undefined when it is taken. */
+async function tryToConnect(port: number): Promise<string | undefined> {
+  const socket = connect(port, '127.0.0.1');
+  const code = await once(socket, 'connect').then(
+    () => undefined,
+    (error) => error.code,
+  );
+  socket.destroy();
+  return code;
+}
+
+describeEachEngine('stopping', (engine) => {
+  const start = ({ url }: PreparedDatabase, env: Record<string, string> = {}) =>
+    startProcess({ DATABASE_URL: url, SHUTDOWN_GRACE_MS: String(GRACE_MS), ...env });
+
+  it.each([
+    ['SIGTERM', '1'],
+    ['SIGINT', '1'],
+    ['SIGTERM', '2'],
+  ] as const)(
+    '%s under load, WORKERS=%s: no request fails, every connection is ended in good order',
+    async (signal, workers) => {
+      const prepared = await prepareDatabase(engine);
+      const gateway = await start(prepared, { WORKERS: workers });
+      const clients = Array.from({ length: CLIENTS }, (_, number) => useUntilClosed(gateway.url, prepared.key, number));
+      const probe = connectClient(gateway.url, prepared.key);
+      expect((await probe.ask('GET', '/readyz')).status).toBe(200);
+      await eventually(async () => (await prepared.countNames()).size > 3 * CLIENTS, 10_000, 'the load is on');
+
+      const stoppedAt = performance.now();
+      gateway.child.kill(signal);
+      await gateway.waitFor(/"msg":"stopping"/);
+      // A worker hears of it a moment later, and what began before that is still well.
+      while (!(await probe.ask('GET', '/readyz')).closes) expect(gateway.child.exitCode).toBeNull();
+
+      const ends = await Promise.all(clients);
+      expect(ends.flatMap(({ unserved }) => unserved)).toEqual([]);
+      expect(await gateway.exited).toEqual({ code: 0, signal: null });
+      expect(performance.now() - stoppedAt).toBeLessThan(GRACE_MS);
+      expect(gateway.stderr()).toBe('');
+      const counts = await prepared.countNames();
+      const acknowledged = ends.flatMap((end) => end.acknowledged);
+      expect(acknowledged.length).toBeGreaterThan(CLIENTS);
+      expect(acknowledged.filter((name) => counts.get(name) !== 1)).toEqual([]);
+      expect(counts.size).toBe(acknowledged.length);
+    },
+  );
+
+  test('a request under way is answered; a new connection is not taken; what was counted is written', async () => {
+    const prepared = await prepareDatabase(engine);
+    const gateway = await start(prepared);
+    const port = Number(new URL(gateway.url).port);
+    const body = petBody('half-sent');
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${prepared.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 100 /); // the gateway works on it
+    const probe = connectClient(gateway.url, prepared.key);
+    expect((await probe.ask('GET', '/readyz')).status).toBe(200);
+    gateway.child.kill('SIGTERM');
+    await eventually(async () => (await tryToConnect(port)) === 'ECONNREFUSED', 500, 'nobody listens any more');
+    const ready = await probe.ask('GET', '/readyz');
+    expect([ready.status, ready.closes]).toEqual([503, true]);
+    socket.write(body);
+    const answer = String((await once(socket, 'data'))[0]);
+    expect(answer).toMatch(/^HTTP\/1.1 201 /);
+    expect(answer).toMatch(/^connection: close\r$/im);
+    socket.end();
+    expect((await gateway.exited).code).toBe(0);
+    const [key] = await prepared.keys.list();
+    expect(key?.lastUsedAt).not.toBeNull();
+  });
+
+  test('a request that never ends does not hold it beyond SHUTDOWN_GRACE_MS', async () => {
+    const prepared = await prepareDatabase(engine);
+    const gateway = await start(prepared, { SHUTDOWN_GRACE_MS: '1000' });
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => {}); // it is cut
+    socket.write(`POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${prepared.key}\r\nContent-Le`);
+    await once(socket, 'connect');
+    await fetch(`${gateway.url}/livez`); // by now it has read the other one, too
+    const stoppedAt = performance.now();
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    expect(performance.now() - stoppedAt).toBeLessThan(2500);
+    socket.destroy();
+  });
+
+  test('a second signal ends it at once', async () => {
+    const prepared = await prepareDatabase(engine);
+    const gateway = await start(prepared, { SHUTDOWN_GRACE_MS: '60000' });
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => {}); // it is cut
+    socket.write('GET /livez HTTP/1.1\r\n');
+    await once(socket, 'connect');
+    await fetch(`${gateway.url}/livez`);
+    gateway.child.kill('SIGTERM');
+    await gateway.waitFor(/"msg":"stopping"/);
+    const stoppedAt = performance.now();
+    gateway.child.kill('SIGTERM');
+    expect((await gateway.exited).code).toBe(1);
+    expect(performance.now() - stoppedAt).toBeLessThan(1000);
+    socket.destroy();
+  });
+});

@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { send } from '../support/client.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { connectClient, eventually, petBody, sumMetric } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { startProcess, type TestProcess } from '../support/process.ts';
+
+/** The process ids of the workers, as Linux tells them. */
+async function workersOf({ child }: TestProcess): Promise<number[]> {
+  const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
+  return children.trim().split(' ').filter(Boolean).map(Number);
+}
+
+/** Waits for two workers, none of them among `others`. */
+function twoWorkers(gateway: TestProcess, others: readonly number[] = []): Promise<number[]> {
+  const two = async () => {
+    const workers = await workersOf(gateway);
+    return workers.length === 2 && !workers.some((pid) => others.includes(pid)) && workers;
+  };
+  return eventually(two, 10_000, 'two workers');
+}
+
+/** Lets both workers serve: every request on a connection of its own. */
+async function askApart(url: string, key: string, count: number): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, connection: 'close' };
+  for (let round = 0; round < count; round++) expect((await send(`${url}/v1/pets/1`, { headers })).status).toBe(404);
+}
+
+describeEachEngine('WORKERS=2', (engine) => {
+  test('metrics are those of all workers, whichever is asked', async () => {
+    const prepared = await prepareDatabase(engine);
+    const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
+    await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
+    await askApart(gateway.url, prepared.key, 30);
+    const pages = async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 4 }, () => send(`${gateway.url}/metrics`, { headers: { connection: 'close' } })),
+      );
+      return answers.map(({ text }) => text);
+    };
+    const counted = (page: string) =>
+      sumMetric(page, 'http_request_duration_seconds_count', 'operation="getPet"', 'status="404"');
+    // The last request is counted when its connection has closed.
+    await eventually(async () => (await pages()).every((page) => counted(page) === 30), 5000, '30 in every page');
+    const [page = ''] = await pages();
+    expect(sumMetric(page, 'deprecated_use_total', 'operation="getPet"')).toBe(30);
+    expect(sumMetric(page, 'petstore_build_info')).toBe(1);
+    expect(sumMetric(page, 'http_requests_shed_total')).toBe(0);
+    expect(page.match(/^# TYPE http_request_duration_seconds /gm)).toHaveLength(1);
+  });
+
+  test('a dead worker is replaced; the other one serves meanwhile', async () => {
+    const prepared = await prepareDatabase(engine);
+    const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
+    await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
+    const [first = 0, second = 0] = await twoWorkers(gateway);
+    process.kill(first, 'SIGKILL');
+    await eventually(async () => !(await workersOf(gateway)).includes(first), 2000, 'it is dead');
+    await askApart(gateway.url, prepared.key, 10);
+    const now = await twoWorkers(gateway, [first]);
+    expect(now).toContain(second);
+    await gateway.waitFor(/"signal":"SIGKILL".*a worker died; starting another/);
+    await gateway.waitFor(/(?:listening on[\s\S]*){3}/);
+    await askApart(gateway.url, prepared.key, 10);
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('SIGHUP replaces them one at a time, and no request fails', async () => {
+    const prepared = await prepareDatabase(engine);
+    const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
+    await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
+    const before = await twoWorkers(gateway);
+    const failed: string[] = [];
+    const acknowledged: string[] = [];
+    let stopped = false;
+    const client = async (number: number): Promise<void> => {
+      const { ask } = connectClient(gateway.url, prepared.key);
+      for (let round = 0; !stopped; round++) {
+        const name = `reload-${number}-${round}`;
+        const answer = await ask('POST', '/v1/pets', petBody(name)).catch(String);
+        if (typeof answer === 'string' || answer.status !== 201) failed.push(JSON.stringify(answer));
+        else acknowledged.push(name);
+      }
+    };
+    const clients = Array.from({ length: 8 }, (_, number) => client(number));
+    gateway.child.kill('SIGHUP');
+    await gateway.waitFor(/all workers are replaced/);
+    const after = await twoWorkers(gateway, before);
+    stopped = true;
+    await Promise.all(clients);
+    expect(failed).toEqual([]);
+    const counts = await prepared.countNames();
+    expect(acknowledged.filter((name) => counts.get(name) !== 1)).toEqual([]);
+    expect(after).toHaveLength(2);
+    expect(gateway.stdout()).not.toContain('a worker died');
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('when the primary is killed, its workers do not stay behind', async () => {
+    const prepared = await prepareDatabase(engine);
+    const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
+    const workers = await twoWorkers(gateway);
+    gateway.child.kill('SIGKILL');
+    await eventually(() => workers.every((pid) => !isAlive(pid)), 10_000, 'the workers have ended');
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

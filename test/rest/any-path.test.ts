@@ -1,0 +1,143 @@
+import { describe, expect, it, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { expectRefusal, useGateway } from './checked-gateway.ts';
+
+const UNKNOWN = [
+  '/v1',
+  '/v1/',
+  '/v1/cats',
+  '/v1/Pets',
+  '/v1/pets/',
+  '/v1//pets',
+  '/v1/pets/1/',
+  '/v1/pets/1/photos',
+  '/v1/store/orders',
+  '/v1/openapi.yaml',
+  '/v1/%70ets%2f1',
+  '/v1/pets%00',
+  '/v2/pets',
+  '/pets',
+  '/wp-login.php',
+  '/..%2f..%2fetc/passwd',
+  '/%',
+  '/__proto__',
+];
+
+const NOT_ALLOWED: readonly (readonly [method: string, path: string, allow: string])[] = [
+  ['PUT', '/v1/pets', 'GET, HEAD, POST'],
+  ['PATCH', '/v1/pets', 'GET, HEAD, POST'],
+  ['DELETE', '/v1/pets', 'GET, HEAD, POST'],
+  ['OPTIONS', '/v1/pets', 'GET, HEAD, POST'],
+  ['PROPFIND', '/v1/pets', 'GET, HEAD, POST'],
+  ['POST', '/v1/pets/1', 'GET, HEAD'],
+  ['PUT', '/v1/pets/1', 'GET, HEAD'],
+  ['PATCH', '/v1/pets/1', 'GET, HEAD'],
+  ['DELETE', '/v1/pets/1', 'GET, HEAD'],
+  ['DELETE', '/v1/pets/abc', 'GET, HEAD'],
+  ['POST', '/v1/openapi.json', 'GET, HEAD'],
+];
+
+const KEPT_IDS = ['a', 'order-7', 'A.b_c:d/e+f=g@h', 'd2ad6a1f-2f0c-4a5e-8f0e-1c9f0b1f7f7e', 'x'.repeat(128)];
+const REPLACED_IDS = ['', 'a b', 'x'.repeat(129), '<script>', 'a,b', '"a"', 'é', 'a;b', '{}', 'petstore_a1'];
+const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+const SEVERAL = [
+  '/v1/pets',
+  '/v1/pets?limit=1',
+  '/v1/pets?limit=0',
+  '/v1/pets/1',
+  '/v1/pets/99',
+  '/v1/cats',
+  '/v1/openapi.json',
+  '/nope',
+];
+
+// Of one request or of its connection: fetch closes that of a HEAD.
+const PASSING = ['date', 'x-request-id', 'connection', 'keep-alive'];
+
+describeEachEngine('any path', (engine) => {
+  const gateway = useGateway(engine, {}, async ({ createPet }) => {
+    await createPet({ name: 'Rex', categoryId: 1 });
+    await createPet({ name: 'Max', categoryId: 2 });
+  });
+
+  describe('404', () => {
+    it.each(UNKNOWN)('GET %s', async (path) => {
+      expectRefusal(await gateway().get(path), 404, 'Nothing is served at this path.');
+    });
+
+    it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s /v1/cats', async (method) => {
+      const answer = await gateway().call(method, '/v1/cats');
+      expectRefusal(answer, 404, 'Nothing is served at this path.');
+      expect(answer.headers.has('allow')).toBe(false);
+    });
+  });
+
+  describe('405', () => {
+    it.each(NOT_ALLOWED)('%s %s is refused with Allow: %s', async (method, path, allow) => {
+      const answer = await gateway().call(method, path);
+      expectRefusal(answer, 405, /allows only/);
+      expect(answer.headers.get('allow')).toBe(allow);
+    });
+  });
+
+  describe('HEAD', () => {
+    it.each(SEVERAL)('%s answers as GET does, without a body', async (path) => {
+      const head = await gateway().call('HEAD', path);
+      const get = await gateway().get(path);
+      const lasting = ({ headers }: typeof get) => [...headers].filter(([name]) => !PASSING.includes(name));
+      expect(head.text).toBe('');
+      expect(head.status).toBe(get.status);
+      expect(lasting(head)).toEqual(lasting(get));
+    });
+  });
+
+  it.each([
+    ['kept in the log line', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', (sent: string) => sent],
+    ['left out when it is none', 'petstore_4bf92f3577b34da6', () => undefined],
+  ])('traceparent is %s', async (_what, traceparent, logged) => {
+    const { headers } = await gateway().call('GET', '/v1/pets', { headers: { traceparent } });
+    const id = headers.get('x-request-id');
+    const findLine = () => gateway().logs.find((line) => line.requestId === id);
+    await expect.poll(findLine).toBeDefined();
+    expect(findLine()?.traceparent).toBe(logged(traceparent));
+  });
+
+  describe('X-Request-Id', () => {
+    it.each(KEPT_IDS)('%.40s is kept', async (id) => {
+      const { headers } = await gateway().call('GET', '/v1/pets', { headers: { 'x-request-id': id } });
+      expect(headers.get('x-request-id')).toBe(id);
+    });
+
+    it.each(REPLACED_IDS)('"%.40s" is replaced by a new one', async (id) => {
+      const { headers } = await gateway().call('GET', '/v1/pets', { headers: { 'x-request-id': id } });
+      expect(headers.get('x-request-id')).toMatch(UUID);
+    });
+
+    it.each(SEVERAL)('each answer of %s has its own, and the log line of the request the same', async (path) => {
+      const answers = [await gateway().get(path), await gateway().get(path)];
+      const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+      expect(new Set(ids).size).toBe(2);
+      await expect
+        .poll(() =>
+          gateway()
+            .logs.filter((line) => ids.includes(String(line.requestId)))
+            .map(({ status }) => status),
+        )
+        .toEqual(answers.map(({ status }) => status));
+    });
+  });
+
+  describe('the log', () => {
+    test('holds no key and no body, wherever they were sent', async () => {
+      const { key, logs } = gateway();
+      await gateway().post('{"name":"Secret-Name","categoryId":1}');
+      await gateway().post('{"name":"Secret-Name"');
+      await gateway().get(`/v1/pets/${key}?key=${key}`);
+      await gateway().get(`/${key}`);
+      await expect.poll(() => logs.filter(({ path }) => String(path).includes('petstore_***')).length).toBe(2);
+      expect(JSON.stringify(logs)).not.toContain(key.slice(13));
+      expect(JSON.stringify(logs)).not.toContain('Secret-Name');
+    });
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, it, test } from 'vitest';
+import type { Int64 } from '../../src/int64.ts';
+import { generateApiKey } from '../../src/keys/api-key.ts';
+import { sendRaw } from '../support/client.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { type Call, type CheckedGateway, expectRefusal, useGateway } from './checked-gateway.ts';
+
+const NO_TOKEN = 'Bearer realm="petstore"';
+const WRONG_TOKEN = 'Bearer realm="petstore", error="invalid_token"';
+const json = { 'content-type': 'application/json' };
+
+/** Everything under /v1, right and wrong: without a key all of it is the same. */
+const REQUESTS: readonly (readonly [method: string, path: string, call: Call])[] = [
+  ['GET', '/v1/pets', {}],
+  ['HEAD', '/v1/pets', {}],
+  ['GET', '/v1/pets?limit=0', {}],
+  ['GET', '/v1/pets?limit=5&limit=5', {}],
+  ['GET', '/v1/pets/1', {}],
+  ['GET', '/v1/pets/abc', {}],
+  ['POST', '/v1/pets', { headers: json, body: '{"name":"Rex","categoryId":1}' }],
+  ['POST', '/v1/pets', { headers: json, body: '{' }],
+  ['POST', '/v1/pets', { headers: { 'content-type': 'text/plain' }, body: 'Rex' }],
+  ['POST', '/v1/pets', { headers: json, body: 'x'.repeat(70_000) }],
+  ['POST', '/v1/pets', { headers: { ...json, 'idempotency-key': 'a b' }, body: '{}' }],
+  ['PUT', '/v1/pets', {}],
+  ['DELETE', '/v1/pets/1', {}],
+  ['OPTIONS', '/v1/pets', {}],
+  ['POST', '/v1/openapi.json', {}],
+  ['GET', '/v1', {}],
+  ['GET', '/v1/', {}],
+  ['GET', '/v1/pets/', {}],
+  ['GET', '/v1/store/orders', {}],
+  ['PATCH', '/v1/no/such/path', {}],
+  ['GET', '/v1/%ff', {}],
+  ['GET', '/v1/openapi.json/', {}],
+];
+
+const alter = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+
+/** What an Authorization header may be, of a gateway with the key `key`. */
+const HEADERS: readonly (readonly [what: string, write: (key: string) => string, challenge: string])[] = [
+  ['an empty header', () => '', NO_TOKEN],
+  ['the scheme alone', () => 'Bearer', NO_TOKEN],
+  ['the scheme and a space', () => 'Bearer ', NO_TOKEN],
+  ['the key alone', (key) => key, NO_TOKEN],
+  ['Basic', (key) => `Basic ${Buffer.from(`${key}:`).toString('base64')}`, NO_TOKEN],
+  ['Token', (key) => `Token ${key}`, NO_TOKEN],
+  ['Bearer with a colon', (key) => `Bearer: ${key}`, NO_TOKEN],
+  ['a key of ours that was never made', () => `Bearer ${generateApiKey()}`, WRONG_TOKEN],
+  ['a key with another last character', (key) => `Bearer ${alter(key)}`, WRONG_TOKEN],
+  ['a key cut short', (key) => `Bearer ${key.slice(0, -1)}`, WRONG_TOKEN],
+  ['a key and more', (key) => `Bearer ${key} more`, WRONG_TOKEN],
+  ['two keys', (key) => `Bearer ${key}, Bearer ${key}`, WRONG_TOKEN],
+  ['a key in quotes', (key) => `Bearer "${key}"`, WRONG_TOKEN],
+  ['a key in capitals', (key) => `Bearer ${key.toUpperCase()}`, WRONG_TOKEN],
+  ['a key in percent-encoding', (key) => `Bearer ${key.replace('_', '%5F')}`, WRONG_TOKEN],
+  ['a JSON Web Token', () => 'Bearer eyJhbGciOiJub25lIn0.e30.', WRONG_TOKEN],
+  ['SQL', () => "Bearer ' OR '1'='1", WRONG_TOKEN],
+  ['8000 characters', () => `Bearer ${'a'.repeat(8000)}`, WRONG_TOKEN],
+];
+
+describeEachEngine('authentication', (engine) => {
+  const gateway = useGateway(engine, {}, ({ createPet }) => createPet({ name: 'Rex', categoryId: 1 }));
+
+  describe('401 without a key', () => {
+    it.each(REQUESTS)('%s %s', async (method, path, call) => {
+      const answer = await gateway().call(method, path, { ...call, key: null });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe(NO_TOKEN);
+      expect(answer.headers.has('allow')).toBe(false);
+    });
+
+    test('a key in the query or in a cookie is none', async () => {
+      const { key } = gateway();
+      for (const name of ['access_token', 'api_key', 'key']) {
+        const answer = await gateway().call('GET', `/v1/pets?${name}=${key}`, {
+          key: null,
+          headers: { cookie: `${name}=${key}` },
+        });
+        expectRefusal(answer, 401, /^An API key is required/);
+      }
+    });
+
+    test('nothing was stored', async () => {
+      expect(await gateway().storedIds()).toHaveLength(1);
+    });
+  });
+
+  describe('401 with a wrong header', () => {
+    it.each(HEADERS)('%s', async (_what, write, challenge) => {
+      const answer = await gateway().call('GET', '/v1/pets', {
+        key: null,
+        headers: { authorization: write(gateway().key) },
+      });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe(challenge);
+    });
+
+    test('bytes that are no ASCII', async () => {
+      const head = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${'\xff\xfe'}\r\n\r\n`;
+      expect(await sendRaw(gateway().port, Buffer.from(head, 'latin1'))).toMatch(/^HTTP\/1.1 401 /);
+    });
+  });
+
+  describe('401 with a key that is no longer good', () => {
+    const makeKey = ({ keys }: CheckedGateway, expiresAt: Date | null) => keys.create({ name: 'other', expiresAt });
+
+    test('an expired one', async () => {
+      const { key } = await makeKey(gateway(), new Date(Date.now() - 1));
+      expectRefusal(await gateway().call('GET', '/v1/pets', { key }), 401, 'The API key has expired.');
+    });
+
+    test('a revoked one', async () => {
+      const { id, key } = await makeKey(gateway(), null);
+      await gateway().keys.revoke(id as Int64); // the database's own id
+      const answer = await gateway().call('GET', '/v1/pets', { key });
+      expectRefusal(answer, 401, 'The API key has been revoked.');
+      expect(answer.headers.get('www-authenticate')).toBe(WRONG_TOKEN);
+    });
+  });
+
+  describe('a good key', () => {
+    it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('with the scheme "%s" is let in', async (scheme) => {
+      const authorization = `${scheme} ${gateway().key}`;
+      expect((await gateway().call('GET', '/v1/pets', { key: null, headers: { authorization } })).status).toBe(200);
+    });
+
+    test('that expires later is let in', async () => {
+      const { key } = await gateway().keys.create({ name: 'later', expiresAt: new Date(Date.now() + 60_000) });
+      expect((await gateway().call('GET', '/v1/pets', { key })).status).toBe(200);
+    });
+  });
+
+  describe('without a key', () => {
+    it.each(['GET', 'HEAD'])('%s /v1/openapi.json is served', async (method) => {
+      expect((await gateway().call(method, '/v1/openapi.json', { key: null })).status).toBe(200);
+    });
+
+    it.each(['/v1/pets', '/v1/pets/1', '/v1/no/such/path'])('a preflight of %s is answered', async (path) => {
+      const headers = { origin: 'https://a.example', 'access-control-request-method': 'POST' };
+      expect((await gateway().call('OPTIONS', path, { key: null, headers })).status).toBe(204);
+    });
+
+    it.each(['/nope', '/V1/pets', '/v2/pets', '/v1pets'])('%s outside of /v1 is 404', async (path) => {
+      expectRefusal(await gateway().call('GET', path, { key: null }), 404, 'Nothing is served at this path.');
+    });
+  });
+});

@@ -1,0 +1,125 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { afterEach, beforeAll, describe, expect, it, test } from 'vitest';
+import { generateApiKey } from '../../src/keys/api-key.ts';
+import { describeEachEngine, ENGINES } from '../support/engines.ts';
+import { type Call, type CheckedGateway, startCheckedGateway, useGateway } from './checked-gateway.ts';
+
+const json = { 'content-type': 'application/json' };
+const REQUESTS: readonly (readonly [method: string, path: string, call: Call])[] = [
+  ['GET', '/v1/pets', {}],
+  ['HEAD', '/v1/pets', {}],
+  ['GET', '/v1/pets?status=sold&limit=3&after=1', {}],
+  ['GET', '/v1/pets/1', {}],
+  ['POST', '/v1/pets', { headers: json, body: '{"name":"Rex","categoryId":1}' }],
+  ['POST', '/v1/pets', { headers: { ...json, 'idempotency-key': 'k' }, body: '{"name":"Rex","categoryId":1}' }],
+];
+
+/** A TCP way to the database that can be cut (`refuse`), left without answers (`stall`), and opened again. */
+async function startProxy(target: URL) {
+  const sockets = new Set<Socket>();
+  let mode: 'open' | 'refuse' | 'stall' = 'open';
+  const server = createServer((client) => {
+    if (mode === 'refuse') return void client.destroy();
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => other.destroy());
+    }
+    client.on('data', (bytes) => upstream.write(bytes));
+    upstream.on('data', (bytes) => {
+      if (mode !== 'stall') client.write(bytes);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  const address = server.address();
+  const url = new URL(target);
+  url.port = typeof address === 'object' ? String(address?.port) : '';
+  return {
+    url: url.href,
+    set(next: typeof mode) {
+      mode = next;
+      if (next === 'refuse') for (const socket of sockets) socket.destroy();
+    },
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+async function expectUnavailable(
+  gateway: CheckedGateway,
+  [method, path, call]: (typeof REQUESTS)[number],
+): Promise<void> {
+  const startedAt = performance.now();
+  const answer = await gateway.call(method, path, call);
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('retry-after')).toBe('1');
+  expect(performance.now() - startedAt).toBeLessThan(5500);
+}
+
+describeEachEngine('503 › a database that is closed', (engine) => {
+  const gateway = useGateway(engine, {}, async ({ get, database }) => {
+    await get('/v1/pets'); // the API key is known from now on
+    await database.close();
+  });
+
+  it.each(REQUESTS)('%s %s', async (...request) => {
+    await expectUnavailable(gateway(), request);
+  });
+
+  test('what needs no database is served as ever', async () => {
+    expect((await gateway().get('/v1/openapi.json')).status).toBe(200);
+    expect((await gateway().get('/v1/pets?limit=0')).status).toBe(400);
+    expect((await gateway().get('/v1/pets/abc')).status).toBe(404);
+    expect((await gateway().call('GET', '/v1/pets', { key: 'wrong' })).status).toBe(401);
+  });
+
+  test('a good key that is not known yet is no 401', async () => {
+    expect((await gateway().call('GET', '/v1/pets', { key: generateApiKey() })).status).toBe(503);
+  });
+
+  test('the log has the cause under the request id, the answer has not', async () => {
+    const { headers, text } = await gateway().get('/v1/pets');
+    const line = gateway().logs.find(
+      ({ level, requestId }) => level === 50 && requestId === headers.get('x-request-id'),
+    );
+    expect(line).toHaveProperty('err.message');
+    expect(text).toBe(
+      '{"code":"service_unavailable","message":"The service is temporarily unavailable; try again shortly.","status":503}',
+    );
+  });
+});
+
+for (const engine of ENGINES.filter(({ name }) => name === 'mysql')) {
+  describe('mysql › 503 › the way to the server', () => {
+    let proxy: Awaited<ReturnType<typeof startProxy>>;
+    let gateway: CheckedGateway;
+    beforeAll(async () => {
+      proxy = await startProxy(new URL(await engine.freshDatabase()));
+      gateway = await startCheckedGateway(engine, { DATABASE_URL: proxy.url });
+      return proxy.close;
+    });
+    afterEach(() => proxy.set('open'));
+
+    it.each(REQUESTS)('is cut: %s %s, and works again when it is mended', async (...request) => {
+      await gateway.get('/v1/pets');
+      proxy.set('refuse');
+      await expectUnavailable(gateway, request);
+      proxy.set('open');
+      expect((await gateway.get('/v1/pets')).status).toBe(200);
+    });
+
+    test('is silent: every operation answers within five seconds, and works again', async () => {
+      await gateway.get('/v1/pets');
+      proxy.set('stall');
+      await Promise.all(REQUESTS.map((request) => expectUnavailable(gateway, request)));
+      proxy.set('open');
+      expect((await gateway.get('/v1/pets')).status).toBe(200);
+    });
+  });
+}

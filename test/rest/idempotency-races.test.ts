@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { type CheckedGateway, expectRefusal, startCheckedGateway, useGateway } from './checked-gateway.ts';
+
+const PET = '{"name":"Rex","categoryId":1,"status":"sold"}';
+const KEY = 'a-key';
+
+describeEachEngine('Idempotency-Key › several processes', (engine) => {
+  test('another gateway, and one after a restart, give the first answer', async () => {
+    const databaseUrl = await engine.freshDatabase();
+    const one = await startCheckedGateway(engine, { DATABASE_URL: databaseUrl });
+    const two = await startCheckedGateway(engine, { DATABASE_URL: databaseUrl });
+    const first = await one.post(PET, { 'idempotency-key': KEY });
+    // An Idempotency-Key belongs to an API key: the same one must come to both.
+    const retry = (to: CheckedGateway) =>
+      to.call('POST', '/v1/pets', {
+        key: one.key,
+        headers: { 'content-type': 'application/json', 'idempotency-key': KEY },
+        body: PET,
+      });
+    expect((await retry(two)).text).toBe(first.text);
+    await one.close();
+    await two.close();
+    const three = await startCheckedGateway(engine, { DATABASE_URL: databaseUrl });
+    const again = await retry(three);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(await three.storedIds()).toHaveLength(1);
+  });
+
+  test('thirty requests at once to two gateways add exactly one animal', async () => {
+    const databaseUrl = await engine.freshDatabase();
+    const one = await startGateway(engine, { DATABASE_URL: databaseUrl });
+    const two = await startCheckedGateway(engine, { DATABASE_URL: databaseUrl });
+    const headers = {
+      'content-type': 'application/json',
+      'idempotency-key': KEY,
+      authorization: `Bearer ${one.key}`,
+    };
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        index % 2
+          ? one.request('/v1/pets', { method: 'POST', headers, body: PET })
+          : two.call('POST', '/v1/pets', { headers, key: one.key, body: PET }),
+      ),
+    );
+    const created = answers.filter(({ status }) => status === 201);
+    const others = answers.filter(({ status }) => status !== 201);
+    expect(created.length).toBeGreaterThan(0);
+    expect(new Set(created.map(({ text }) => text)).size).toBe(1);
+    expect(created.filter(({ headers }) => !headers.has('idempotency-replayed'))).toHaveLength(1);
+    for (const { status } of others) expect(status).toBe(409);
+    expect(await two.storedIds()).toHaveLength(1);
+  });
+});
+
+describeEachEngine('Idempotency-Key › 409', (engine) => {
+  const gateway = useGateway(engine, { DATABASE_POOL_MAX: '1' });
+
+  test('while the first request is at work, another is refused; then it gets the first answer', async () => {
+    const headers = { 'idempotency-key': KEY };
+    await gateway().get('/v1/pets'); // the API key is known from now on
+    const { client } = gateway().database.knex;
+    const connection = await client.acquireConnection(); // the only one: the first request must wait
+    const first = gateway().post(PET, headers);
+    let refused = gateway().post(PET, headers);
+    const early = await Promise.race([refused, first]);
+    client.releaseConnection(connection);
+    expectRefusal(early, 409, /still at work/);
+    expect(early.headers.get('retry-after')).toBe('1');
+    const answers = await Promise.all([first, refused]);
+    refused = gateway().post(PET, headers);
+    expect((await refused).text).toBe(answers.find(({ status }) => status === 201)?.text);
+    expect(await gateway().storedIds()).toHaveLength(1);
+  });
+});

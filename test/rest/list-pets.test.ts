@@ -1,0 +1,120 @@
+import { describe, expect, it, test } from 'vitest';
+import type { Int64 } from '../../src/int64.ts';
+import { PET_STATUSES } from '../../src/pets/pet.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { expectRefusal, useGateway } from './checked-gateway.ts';
+
+const LIMIT_RULE = /^The query parameter limit must be an integer from 1 to 100\b/;
+const STATUS_RULE = /^The query parameter status must be one of available, pending, sold\b/;
+const AFTER_RULE = /^The query parameter after must be .* 64 bits\b/;
+
+const REFUSED: readonly (readonly [query: string, rule: RegExp])[] = [
+  ['limit=', LIMIT_RULE],
+  ['limit', LIMIT_RULE],
+  ['limit=0', LIMIT_RULE],
+  ['limit=101', LIMIT_RULE],
+  ['limit=-1', LIMIT_RULE],
+  ['limit=%2B5', LIMIT_RULE],
+  ['limit=5.0', LIMIT_RULE],
+  ['limit=1e1', LIMIT_RULE],
+  ['limit=0x10', LIMIT_RULE],
+  ['limit=%205', LIMIT_RULE],
+  ['limit=5%00', LIMIT_RULE],
+  ['limit=%D9%A5', LIMIT_RULE], // an Arabic five
+  ['limit=%ff', LIMIT_RULE],
+  ['limit=all', LIMIT_RULE],
+  [`limit=${'9'.repeat(400)}`, LIMIT_RULE],
+  ['limit=5&limit=5', LIMIT_RULE],
+  ['limit=5&limit=', LIMIT_RULE],
+  ['status=', STATUS_RULE],
+  ['status=SOLD', STATUS_RULE],
+  ['status=Sold', STATUS_RULE],
+  ['status=sold%20', STATUS_RULE],
+  ['status=sold,pending', STATUS_RULE],
+  ['status=null', STATUS_RULE],
+  ['status=constructor', STATUS_RULE],
+  ['status=sold&status=sold', STATUS_RULE],
+  ['status=sold&status=pending', STATUS_RULE],
+  ['after=', AFTER_RULE],
+  ['after=x', AFTER_RULE],
+  ['after=1.0', AFTER_RULE],
+  ['after=1e2', AFTER_RULE],
+  ['after=01', AFTER_RULE],
+  ['after=-0', AFTER_RULE],
+  ['after=+1', AFTER_RULE],
+  ['after=9223372036854775808', AFTER_RULE],
+  ['after=-9223372036854775809', AFTER_RULE],
+  ['after=1&after=1', AFTER_RULE],
+  ['after=1;DROP TABLE pets', AFTER_RULE],
+];
+
+/** 45 animals with the ids 1 to 45; each fourth has no status. */
+const ANIMALS = Array.from({ length: 45 }, (_, index) => ({
+  name: `Animal ${index + 1}`,
+  categoryId: String(index) as Int64, // canonical by String()
+  status: PET_STATUSES[index % 4] ?? null,
+}));
+const idsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
+
+const ACCEPTED: readonly (readonly [query: string, ids: readonly number[]])[] = [
+  ['', idsFrom(1, 20)],
+  ['?', idsFrom(1, 20)],
+  ['?&&', idsFrom(1, 20)],
+  ['?limit=1', [1]],
+  ['?limit=100', idsFrom(1, 45)],
+  ['?limit=05', idsFrom(1, 5)],
+  ['?limit=%35', idsFrom(1, 5)],
+  ['?status=sold&limit=3', [3, 7, 11]],
+  ['?limit=3&status=pending&after=2', [6, 10, 14]],
+  ['?after=40', idsFrom(41, 5)],
+  ['?after=0&limit=2', [1, 2]],
+  ['?after=-1&limit=2', [1, 2]],
+  ['?after=-9223372036854775808&limit=2', [1, 2]],
+  ['?after=45', []],
+  ['?after=9223372036854775807', []],
+  ['?after=9223372036854775807&status=sold', []],
+  ['?limit=2&page=3&sort=-id&LIMIT=x&Status=y&limit[]=9', [1, 2]],
+  ['?limit=2&__proto__=1&constructor=2', [1, 2]],
+];
+
+describeEachEngine('listPets', (engine) => {
+  const gateway = useGateway(engine, {}, ({ pets }) => pets.addPets(ANIMALS));
+
+  describe('200', () => {
+    it.each(ACCEPTED)('GET /v1/pets%s lists the animals %j', async (query, ids) => {
+      const { status, json } = await gateway().get(`/v1/pets${query}`);
+      expect(status).toBe(200);
+      expect(json.map((pet: { id: number }) => pet.id)).toEqual(ids);
+    });
+
+    test('an animal is id, name, categoryId and status; status is left out when there is none', async () => {
+      const { text } = await gateway().get('/v1/pets?limit=2&after=2');
+      expect(text).toBe(
+        '[{"id":3,"name":"Animal 3","categoryId":2,"status":"sold"},{"id":4,"name":"Animal 4","categoryId":3}]',
+      );
+    });
+
+    test('a page that is not the last links the next one, without a limit that was not asked for', async () => {
+      expect((await gateway().get('/v1/pets')).headers.get('link')).toBe('</v1/pets?after=20>; rel="next"');
+    });
+
+    test('nothing to list is an empty array', async () => {
+      expect((await gateway().get('/v1/pets?after=45')).text).toBe('[]');
+    });
+
+    test('many equal and different lists at the same time are each right', async () => {
+      const queries = Array.from({ length: 60 }, (_, index) => [1 + (index % 7), index % 5] as const);
+      const lists = queries.map(async ([limit, after]) => {
+        const { json } = await gateway().get(`/v1/pets?limit=${limit}&after=${after}`);
+        expect(json.map((pet: { id: number }) => pet.id)).toEqual(idsFrom(after + 1, limit));
+      });
+      await Promise.all(lists);
+    });
+  });
+
+  describe('400', () => {
+    it.each(REFUSED)('%.60s is refused', async (query, rule) => {
+      expectRefusal(await gateway().get(`/v1/pets?${query}`), 400, rule);
+    });
+  });
+});

@@ -1,0 +1,103 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { describe, expect, it, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { useGateway } from './checked-gateway.ts';
+
+/** What `path` names in the document; references are not followed. */
+const at = (document: any, ...path: string[]) => path.reduce((part, name) => part?.[name], document);
+
+const INT64 = { type: 'integer', format: 'int64' };
+
+/** All that the original description says, as the place in the document where it must stand. */
+const DESCRIPTION: readonly (readonly [what: string, path: readonly string[], value: unknown])[] = [
+  ['the version of the description', ['info', 'version'], '1.0.0'],
+  ['bearer authentication', ['components', 'securitySchemes', 'bearerAuth'], { type: 'http', scheme: 'bearer' }],
+  ['the whole API needs it', ['security'], [{ bearerAuth: [] }]],
+  ['listPets', ['paths', '/pets', 'get', 'operationId'], 'listPets'],
+  ['createPet', ['paths', '/pets', 'post', 'operationId'], 'createPet'],
+  ['getPet', ['paths', '/pets/{petId}', 'get', 'operationId'], 'getPet'],
+  ['getPet is deprecated', ['paths', '/pets/{petId}', 'get', 'deprecated'], true],
+  ['until when', ['paths', '/pets/{petId}', 'get', 'x-deprecated-sunset'], '2030-12-05'],
+  ['the body of createPet', ['paths', '/pets', 'post', 'requestBody', 'required'], true],
+  ['the words of PetStatus', ['components', 'schemas', 'PetStatus', 'enum'], ['available', 'pending', 'sold']],
+  ['what a NewPet needs', ['components', 'schemas', 'NewPet', 'required'], ['name', 'categoryId']],
+  ['what a Pet has', ['components', 'schemas', 'Pet', 'required'], ['id', 'name', 'categoryId']],
+  ['the id of a Pet', ['components', 'schemas', 'Pet', 'properties', 'id'], INT64],
+  ['the category of a NewPet', ['components', 'schemas', 'NewPet', 'properties', 'categoryId'], INT64],
+  ['what an Error has', ['components', 'schemas', 'Error', 'required'], ['code', 'message', 'status']],
+];
+
+const RESPONSES: readonly (readonly [path: string, method: string, statuses: readonly number[]])[] = [
+  ['/pets', 'get', [200, 400, 401, 500, 503]],
+  ['/pets', 'post', [201, 400, 401, 409, 413, 415, 422, 500, 503]],
+  ['/pets/{petId}', 'get', [200, 401, 404, 500, 503]],
+];
+
+describeEachEngine('openapi.json', (engine) => {
+  const gateway = useGateway(engine);
+  const read = async () => (await gateway().call('GET', '/v1/openapi.json', { key: null })).json;
+
+  test('has no finding under the recommended rules of Redocly', async () => {
+    const source = (await gateway().get('/v1/openapi.json')).text;
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+    expect(problems.map(({ ruleId, severity, message }) => `${severity} ${ruleId}: ${message}`)).toEqual([]);
+  });
+
+  it.each(DESCRIPTION)('says what the description says: %s', async (_what, path, value) => {
+    const part = at(await read(), ...path);
+    if (typeof value === 'object' && !Array.isArray(value)) expect(part).toMatchObject(value ?? {});
+    else expect(part).toEqual(value);
+  });
+
+  test('describes exactly the three operations', async () => {
+    const { paths } = await read();
+    const operations = Object.entries<object>(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method} ${path}`),
+    );
+    expect(operations).toEqual(['get /pets', 'post /pets', 'get /pets/{petId}']);
+  });
+
+  it.each(RESPONSES)('%s %s lists its answers', async (path, method, statuses) => {
+    const { responses } = at(await read(), 'paths', path, method);
+    expect(Object.keys(responses).map(Number)).toEqual(statuses);
+  });
+
+  test('limit is 1 to 100, by default 20', async () => {
+    const parameters: { name: string }[] = at(await read(), 'paths', '/pets', 'get', 'parameters');
+    expect(parameters.map(({ name }) => name)).toEqual(['limit', 'status', 'after']);
+    expect(parameters[0]).toMatchObject({
+      in: 'query',
+      required: false,
+      schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+    });
+  });
+
+  test('each operation has a summary, a description and an example for its success', async () => {
+    for (const [path, method] of RESPONSES) {
+      const { summary, description, responses } = at(await read(), 'paths', path, method);
+      expect(summary).toMatch(/^[A-Z]/);
+      expect(description).toMatch(/\.$/);
+      const success = responses[200] ?? responses[201];
+      expect(at(success, 'content', 'application/json', 'example')).toBeDefined();
+    }
+  });
+
+  describe('servers', () => {
+    test('the first is the address that was asked, with the version; the second is for staging', async () => {
+      const { servers } = await read();
+      expect(servers).toHaveLength(2);
+      expect(servers[0].url).toBe(`${gateway().url}/v1`);
+      expect(servers[1].description).toBe('Staging');
+    });
+  });
+});
+
+describeEachEngine('openapi.json › PUBLIC_URL', (engine) => {
+  const gateway = useGateway(engine, { PUBLIC_URL: 'https://pets.example.com/shop/' });
+
+  test('is the base address', async () => {
+    const { json } = await gateway().get('/v1/openapi.json');
+    expect(json.servers[0].url).toBe('https://pets.example.com/shop/v1');
+  });
+});

@@ -1,0 +1,183 @@
+import { describe, expect, it, test } from 'vitest';
+import { sendRaw } from '../support/client.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { useGateway } from './checked-gateway.ts';
+
+const QUIET = { quietMs: 400 };
+const HOST = 'Host: pets.example\r\n';
+const get = (path: string, ...headers: string[]) =>
+  `GET ${path} HTTP/1.1\r\n${HOST}${headers.map((header) => `${header}\r\n`).join('')}\r\n`;
+
+/** The status lines and Error bodies of one or more answers on one connection. */
+function readAnswers(text: string): {
+  statuses: number[];
+  errors: { code: string; message: string; status: number }[];
+} {
+  return {
+    statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)),
+    errors: [...text.matchAll(/\{"code".*?\}/g)].map(([body]) => JSON.parse(body)),
+  };
+}
+
+const REFUSED: readonly (readonly [what: string, bytes: string | Uint8Array, status: number])[] = [
+  ['garbage', 'garbage\r\n\r\n', 400],
+  ['the start of a TLS connection', Uint8Array.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc]), 400],
+  ['NUL bytes', new Uint8Array(100), 400],
+  ['HTTP/2 without asking', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+  ['a version that is none', `GET /v1/pets HTTP/9.9\r\n${HOST}\r\n`, 400],
+  ['a method that is none', `FETCH /v1/pets HTTP/1.1\r\n${HOST}\r\n`, 400],
+  ['a method in small letters', `get /v1/pets HTTP/1.1\r\n${HOST}\r\n`, 400],
+  ['a space in the path', `GET /v1/pets now HTTP/1.1\r\n${HOST}\r\n`, 400],
+  ['a header without a colon', get('/v1/pets', 'Authorization'), 400],
+  ['a space in the name of a header', get('/v1/pets', 'X Y: 1'), 400],
+  ['a NUL in a header', get('/v1/pets', 'X-Y: a\0b'), 400],
+  ['a folded header', get('/v1/pets', 'X-Y: a', ' b'), 400],
+  ['a length that is no number', get('/v1/pets', 'Content-Length: many'), 400],
+  ['a negative length', get('/v1/pets', 'Content-Length: -1'), 400],
+  ['two different lengths', get('/v1/pets', 'Content-Length: 1', 'Content-Length: 2'), 400],
+  ['length and chunks', get('/v1/pets', 'Content-Length: 1', 'Transfer-Encoding: chunked'), 400],
+  ['a coding that is none', get('/v1/pets', 'Transfer-Encoding: rot13'), 400],
+  ['a header of 20 kB', get('/v1/pets', `X-Y: ${'x'.repeat(20_000)}`), 400],
+  ['a path of 20 kB', get(`/${'x'.repeat(20_000)}`), 400],
+  ['no Host', 'GET /v1/pets HTTP/1.1\r\n\r\n', 400],
+  ['CONNECT', `CONNECT pets.example:443 HTTP/1.1\r\n${HOST}\r\n`, 405],
+];
+
+describeEachEngine('raw HTTP', (engine) => {
+  const gateway = useGateway(engine);
+  const authorization = () => `Authorization: Bearer ${gateway().key}`;
+
+  describe('what the parser refuses gets an Error body', () => {
+    it.concurrent.each(REFUSED)('%s', async (_what, bytes, status) => {
+      const text = await sendRaw(gateway().port, bytes, QUIET);
+      const { statuses, errors } = readAnswers(text);
+      const code = status === 405 ? 'method_not_allowed' : 'bad_request';
+      expect(statuses).toEqual([status]);
+      expect(errors).toEqual([{ code, message: expect.stringMatching(/^[A-Z].*\.$/), status }]);
+      expect(text).toMatch(/^content-type: application\/json; charset=utf-8\r$/im);
+      const [, requestId] = /^x-request-id: (\S+)\r$/im.exec(text) ?? [];
+      const isLogged = () => gateway().logs.some((line) => line.requestId === requestId && line.status === status);
+      await eventually(isLogged, 2000, 'a line in the log');
+      if (status === 405) expect(text).toMatch(/^allow: GET, HEAD, POST\r$/im);
+    });
+
+    it.concurrent.each([
+      [
+        'a header of 16 kB',
+        `HEAD /v1/pets?x=${'x'.repeat(14_000)} HTTP/1.1\r\n${HOST}X-Y: ${'x'.repeat(2500)}\r\n\r\n`,
+      ],
+      ['a header without a colon', `HEAD /v1/pets HTTP/1.1\r\n${HOST}X-Y\r\n\r\n`],
+    ])('a HEAD with %s, without the body', async (_what, bytes) => {
+      const text = await sendRaw(gateway().port, bytes, QUIET);
+      expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[\s\S]+\r\ncontent-length: [1-9]\d+\r\n[\s\S]*\r\n\r\n$/i);
+      expect(text).not.toContain('{');
+    });
+
+    it.concurrent.each(['G', 'GET /v1/pets HTTP/1.1', `GET /v1/pets HTTP/1.1\r\n${HOST}`])(
+      'half a request that ends (%j) is answered or closed, without 5xx',
+      async (bytes) => {
+        const { statuses } = readAnswers(await sendRaw(gateway().port, bytes, { ...QUIET, half: false }));
+        expect(statuses.every((status) => status === 400)).toBe(true);
+      },
+    );
+
+    test('a body that ends early is no animal', async () => {
+      const head = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n`;
+      const { statuses } = readAnswers(
+        await sendRaw(gateway().port, `${head}{"name":"Rex","categoryId":1}`, { ...QUIET, half: false }),
+      );
+      expect(statuses.every((status) => status === 400)).toBe(true);
+      expect(await gateway().storedIds()).toEqual([]);
+    });
+
+    it.each([
+      ['a wrong size', 'zz\r\n{}\r\n0\r\n\r\n'],
+      ['no end', '1c\r\n{"name":"Rex","categoryId":1}X'],
+      ['an endless size', `${'f'.repeat(40)}\r\n`],
+    ])('chunks with %s are refused', async (_what, chunks) => {
+      const head = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      const { errors } = readAnswers(await sendRaw(gateway().port, head + chunks, QUIET));
+      expect(errors.map(({ code }) => code)).toEqual(['bad_request']);
+    });
+  });
+
+  describe('what HTTP allows is answered', () => {
+    it.concurrent.each([
+      ['empty lines before the request', () => `\r\n\r\n${get('/v1/pets', authorization())}`, [200]],
+      ['HTTP/0.9, which has no headers', () => 'GET /v1/pets\r\n\r\n', [401]],
+      ['HTTP/1.0 without a Host', () => `GET /v1/pets HTTP/1.0\r\n${authorization()}\r\n\r\n`, [200]],
+      ['an address in the request line', () => get('http://pets.example/v1/pets', authorization()), [200]],
+      ['OPTIONS *', () => `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`, [404]],
+      ['TRACE', () => `TRACE /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\n\r\n`, [405]],
+      ['an unknown expectation', () => get('/v1/pets', authorization(), 'Expect: cookies'), [200]],
+      [
+        'an upgrade that nobody offers',
+        () => get('/v1/pets', authorization(), 'Connection: Upgrade', 'Upgrade: websocket'),
+        [200],
+      ],
+      ['three requests in one packet', () => get('/v1/pets', authorization()).repeat(3), [200, 200, 200]],
+      ['a good request before a bad one', () => `${get('/v1/pets', authorization())}garbage\r\n\r\n`, [200, 400]],
+      ['a GET with a body', () => `${get('/v1/pets', authorization(), 'Content-Length: 5')}hello`, [200]],
+    ])('%s', async (_what, bytes, expected) => {
+      const { statuses } = readAnswers(await sendRaw(gateway().port, bytes(), QUIET));
+      expect(statuses).toEqual(expected);
+    });
+
+    test('100-continue, then the answer', async () => {
+      const body = '{"name":"Rex","categoryId":1}';
+      const head = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`;
+      expect(readAnswers(await sendRaw(gateway().port, head + body, QUIET)).statuses).toEqual([100, 201]);
+    });
+  });
+
+  it.concurrent.each([
+    ['at once', 'Content-Length: 500000', ' '.repeat(500_000)],
+    ['in chunks', 'Transfer-Encoding: chunked', `7a120\r\n${' '.repeat(500_000)}\r\n0\r\n\r\n`],
+  ])('after a body that was too large, sent %s, the connection serves its next request', async (_way, length, body) => {
+    const large = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\n${length}\r\n\r\n${body}`;
+    const { statuses } = readAnswers(await sendRaw(gateway().port, large + get('/v1/pets', authorization()), QUIET));
+    expect(statuses).toEqual([413, 200]);
+  });
+
+  it.each([
+    ['no body', ''],
+    ['half a body', '{"name":"Rex",'],
+  ])('a header and then %s: 400 in time, and no animal', async (_what, half) => {
+    const timeouts = { requestTimeout: 300, headersTimeout: 300, connectionsCheckingInterval: 50 };
+    const impatient = await startGateway(engine, {}, timeouts);
+    const head = `POST /v1/pets HTTP/1.1\r\n${HOST}Authorization: Bearer ${impatient.key}\r\nContent-Type: application/json\r\nContent-Length: 29\r\n\r\n`;
+    const startedAt = performance.now();
+    const text = await sendRaw(impatient.port, head + half, { quietMs: 5000 });
+    expect(performance.now() - startedAt).toBeLessThan(3000);
+    const message = 'The request did not arrive in time.';
+    expect(readAnswers(text)).toEqual({ statuses: [400], errors: [{ code: 'bad_request', message, status: 400 }] });
+    expect((await impatient.request('/v1/pets')).text).toBe('[]');
+    const [, requestId] = /^x-request-id: (\S+)\r$/im.exec(text) ?? [];
+    expect(impatient.logs.find((line) => line.requestId === requestId)).toMatchObject({
+      status: 400,
+      path: '/v1/pets',
+    });
+    expect(impatient.logs.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+
+  test('a length that is too large is refused before the body comes', async () => {
+    const head = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n`;
+    expect(readAnswers(await sendRaw(gateway().port, head, QUIET)).statuses).toEqual([413]);
+  });
+
+  test('random bytes never bring a 5xx, and the gateway goes on', async () => {
+    const fresh = await startGateway(engine);
+    const noise = Array.from({ length: 40 }, (_, seed) =>
+      Uint8Array.from(
+        { length: 200 },
+        (_unused, index) => (Math.imul(seed * 200 + index + 1, 2_654_435_761) >>> 13) & 0xff,
+      ),
+    );
+    const texts = await Promise.all(noise.map((bytes) => sendRaw(fresh.port, bytes, QUIET)));
+    expect(texts.flatMap((text) => readAnswers(text).statuses).every((status) => status === 400)).toBe(true);
+    expect((await fresh.request('/v1/pets')).status).toBe(200);
+    expect(fresh.logs.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+  });
+});

@@ -1,0 +1,179 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { describe, expect, it, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { expectRefusal, useGateway } from './checked-gateway.ts';
+
+const PET = '{"name":"Rex","categoryId":1}';
+const bytes = (...parts: readonly (string | readonly number[])[]) =>
+  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Uint8Array.from(part))));
+const named = (...name: readonly number[]) => bytes('{"name":"', name, '","categoryId":1}');
+/** A good animal of exactly this many bytes. */
+const petOf = (size: number) => `{"categoryId":1,"name":"${'x'.repeat(size - 26)}"}`;
+const streamOf = (text: string) => new Blob([text]).stream();
+
+const NOT_JSON: readonly (readonly [what: string, body: string])[] = [
+  ['a brace', '{'],
+  ['a comma at the end', '{"name":"Rex","categoryId":1,}'],
+  ['two objects', PET + PET],
+  ['something after the object', `${PET};`],
+  ['a comment', `${PET} // Rex`],
+  ['single quotes', "{'name':'Rex','categoryId':1}"],
+  ['names without quotes', '{name:"Rex",categoryId:1}'],
+  ['a form', 'name=Rex&categoryId=1'],
+  ['a raw line break in a string', '{"name":"R\nex","categoryId":1}'],
+  ['a raw NUL in a string', '{"name":"R\0ex","categoryId":1}'],
+  ['a wrong escape', '{"name":"\\x41","categoryId":1}'],
+  ['half an escape', '{"name":"\\u00","categoryId":1}'],
+  ['30000 brackets', '['.repeat(30_000)],
+  ['30000 objects', '{"a":'.repeat(10_000)],
+  ['no-break space', `\u00a0${PET}`],
+];
+
+const NO_OBJECT = [
+  'null',
+  'true',
+  '1',
+  '"Rex"',
+  '[]',
+  `[${PET}]`,
+  '9223372036854775807',
+  '[['.repeat(9000) + ']]'.repeat(9000),
+];
+
+const NOT_UTF8: readonly (readonly [what: string, body: Uint8Array])[] = [
+  ['0xFF', named(0xff)],
+  ['a lone continuation byte', named(0x80)],
+  ['a cut sequence', named(0xf0, 0x9f, 0x90)],
+  ['an overlong slash', named(0xc0, 0xaf)],
+  ['a surrogate', named(0xed, 0xa0, 0xbd)],
+  ['a code point beyond U+10FFFF', named(0xf4, 0x90, 0x80, 0x80)],
+  ['latin-1', Buffer.from('{"name":"é","categoryId":1}', 'latin1')],
+  ['UTF-16 with its mark', bytes([0xff, 0xfe], [...Buffer.from(PET, 'utf16le')])],
+  ['bytes outside of strings', bytes(PET, [0xfe])],
+];
+
+const JSON_TYPES = [
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/json;charset=UTF-16',
+  'Application/JSON',
+  'application/json ; profile="a;b"',
+];
+const OTHER_TYPES = [
+  '',
+  'text/plain',
+  'text/json',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'application/problem+json',
+  'application/vnd.api+json',
+  'application/jsonp',
+  'application/json2',
+  'application/json, text/plain',
+  'application/json text/plain',
+  'json',
+  '*/*',
+];
+
+describeEachEngine('createPet › body', (engine) => {
+  const gateway = useGateway(engine);
+  const post = (body: string | Uint8Array | ReadableStream, headers?: Record<string, string>) =>
+    gateway().post(body, headers);
+
+  describe('400', () => {
+    it.each(NOT_JSON)('%s is not valid JSON', async (_what, body) => {
+      expectRefusal(await post(body), 400, 'The body is not valid JSON.');
+    });
+
+    it.each(['', ' ', '\r\n\t '])('%j is empty', async (body) => {
+      expectRefusal(await post(body), 400, 'The body is empty.');
+    });
+
+    it.each(NO_OBJECT)('%.20s is no object', async (body) => {
+      expectRefusal(await post(body), 400, 'The body must be a JSON object.');
+    });
+
+    it.each(NOT_UTF8)('%s is not UTF-8', async (_what, body) => {
+      expectRefusal(await post(body), 400, 'The body is not valid UTF-8.');
+    });
+
+    test('UTF-16 without its mark is not valid JSON', async () => {
+      expectRefusal(await post(Buffer.from(PET, 'utf16le')), 400, 'The body is not valid JSON.');
+    });
+
+    test('brackets that a recursive reader would not survive, beside a number that needs one', async () => {
+      const depth = 15_000;
+      const answer = await post(`{"name":"Rex","categoryId":1e2,"x":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+      expect([201, 400]).toContain(answer.status);
+    });
+  });
+
+  describe('201', () => {
+    test('a byte order mark before the object is ignored (RFC 8259 §8.1)', async () => {
+      expect((await post(bytes([0xef, 0xbb, 0xbf], PET))).status).toBe(201);
+    });
+
+    test('white space around the object is allowed', async () => {
+      expect((await post(` \r\n\t${PET}\n`)).status).toBe(201);
+    });
+
+    it.each(JSON_TYPES)('Content-Type %s is JSON', async (type) => {
+      expect((await post(PET, { 'content-type': type })).status).toBe(201);
+    });
+
+    test('Content-Encoding identity is none', async () => {
+      expect((await post(PET, { 'content-encoding': 'identity' })).status).toBe(201);
+    });
+
+    it.each(['at once', 'in chunks'])('65536 bytes sent %s are taken', async (way) => {
+      const body = petOf(65_536);
+      expect((await post(way === 'at once' ? body : streamOf(body))).status).toBe(201);
+    });
+  });
+
+  describe('413', () => {
+    it.each([65_537, 200_000, 3_000_000])('%i bytes with a Content-Length are refused', async (size) => {
+      expectRefusal(await post(petOf(size)), 413, 'The body must not be larger than 65536 bytes.');
+    });
+
+    it.each([65_537, 200_000, 3_000_000])('%i bytes in chunks are refused', async (size) => {
+      expectRefusal(await post(streamOf(petOf(size))), 413, 'The body must not be larger than 65536 bytes.');
+    });
+  });
+
+  describe('415', () => {
+    it.each(OTHER_TYPES)('Content-Type "%s" is refused', async (type) => {
+      expectRefusal(await post(PET, { 'content-type': type }), 415, 'The Content-Type must be application/json.');
+    });
+
+    test('a body without a Content-Type is refused', async () => {
+      const answer = await gateway().call('POST', '/v1/pets', { body: bytes(PET) });
+      expectRefusal(answer, 415, 'The Content-Type must be application/json.');
+    });
+
+    test('a request without body and Content-Type is refused', async () => {
+      expectRefusal(await gateway().call('POST', '/v1/pets'), 415, 'The Content-Type must be application/json.');
+    });
+
+    it.each([
+      ['gzip', gzipSync(PET)],
+      ['br', brotliCompressSync(PET)],
+      ['gzip, identity', gzipSync(PET)],
+      ['unknown', bytes(PET)],
+    ])('Content-Encoding %s is refused', async (coding, body) => {
+      expectRefusal(await post(body, { 'content-encoding': coding }), 415, /without a Content-Encoding/);
+    });
+  });
+});
+
+describeEachEngine('createPet › BODY_LIMIT=1024', (engine) => {
+  const gateway = useGateway(engine, { BODY_LIMIT: '1024' });
+
+  it.each([
+    [1024, 201],
+    [1025, 413],
+  ])('%i bytes answer %i', async (size, status) => {
+    expect((await gateway().post(petOf(size))).status).toBe(status);
+    expect((await gateway().post(streamOf(petOf(size)))).status).toBe(status);
+  });
+});

@@ -1,0 +1,47 @@
+import { connect } from 'node:net';
+
+/** An HTTP answer with its body read. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body to the letter: integers keep their digits here. */
+  readonly text: string;
+  /** The body by JSON.parse, which rounds integers beyond 2^53. */
+  readonly json: any;
+}
+
+/** fetch, with the body read. */
+export async function send(url: string, init?: RequestInit): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: parseOrUndefined(text) };
+}
+
+/**
+ * Sends bytes on a connection of their own and gives all that came back until the other side closed it or was silent
+ * for `quietMs`. `half` keeps our side open, as a client does that has more to say.
+ */
+export async function sendRaw(
+  port: number,
+  bytes: string | Uint8Array,
+  { quietMs = 2000, half = true }: { quietMs?: number; half?: boolean } = {},
+): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('error', () => {}); // a reset ends the answer, too
+  socket.setTimeout(quietMs, () => socket.destroy());
+  socket.on('end', () => socket.end());
+  if (half) socket.write(bytes);
+  else socket.end(bytes);
+  await new Promise((resolve) => socket.once('close', resolve)); // once() of node:events would reject on a reset
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

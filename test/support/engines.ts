@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import mysql from 'mysql2/promise';
+import { afterAll, describe, inject } from 'vitest';
+
+/** A database engine that the suites run against. */
+export interface TestEngine {
+  readonly name: 'sqlite' | 'mysql';
+  /** The address of an empty database that is removed after the test file. */
+  freshDatabase(): Promise<string>;
+}
+
+const cleanups: (() => Promise<void> | void)[] = [];
+
+/** Runs `cleanup` after the test file, the last one first. */
+export function afterFile(cleanup: () => Promise<void> | void): void {
+  cleanups.push(cleanup);
+}
+
+afterAll(async () => {
+  const failures: unknown[] = [];
+  for (const cleanup of cleanups.splice(0).reverse()) {
+    try {
+      await cleanup();
+    } catch (error) {
+      failures.push(error); // the others must end all the same
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+});
+
+/** A folder that is removed after the test file. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(inject('folder'), 'folder-'));
+  afterFile(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const sqlite: TestEngine = {
+  name: 'sqlite',
+  freshDatabase: async () => `sqlite:${join(temporaryFolder(), 'petstore.sqlite')}`,
+};
+
+let databases = 0;
+
+const mysqlEngine: TestEngine = {
+  name: 'mysql',
+  async freshDatabase() {
+    const url = inject('mysqlUrl');
+    const connection = await mysql.createConnection(url);
+    const name = `petstore_test_${process.pid}_${++databases}_${Date.now()}`;
+    try {
+      await connection.query(`CREATE DATABASE ${name}`);
+    } catch (error) {
+      if (!isDenied(error)) throw error;
+      // An account of one database only: that one is emptied, so a file has one MySQL gateway at a time.
+      await dropTables(connection);
+      return url;
+    } finally {
+      await connection.end();
+    }
+    afterFile(async () => {
+      const again = await mysql.createConnection(url);
+      await again.query(`DROP DATABASE IF EXISTS ${name}`);
+      await again.end();
+    });
+    return url.replace(/\/[^/]*$/, `/${name}`);
+  },
+};
+
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ER_DBACCESS_DENIED_ERROR';
+}
+
+async function dropTables(connection: mysql.Connection): Promise<void> {
+  const [rows] = await connection.query<mysql.RowDataPacket[]>('SHOW TABLES');
+  for (const row of rows) await connection.query(`DROP TABLE \`${Object.values(row)[0]}\``);
+}
+
+/** The engines of this run: SQLite always, MySQL where there is a server. */
+export const ENGINES: readonly TestEngine[] = inject('mysqlUrl') === '' ? [sqlite] : [sqlite, mysqlEngine];
+
+/** Runs the same tests on each engine: `mysql › listPets › …`. */
+export function describeEachEngine(body: (engine: TestEngine) => void): void;
+export function describeEachEngine(name: string, body: (engine: TestEngine) => void): void;
+export function describeEachEngine(name: string | ((engine: TestEngine) => void), body?: (engine: TestEngine) => void) {
+  for (const engine of ENGINES) {
+    describe(engine.name, () => {
+      if (typeof name === 'function') name(engine);
+      else describe(name, () => body?.(engine));
+    });
+  }
+}

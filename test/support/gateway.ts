@@ -1,0 +1,67 @@
+import { readConfig } from '../../src/config.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import { createLog } from '../../src/log.ts';
+import { listen } from '../../src/process/server.ts';
+import { type Answer, send } from './client.ts';
+import { afterFile, type TestEngine } from './engines.ts';
+
+/** A gateway that listens on a free port, with an API key; it ends after the test file. */
+export interface TestGateway extends Pick<Gateway, 'database' | 'keys' | 'pets' | 'metrics' | 'app' | 'drain'> {
+  readonly url: string;
+  readonly port: number;
+  /** A valid API key. */
+  readonly key: string;
+  /** Every line of the log so far, parsed. */
+  readonly logs: readonly Record<string, unknown>[];
+  /** Sends a request with the key; `path` is relative to the gateway. */
+  request(path: string, init?: RequestInit): Promise<Answer>;
+  /** POSTs a JSON value, or a text as it stands, to `/v1/pets`. */
+  createPet(body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** POSTs a GraphQL request with the key. */
+  graphql(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** Starts a gateway on a fresh database of the engine, or on `DATABASE_URL` of the overrides. */
+export async function startGateway(
+  engine: TestEngine,
+  overrides: Record<string, string> = {},
+  timeouts?: Parameters<typeof listen>[3],
+): Promise<TestGateway> {
+  const logs: Record<string, unknown>[] = [];
+  const databaseUrl = overrides.DATABASE_URL ?? (await engine.freshDatabase());
+  const config = readConfig({ PORT: '0', ...overrides, DATABASE_URL: databaseUrl });
+  const log = createLog(config.logLevel, { write: (line) => logs.push(JSON.parse(line)) });
+  const gateway = await createGateway(config, log);
+  const server = await listen(gateway, config, log, timeouts);
+  const { key } = await gateway.keys.create({ name: 'test', expiresAt: null });
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= server.close();
+    return closing;
+  };
+  afterFile(close);
+  const request = (path: string, { headers, ...init }: RequestInit = {}) =>
+    send(server.url + path, {
+      ...init,
+      headers: { authorization: `Bearer ${key}`, ...Object.fromEntries(new Headers(headers)) },
+    });
+  const json = { 'content-type': 'application/json' };
+  const post = (path: string, body: unknown, headers?: Record<string, string>) =>
+    request(path, {
+      method: 'POST',
+      headers: { ...json, ...headers },
+      body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
+    });
+  return {
+    ...gateway,
+    url: server.url,
+    port: server.port,
+    key,
+    logs,
+    request,
+    createPet: (body, headers) => post('/v1/pets', body, headers),
+    graphql: (query, variables, headers) => post('/graphql', { query, variables }, headers),
+    close,
+  };
+}

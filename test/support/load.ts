@@ -1,0 +1,98 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterFile } from './engines.ts';
+
+/** An answer as a load client sees it. */
+export interface LoadAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** Whether the gateway ends the connection with this answer. */
+  readonly closes: boolean;
+  readonly ms: number;
+}
+
+/** A client with one kept connection that retries nothing: whatever the network does to it, it rejects. */
+export interface LoadClient {
+  ask(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<LoadAnswer>;
+  /** Closes the connection. */
+  close(): void;
+}
+
+/** STRESS_SECONDS makes the load, fuzz and soak runs that long; without it they are as short as CI wants them. */
+export const STRESS_SECONDS = Number(process.env.STRESS_SECONDS ?? 0);
+
+/** No answer within this time is a hang, in ms. */
+const HANG_MS = 15_000;
+
+/** A client of the gateway at `url`, with the key. It opens a new connection only after the old one has ended. */
+export function connectClient(url: string, key: string): LoadClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  afterFile(() => agent.destroy());
+  const ask: LoadClient['ask'] = (method, path, body, headers = {}) => {
+    const { promise, resolve, reject } = Promise.withResolvers<LoadAnswer>();
+    const startedAt = performance.now();
+    const sent = request(url + path, {
+      method,
+      agent,
+      timeout: HANG_MS,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        ...headers,
+      },
+    });
+    sent.once('timeout', () => sent.destroy(new Error(`no answer to ${method} ${path} for ${HANG_MS} ms`)));
+    sent.on('error', reject); // more than one may come
+    sent.once('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part) => {
+        text += part;
+      });
+      response.on('error', reject);
+      response.once('end', () => {
+        const { statusCode = 0, headers: received } = response;
+        const closes = received.connection === 'close';
+        resolve({ status: statusCode, headers: received, text, closes, ms: performance.now() - startedAt });
+      });
+    });
+    sent.end(body);
+    return promise;
+  };
+  return { ask, close: () => agent.destroy() };
+}
+
+/** The body that creates an animal. */
+export function petBody(name: string): string {
+  return JSON.stringify({ name, categoryId: 1 });
+}
+
+/** Asks again and again until `condition` gives something, and gives that; fails after `limitMs`. */
+export async function eventually<T>(
+  condition: () => Promise<T | undefined | false> | T | undefined | false,
+  limitMs: number,
+  what: string,
+): Promise<T> {
+  for (const deadline = performance.now() + limitMs; ; await delay(20)) {
+    const found = await condition();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
+  }
+}
+
+/** The sum of a metric's series, of a page in Prometheus's text format, that have all of the labels. */
+export function sumMetric(page: string, name: string, ...labels: string[]): number {
+  const series = page.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  const chosen = series.filter((line) => labels.every((label) => line.includes(label)));
+  return chosen.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+}
+
+/** What a gateway process holds, by its own metrics. */
+export async function readFootprint(url: string): Promise<{ residentMb: number; heapMb: number; openFiles: number }> {
+  const page = await (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
+  return {
+    residentMb: sumMetric(page, 'process_resident_memory_bytes') / 2 ** 20,
+    heapMb: sumMetric(page, 'nodejs_heap_size_used_bytes') / 2 ** 20,
+    openFiles: sumMetric(page, 'process_open_fds'),
+  };
+}

@@ -1,0 +1,148 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
+import { endWithUs } from './end-with-us.ts';
+
+/** A private server of the MySQL protocol, in a temporary folder, on a free loopback port. */
+export interface MysqlServer {
+  readonly port: number;
+  /** `mysql://root@127.0.0.1:PORT/mysql`, an account that may do everything. */
+  readonly url: string;
+  /** Sends a signal to the server process: SIGKILL, SIGSTOP, SIGCONT. */
+  signal(signal: NodeJS.Signals): void;
+  /** Starts it again on the same data and port, after a stop or a kill. */
+  restart(): Promise<void>;
+  /** Ends the server in good order; its data stays for a restart. */
+  stop(): Promise<void>;
+  /** Ends the server and removes its data. */
+  remove(): Promise<void>;
+}
+
+// An acknowledged write outlives a killed server, not a power cut: that is all a test can see, and it is fast.
+const SETTINGS = [
+  '--bind-address=127.0.0.1',
+  '--innodb-flush-log-at-trx-commit=2',
+  '--innodb-buffer-pool-size=64M',
+  '--skip-log-bin',
+  '--max-connections=500',
+];
+
+/** Whether this machine has a server that can be started. */
+export function hasMysqlServer(): boolean {
+  return findProgram('mariadbd', 'mysqld') !== undefined;
+}
+
+/** Starts a private server; `args` are added to its command line, and `program` is its path if not the installed one. */
+export async function startMysqlServer(
+  args: readonly string[] = [],
+  program = findProgram('mariadbd', 'mysqld'),
+): Promise<MysqlServer> {
+  if (program === undefined) throw new Error('neither mariadbd nor mysqld is installed');
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-mysql-'));
+  const logFile = join(folder, 'server.log');
+  const common = ['--no-defaults', `--datadir=${join(folder, 'data')}`, ...runAsRoot()];
+  const port = await freePort();
+  const own = [`--port=${port}`, `--socket=${join(folder, 'server.sock')}`, `--pid-file=${join(folder, 'server.pid')}`];
+  const url = `mysql://root@127.0.0.1:${port}/mysql`;
+  let child: ChildProcess | undefined;
+
+  const launch = async () => {
+    const log = openSync(logFile, 'a');
+    // In a group of its own: Ctrl-C ends the tests, and the tests end the server.
+    child = spawn(program, [...common, ...own, ...SETTINGS, ...args], { stdio: ['ignore', log, log], detached: true });
+    closeSync(log);
+    child.once('exit', endWithUs({ pid: child.pid, folder }));
+    await answers(url, child, logFile);
+  };
+  const stop = async () => {
+    if (child === undefined || hasEnded(child)) return;
+    child.kill('SIGCONT');
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  };
+  const remove = async () => {
+    await stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+
+  try {
+    initialize(program, common);
+    await launch();
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    port,
+    url,
+    signal: (signal) => child?.kill(signal),
+    async restart() {
+      if (child && !hasEnded(child)) await once(child, 'exit');
+      await launch();
+    },
+    stop,
+    remove,
+  };
+}
+
+/** A TCP port of the loopback interface that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+function initialize(program: string, common: readonly string[]): void {
+  const installer = findProgram('mariadb-install-db');
+  const isMaria = execFileSync(program, ['--no-defaults', '--version'], { encoding: 'utf8' }).includes('MariaDB');
+  if (isMaria && installer) {
+    const accounts = ['--auth-root-authentication-method=normal', '--skip-test-db'];
+    execFileSync(installer, [...common, ...accounts], { stdio: 'pipe' });
+  } else {
+    execFileSync(program, [...common, '--initialize-insecure'], { stdio: 'pipe' });
+  }
+}
+
+/** Servers refuse to run as root until told so. */
+function runAsRoot(): string[] {
+  return process.getuid?.() === 0 ? ['--user=root'] : [];
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+async function answers(url: string, child: ChildProcess, logFile: string): Promise<void> {
+  for (const deadline = Date.now() + 60_000; ; ) {
+    try {
+      const connection = await mysql.createConnection(url);
+      return await connection.end();
+    } catch (error) {
+      if (hasEnded(child)) throw new Error(`the server ended:\n${readFileSync(logFile, 'utf8')}`, { cause: error });
+      if (Date.now() > deadline) throw error;
+      await delay(50);
+    }
+  }
+}
+
+/** Debian keeps servers in /usr/sbin, which is not on everybody's PATH. */
+function findProgram(...names: readonly string[]): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return paths.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

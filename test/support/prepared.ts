@@ -1,0 +1,47 @@
+import { readConfig } from '../../src/config.ts';
+import { connectDatabase, type Database } from '../../src/database/connect.ts';
+import { migrateUp } from '../../src/database/migrations.ts';
+import { createKeyStore, type KeyStore } from '../../src/keys/key-store.ts';
+import { afterFile, type TestEngine } from './engines.ts';
+
+/** A migrated database with an API key, for gateways that run as processes; closed after the test file. */
+export interface PreparedDatabase {
+  /** Its DATABASE_URL. */
+  readonly url: string;
+  readonly database: Database;
+  readonly keys: KeyStore;
+  /** A valid API key, and its id. */
+  readonly key: string;
+  readonly keyId: string;
+  /** How many animals each name has. */
+  countNames(): Promise<Map<string, number>>;
+}
+
+/** Opens the database of a `DATABASE_URL`, as it is; it is closed after the test file. */
+export function openDatabase(url: string): Database {
+  const database = connectDatabase(readConfig({ DATABASE_URL: url }));
+  afterFile(() => database.close());
+  return database;
+}
+
+/** Prepares an empty database of the engine, or the one at `url`. */
+export async function prepareDatabase(engine: TestEngine, url?: string): Promise<PreparedDatabase> {
+  const address = url ?? (await engine.freshDatabase());
+  const database = openDatabase(address);
+  await migrateUp(database);
+  const keys = createKeyStore(database);
+  const { id, key } = await keys.create({ name: 'test', expiresAt: null });
+  return {
+    url: address,
+    database,
+    keys,
+    key,
+    keyId: id,
+    async countNames() {
+      const rows: { name: string }[] = await database.knex('pets').select('name');
+      const counts = new Map<string, number>();
+      for (const { name } of rows) counts.set(name, (counts.get(name) ?? 0) + 1);
+      return counts;
+    },
+  };
+}

@@ -1,0 +1,150 @@
+import { availableParallelism } from 'node:os';
+import { describe, expect, it, test } from 'vitest';
+import { type Config, ConfigError, maskCredentials, readConfig } from '../../src/config.ts';
+
+type Row = readonly [variable: string, value: string, field: keyof Config, expected: unknown];
+
+const DEFAULTS: Config = {
+  host: '127.0.0.1',
+  port: 4000,
+  databaseUrl: 'sqlite:data/petstore.sqlite',
+  embedded: true,
+  databasePoolMax: 10,
+  publicUrl: undefined,
+  corsOrigins: '*',
+  bodyLimitBytes: 65_536,
+  logLevel: 'info',
+  migrateOnStart: true,
+  graphiql: true,
+  sampleData: true,
+  workers: 1,
+  shutdownGraceMs: 10_000,
+};
+
+const GOOD: readonly Row[] = [
+  ['HOST', '0.0.0.0', 'host', '0.0.0.0'],
+  ['HOST', '::1', 'host', '::1'],
+  ['PORT', '0', 'port', 0],
+  ['PORT', ' 8080 ', 'port', 8080],
+  ['PORT', '65535', 'port', 65_535],
+  ['DATABASE_URL', 'sqlite::memory:', 'databaseUrl', 'sqlite::memory:'],
+  ['DATABASE_URL', 'sqlite:/var/pets.db', 'databaseUrl', 'sqlite:/var/pets.db'],
+  ['DATABASE_URL', 'mysql://u:p@h:1/d', 'databaseUrl', 'mysql://u:p@h:1/d'],
+  ['DATABASE_URL', 'sqlite:x', 'embedded', false],
+  ['DATABASE_POOL_MAX', '1', 'databasePoolMax', 1],
+  ['PUBLIC_URL', 'https://pets.example.com/', 'publicUrl', 'https://pets.example.com'],
+  ['PUBLIC_URL', 'https://example.com/shop//', 'publicUrl', 'https://example.com/shop'],
+  ['CORS_ORIGINS', '*', 'corsOrigins', '*'],
+  ['CORS_ORIGINS', 'https://a.example', 'corsOrigins', ['https://a.example']],
+  ['CORS_ORIGINS', 'https://a.example, http://b:81', 'corsOrigins', ['https://a.example', 'http://b:81']],
+  ['BODY_LIMIT', '1024', 'bodyLimitBytes', 1024],
+  ['BODY_LIMIT', '4194304', 'bodyLimitBytes', 4_194_304],
+  ['WORKERS', '4', 'workers', 4],
+  ['WORKERS', 'auto', 'workers', availableParallelism()],
+  ['LOG_LEVEL', 'silent', 'logLevel', 'silent'],
+  ['LOG_LEVEL', 'trace', 'logLevel', 'trace'],
+  ['MIGRATE_ON_START', 'false', 'migrateOnStart', false],
+  ['GRAPHIQL', 'false', 'graphiql', false],
+  ['SAMPLE_DATA', 'false', 'sampleData', false],
+  ['SHUTDOWN_GRACE_MS', '0', 'shutdownGraceMs', 0],
+];
+
+const WRONG: readonly (readonly [variable: string, value: string, allowed: string])[] = [
+  ['PORT', '65536', '0 to 65535'],
+  ['PORT', '-1', '0 to 65535'],
+  ['PORT', '80.5', '0 to 65535'],
+  ['PORT', '1e3', '0 to 65535'],
+  ['PORT', '0x50', '0 to 65535'],
+  ['PORT', 'http', '0 to 65535'],
+  ['DATABASE_URL', 'postgres://h/d', 'mysql://'],
+  ['DATABASE_URL', 'sqlite:', 'sqlite:PATH'],
+  ['DATABASE_URL', 'mysql://', 'mysql://'],
+  ['DATABASE_URL', 'petstore.sqlite', 'sqlite:PATH'],
+  ['DATABASE_POOL_MAX', '0', '1 to'],
+  ['DATABASE_POOL_MAX', 'ten', '1 to'],
+  ['PUBLIC_URL', 'pets.example.com', 'http://'],
+  ['PUBLIC_URL', 'ftp://pets.example.com', 'http://'],
+  ['PUBLIC_URL', 'https://pets.example.com/?a=1', 'without credentials'],
+  ['PUBLIC_URL', 'https://pets.example.com/#top', 'without credentials'],
+  ['CORS_ORIGINS', 'https://a.example/', 'https://example.com'],
+  ['CORS_ORIGINS', 'a.example', 'https://example.com'],
+  ['CORS_ORIGINS', 'https://a.example,*', 'https://example.com'],
+  ['CORS_ORIGINS', 'https://*.example', 'https://example.com'],
+  ['CORS_ORIGINS', 'HTTPS://A.EXAMPLE', 'https://example.com'],
+  ['BODY_LIMIT', '1023', '1024 to'],
+  ['BODY_LIMIT', '4194305', '1024 to'],
+  ['BODY_LIMIT', '64kb', '1024 to'],
+  ['WORKERS', '0', 'auto'],
+  ['WORKERS', 'all', 'auto'],
+  ['WORKERS', '1.5', 'auto'],
+  ['LOG_LEVEL', 'verbose', 'info'],
+  ['LOG_LEVEL', 'INFO', 'info'],
+  ['MIGRATE_ON_START', 'yes', 'true or false'],
+  ['GRAPHIQL', '1', 'true or false'],
+  ['SAMPLE_DATA', 'no', 'true or false'],
+  ['SHUTDOWN_GRACE_MS', '-5', '0 to'],
+  ['SHUTDOWN_GRACE_MS', '10s', '0 to'],
+];
+
+describe('readConfig', () => {
+  test('of an empty environment is the documented defaults', () => {
+    expect(readConfig({})).toEqual(DEFAULTS);
+  });
+
+  test('is frozen', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+
+  it.each(GOOD)('%s=%s is taken as %s', (variable, value, field, expected) => {
+    expect(readConfig({ [variable]: value })[field]).toEqual(expected);
+  });
+
+  it.each([...new Set(GOOD.map(([variable]) => variable))])('an empty %s counts as absent', (variable) => {
+    expect(readConfig({ [variable]: '' })).toEqual(DEFAULTS);
+    expect(readConfig({ [variable]: '  ' })).toEqual(DEFAULTS);
+  });
+
+  it.each(WRONG)('%s=%s is refused in one line with name, value and what is allowed', (variable, value, allowed) => {
+    const read = () => readConfig({ [variable]: value });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(`${variable}=${JSON.stringify(value)} `);
+    expect(read).toThrow(allowed);
+    expect(read).toThrow(/^[^\n]+$/);
+  });
+
+  it.each([
+    ['DATABASE_URL', 'postgres://me:hunter2@db/shop'],
+    ['DATABASE_URL', 'mysql:/me:hunter2@db/shop'],
+    ['DATABASE_URL', 'mysql:me:hunter2@db/shop'],
+    ['DATABASE_URL', 'MYSQL://me:hunter2@db/shop'],
+    ['DATABASE_URL', 'me:hunter2@db/shop'],
+    ['DATABASE_URL', 'mariadb://me:p@hunter2@db/shop'],
+    ['DATABASE_URL', 'mariadb://me:p/hunter2:x@db/shop'],
+    ['DATABASE_URL', 'jdbc:mysql://me:hunter2@db/shop'],
+    ['DATABASE_URL', 'jdbc:mysql://db/shop?user=me&password=hunter2'],
+    ['DATABASE_URL', '"mysql://me:hunter2@db/shop"'],
+    ['PUBLIC_URL', 'https://me:hunter2@pets.example.com'],
+    ['PUBLIC_URL', 'https://hunter2@pets.example.com'],
+    ['CORS_ORIGINS', 'https://me:hunter2@pets.example.com'],
+  ])('%s=%s is refused without the password', (variable, value) => {
+    expect(() => readConfig({ [variable]: value })).toThrow(ConfigError);
+    expect(() => readConfig({ [variable]: value })).not.toThrow('hunter2');
+  });
+});
+
+describe('maskCredentials', () => {
+  it.each([
+    ['mysql://me:secret@db:3306/shop', 'mysql://me:***@db:3306/shop'],
+    ['mysql://me:s@e:c/ret@db/shop', 'mysql://me:***@db/shop'],
+    ['mysql://me@db/shop', 'mysql://me@db/shop'],
+    ['mysql://me@a:3306,b:3306/shop?ssl=true', 'mysql://me@a:3306,b:3306/shop?ssl=true'],
+    ['mysql://me:@db/shop', 'mysql://me:***@db/shop'],
+    ['mysql://me%3Asecret@db/shop', 'mysql:***@db/shop'],
+    ['mysql://me@db/shop?password=secret', 'mysql://me@db/shop?password=***'],
+    ['https://token@db/shop', 'https:***@db/shop'],
+    ['mysql://db:3306/shop', 'mysql://db:3306/shop'],
+    ['sqlite:data/petstore.sqlite', 'sqlite:data/petstore.sqlite'],
+  ])('%s is shown as %s', (address, shown) => {
+    expect(maskCredentials(address)).toBe(shown);
+  });
+});
