@@ -19,7 +19,7 @@ export const SQLITE_FAULTS: readonly SqliteFault[] = [
     name: 'file locked by another process 3 s',
     fault: (path) => ({
       async strike() {
-        const other = new DatabaseSync(path);
+        const other = new DatabaseSync(path, { timeout: 2000 });
         other.exec('BEGIN EXCLUSIVE');
         await delay(FAULT_MS);
         other.exec('ROLLBACK');
