@@ -1,9 +1,10 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError } from 'graphql';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { ERRORS, toApiError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { keepRecent } from '../recent.ts';
 import { originalError } from '../schema/compile.ts';
 import { LIMITS } from './limits.ts';
 
@@ -81,8 +82,16 @@ export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
 // The first is for clients that accept anything, https://graphql.github.io/graphql-over-http/draft/#sec-Legacy-Watershed
 const MEDIA_TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'] as const;
 
+// Every client sends one and the same Accept with all of its requests, and reading it costs as much as reading the body.
+const accepted = keepRecent<{ readonly type: string | false }>(100);
+const ACCEPT_MAX = 200;
+
 /** The media type of the answer that a request prefers, or false when it accepts neither. */
-export function acceptedMediaType(ctx: { accepts(types: string[]): string | false | string[] }): string | false {
-  const accepted = ctx.accepts([...MEDIA_TYPES]);
-  return typeof accepted === 'string' ? accepted : false;
+export function acceptedMediaType(ctx: Pick<Context, 'headers' | 'accepts'>): string | false {
+  const { accept = '' } = ctx.headers;
+  const known = accepted.get(accept);
+  if (known !== undefined) return known.type;
+  const type = ctx.accepts([...MEDIA_TYPES]);
+  if (accept.length <= ACCEPT_MAX) accepted.set(accept, { type });
+  return type;
 }

@@ -9,10 +9,10 @@ import {
 } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
 import { isJsonObject } from '../json-body.ts';
+import { keepRecent } from '../recent.ts';
 import type { Context } from '../schema/context.ts';
 import { planOperation, type RootPlan } from '../schema/plan.ts';
 import { schema } from '../schema/schema.ts';
-import { costOf, LIMITS } from './limits.ts';
 
 /** Texts that are kept, of this length at most: the operations that clients repeat. */
 const KNOWN_MAX = 500;
@@ -31,7 +31,7 @@ export interface ShortAnswer {
   readonly error?: GraphQLError;
 }
 
-/** Remembers the operations that passed parsing, validation and the limits, the least recently used forgotten first. */
+/** Remembers the operations that passed parsing, validation and the limits; what is used least is forgotten. */
 export interface KnownOperations {
   learn(text: string, document: DocumentNode): void;
   /** The known operation that parameters ask for; undefined: only Yoga can tell. */
@@ -40,16 +40,15 @@ export interface KnownOperations {
 
 /** An empty memory. */
 export function createKnownOperations(): KnownOperations {
-  const known = new Map<string, KnownOperation>();
+  const known = keepRecent<KnownOperation>(KNOWN_MAX);
   return {
     learn(text, document) {
-      if (text.length > TEXT_MAX || known.has(text)) return;
+      if (text.length > TEXT_MAX || known.get(text)) return;
       const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
       const [operation, another] = operations;
       const plan = operation && !another ? planOperation(document, operation) : undefined;
       const [root, ...more] = plan?.fields ?? [];
       if (!operation || !root || more.length > 0) return;
-      if (known.size >= KNOWN_MAX) known.delete(known.keys().next().value ?? '');
       known.set(text, { document, operation, root });
     },
 
@@ -57,10 +56,7 @@ export function createKnownOperations(): KnownOperations {
       const found = isPlain(params) ? known.get(params.query) : undefined;
       if (found === undefined) return undefined;
       const name = params.operationName ?? undefined;
-      if (name !== undefined && name !== found.operation.name?.value) return undefined;
-      known.delete(params.query ?? ''); // a Map keeps the order of insertion: the last used goes to its end
-      known.set(params.query ?? '', found);
-      return found;
+      return name === undefined || name === found.operation.name?.value ? found : undefined;
     },
   };
 }
@@ -75,15 +71,16 @@ function isPlain(params: GraphQLParams): params is GraphQLParams & { query: stri
 }
 
 /**
- * Runs a known operation; undefined, before anything has run, when its variables or its cost are for Yoga to refuse.
+ * Runs a known operation; undefined, before anything has run, when its variables are for Yoga to refuse. The limits need
+ * no look: its text has passed them, and its one root field costs a full page at most.
  */
 export async function runKnown(
-  { document, operation, root }: KnownOperation,
+  { operation, root }: KnownOperation,
   variables: Readonly<Record<string, unknown>>,
   context: Context,
 ): Promise<ShortAnswer | undefined> {
   const args = coerceArguments(operation, root, variables);
-  if (args === undefined || costOf({ document, operation, variables }) > LIMITS.cost.most) return undefined;
+  if (args === undefined) return undefined;
   try {
     return { dataJson: `{"${root.responseName}":${writeJson(root, await root.resolve(args, context))}}` };
   } catch (thrown) {
@@ -101,18 +98,17 @@ function coerceArguments(operation: OperationDefinitionNode, root: RootPlan, var
   }
 }
 
-// Requests that shared one query got the same array: its text is written once for each shape.
-const written = new WeakMap<RootPlan, WeakMap<object, string>>();
+// Requests that shared one query got the same array, one right after the other: its text is written once.
+let written: { readonly root?: RootPlan; readonly list?: unknown; readonly text: string } = { text: '' };
 
 function writeJson(root: RootPlan, value: unknown): string {
   if (value === null) return 'null';
   if (!root.isList) return writeObject(root, value);
-  const list = value as readonly unknown[]; // what the resolver of a list field gives
-  const texts = written.get(root) ?? new WeakMap<object, string>();
-  written.set(root, texts);
-  const text = texts.get(list) ?? `[${list.map((item) => writeObject(root, item)).join(',')}]`;
-  texts.set(list, text);
-  return text;
+  if (written.root !== root || written.list !== value) {
+    const list = value as readonly unknown[]; // what the resolver of a list field gives
+    written = { root, list, text: `[${list.map((item) => writeObject(root, item)).join(',')}]` };
+  }
+  return written.text;
 }
 
 function writeObject({ leaves }: RootPlan, value: unknown): string {

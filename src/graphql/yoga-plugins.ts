@@ -99,9 +99,11 @@ interface RequestState {
 export function createObserve({ metrics, noteDeprecatedUse }: Observer): Observe {
   const deprecated = new WeakMap<DocumentNode, string[]>();
   const coordinatesIn = (document: DocumentNode): string[] => {
-    const known = deprecated.get(document) ?? deprecationsIn(document).map(({ coordinate }) => coordinate);
-    deprecated.set(document, known);
-    return known;
+    const known = deprecated.get(document);
+    if (known !== undefined) return known;
+    const coordinates = deprecationsIn(document).map(({ coordinate }) => coordinate);
+    deprecated.set(document, coordinates);
+    return coordinates;
   };
   return (document, type, state) => {
     state.operation = type;

@@ -3,9 +3,9 @@ import {
   createServer,
   type IncomingMessage,
   type OutgoingHttpHeaders,
-  STATUS_CODES,
   type Server,
   type ServerResponse,
+  STATUS_CODES,
 } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';

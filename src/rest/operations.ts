@@ -144,13 +144,12 @@ function writePet({ id, name, categoryId, status }: Pet): string {
   return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId}${statusMember}}`;
 }
 
-// Requests that shared one query got the same array: its text is written once.
-const written = new WeakMap<readonly Pet[], string>();
+// Requests that shared one query got the same array, one right after the other: its text is written once.
+let written: { readonly pets: readonly Pet[]; readonly text: string } = { pets: [], text: '[]' };
 
 function writePets(pets: readonly Pet[]): string {
-  const text = written.get(pets) ?? `[${pets.map(writePet).join(',')}]`;
-  written.set(pets, text);
-  return text;
+  if (written.pets !== pets) written = { pets, text: `[${pets.map(writePet).join(',')}]` };
+  return written.text;
 }
 
 /** RFC 8288 §3: the page after `lastId` of the same list, relative to the address that was asked for. */

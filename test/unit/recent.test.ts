@@ -1,0 +1,20 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { keepRecent } from '../../src/recent.ts';
+
+test('what was used last is kept, and never more than allowed', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 8 }), fc.array(fc.nat({ max: 20 }), { maxLength: 200 }), (half, uses) => {
+      const most = 2 * half;
+      const recent = keepRecent<number>(most);
+      uses.forEach((use, index) => {
+        const known = recent.get(String(use));
+        const since = uses.lastIndexOf(use, index - 1);
+        const others = since < 0 ? Number.POSITIVE_INFINITY : new Set(uses.slice(since + 1, index)).size;
+        if (index === 0 || others >= most) expect(known).toBeUndefined();
+        else if (others < half) expect(known).toBe(use);
+        if (known === undefined) recent.set(String(use), use);
+      });
+    }),
+  );
+});
