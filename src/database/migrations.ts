@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import type { Database } from './connect.ts';
+import { isBusy } from './sqlite.ts';
 
 // Named locks are the server's, not the database's; their names have 64 characters at most.
 const LOCK_NAME = "LEFT(CONCAT('petstore_', SHA2(DATABASE(), 256)), 64)";
 /** How long another process's migration is waited for, on every engine. */
 const LOCK_WAIT_S = 300;
-/** The primary result code, https://www.sqlite.org/rescode.html#busy */
-const SQLITE_BUSY = 5;
-
 const MIGRATIONS: Knex.MigratorConfig = {
   directory: join(import.meta.dirname, '../../migrations'),
   loadExtensions: ['.ts'],
@@ -77,14 +75,9 @@ async function underFileLock<T>(database: Database, work: (knex: Knex) => Promis
       return await database.run((knex) => knex.transaction(work));
     } catch (error) {
       // The connection itself waits only as long as a request may: here it waits again.
-      if (!isBusy(error) || performance.now() > deadline) throw error;
+      if (!isBusy(error instanceof ApiError && error.cause) || performance.now() > deadline) throw error;
     }
   }
-}
-
-function isBusy(error: unknown): boolean {
-  const cause: unknown = error instanceof ApiError ? error.cause : undefined;
-  return cause instanceof Error && 'errcode' in cause && (Number(cause.errcode) & 0xff) === SQLITE_BUSY;
 }
 
 async function underNamedLock<T>(knex: Knex, work: (knex: Knex) => Promise<T>): Promise<T> {

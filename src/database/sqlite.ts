@@ -14,6 +14,7 @@ const BUSY_TIMEOUT_MS = 2000;
 const BUSY_RETRY_MS = 20;
 /** How long a query waits for those before it, in ms. */
 const ACQUIRE_TIMEOUT_MS = 2500;
+/** The primary result code, https://www.sqlite.org/rescode.html#busy */
 const SQLITE_BUSY = 5;
 
 /** Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError when the folder cannot be made. */
@@ -122,10 +123,14 @@ async function whenFree<Result>(work: () => Result): Promise<Result> {
     try {
       return work();
     } catch (error) {
-      const busy = (error as { errcode?: number }).errcode === SQLITE_BUSY; // node:sqlite adds errcode to its Errors
-      if (!busy || performance.now() > deadline) throw error;
+      if (!isBusy(error) || performance.now() > deadline) throw error;
     }
   }
+}
+
+/** Whether another process's lock was in the way: of an extended code, which node:sqlite gives, the low byte tells. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
 }
 
 function readRows(statement: StatementSync, bindings: readonly SQLInputValue[]): unknown[] {

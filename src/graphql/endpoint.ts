@@ -55,10 +55,9 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
 
   return async (ctx) => {
     const mediaType = acceptedMediaType(ctx);
-    if (mediaType === false) throw new ApiError('bad_request', 'The Accept header must allow application/json.');
     // Yoga ignores the weights of RFC 9110 §12.5.1, and would answer as an event stream too.
     ctx.req.headers.accept = mediaType;
-    const params = await readParams(ctx, bodyLimitBytes);
+    const params = requireQuery(await readParams(ctx, bodyLimitBytes));
     const resolverContext = createContext(pets, ctx.state.keyId, ctx.req.headers);
     if (ctx.method === 'POST' && (await answerKnown(ctx, mediaType, params, resolverContext))) return;
     const yoga = await loadYoga();
@@ -113,6 +112,12 @@ async function readParams(ctx: KoaContext, bodyLimitBytes: number): Promise<Grap
     ...readJsonParameter(query, 'variables'),
     ...readJsonParameter(query, 'extensions'),
   };
+}
+
+/** Yoga would take it for a document that does not fit; it is no GraphQL request at all (GraphQL over HTTP §6.4.1). */
+function requireQuery(params: GraphQLParams): GraphQLParams {
+  if (!isJsonObject(params) || (params.query ?? null) !== null) return params;
+  throw new ApiError('bad_request', 'The parameter query is required: the GraphQL document.');
 }
 
 /** GET: variables and extensions are JSON texts, https://graphql.github.io/graphql-over-http/draft/#sec-GET */

@@ -73,7 +73,7 @@ export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
       metrics.countGraphqlError(error.graphqlCode);
       ctx.status = error.status;
       ctx.set(error.headers);
-      ctx.set('Content-Type', acceptedMediaType(ctx) || MEDIA_TYPES[0]);
+      ctx.set('Content-Type', acceptedMediaType(ctx));
       ctx.body = JSON.stringify({ errors: [{ message: error.message, extensions: { code: error.graphqlCode } }] });
     }
   };
@@ -83,15 +83,15 @@ export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
 const MEDIA_TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'] as const;
 
 // Every client sends one and the same Accept with all of its requests, and reading it costs as much as reading the body.
-const accepted = keepRecent<{ readonly type: string | false }>(100);
+const accepted = keepRecent<string>(100);
 const ACCEPT_MAX = 200;
 
-/** The media type of the answer that a request prefers, or false when it accepts neither. */
-export function acceptedMediaType(ctx: Pick<Context, 'headers' | 'accepts'>): string | false {
+/** The media type of the answer that a request prefers. RFC 9110 §12.5.1 lets a server disregard an Accept without any of its own. */
+export function acceptedMediaType(ctx: Pick<Context, 'headers' | 'accepts'>): string {
   const { accept = '' } = ctx.headers;
   const known = accepted.get(accept);
-  if (known !== undefined) return known.type;
-  const type = ctx.accepts([...MEDIA_TYPES]);
-  if (accept.length <= ACCEPT_MAX) accepted.set(accept, { type });
+  if (known !== undefined) return known;
+  const type = ctx.accepts([...MEDIA_TYPES]) || MEDIA_TYPES[0];
+  if (accept.length <= ACCEPT_MAX) accepted.set(accept, type);
   return type;
 }

@@ -36,14 +36,14 @@ export interface AppParts extends ProbeParts {
 export function createApp(parts: AppParts): Koa {
   const { config, log, metrics, pets, authenticate, usage } = parts;
   const { bodyLimitBytes, publicUrl } = config;
-  const keyCheck = requireKey(authenticate, usage);
+  const admit = inTurn(shedLoad(metrics), requireKey(authenticate, usage));
   const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
     usage.noteDeprecatedUse(apiKeyId, operation);
     metrics.countDeprecatedUse(operation);
   };
   const graphql = createGraphqlEndpoint({ pets, bodyLimitBytes, log, metrics, noteDeprecatedUse });
   const routes = new Router({ strict: true, sensitive: true });
-  routes.all(GRAPHQL_PATH, keyCheck, graphql);
+  routes.all(GRAPHQL_PATH, admit, graphql);
   for (const [path, answer] of Object.entries(createProbes(parts))) {
     routes.get(path, (ctx) => {
       ctx.state.operation = path.slice(1);
@@ -60,14 +60,17 @@ export function createApp(parts: AppParts): Koa {
   app.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));
   app.use(closeWhenDraining(parts.isDraining));
   app.use(requireHost);
-  app.use(shedLoad(metrics));
   app.use(allowOrigins(config.corsOrigins));
-  app.use(createRestAdapter({ pets, bodyLimitBytes, publicUrl, noteDeprecatedUse, requireKey: keyCheck }));
+  app.use(createRestAdapter({ pets, bodyLimitBytes, publicUrl, noteDeprecatedUse, admit }));
   app.use(servePages(pages));
   app.use(routes.routes());
   app.use(refuseUnknown(routes));
   app.on('error', (error) => log.error({ err: error }, 'a response could not be sent'));
   return app;
+}
+
+function inTurn(first: Middleware, second: Middleware): Middleware {
+  return (ctx, next) => first(ctx, () => second(ctx, next));
 }
 
 function onlyAt(path: string, middleware: Middleware): Middleware {

@@ -17,10 +17,8 @@ const REQUESTS_LIMIT = 2000;
 export function shedLoad(metrics: Metrics): Middleware {
   const isBehind = watchEventLoop();
   let underWay = 0;
-  return async (ctx, next) => {
-    // Whoever runs the service must be able to see the overload.
-    const spared = ctx.path === '/livez' || ctx.path === '/metrics';
-    if (!spared && (underWay >= REQUESTS_LIMIT || isBehind())) {
+  return async (_ctx, next) => {
+    if (underWay >= REQUESTS_LIMIT || isBehind()) {
       metrics.countShedRequest();
       throw new ApiError('service_unavailable', 'The service is overloaded; try again shortly.', {
         headers: { 'Retry-After': '1' },

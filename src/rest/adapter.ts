@@ -13,8 +13,8 @@ export interface RestSettings {
   readonly bodyLimitBytes: number;
   readonly publicUrl: string | undefined;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
-  /** Lets a request with a valid key pass; throws ApiError `unauthorized` otherwise. */
-  readonly requireKey: Middleware;
+  /** Lets a request with a valid key pass; throws ApiError `unauthorized` otherwise, `service_unavailable` under overload. */
+  readonly admit: Middleware;
 }
 
 /**
@@ -25,14 +25,14 @@ export function createRestAdapter(settings: RestSettings): Middleware {
   const router = new Router({ prefix: BASE_PATH, strict: true, sensitive: true });
   for (const operation of OPERATIONS) {
     const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-    router.register(path, [operation.method], [announce(operation), settings.requireKey, serve(operation, settings)]);
+    router.register(path, [operation.method], [announce(operation), settings.admit, serve(operation, settings)]);
   }
   router.get(OPENAPI_PATH.slice(BASE_PATH.length), (ctx) => {
     ctx.set('Content-Type', JSON_TYPE);
     ctx.body = JSON.stringify(openApiDocument(settings.publicUrl ?? `${ctx.protocol}://${ctx.host}`));
   });
   const routes = router.routes();
-  const refuse = refuseUnknown(router, settings.requireKey);
+  const refuse = refuseUnknown(router, settings.admit);
   return (ctx, next) => {
     if (!isBelowBase(ctx.path)) return next();
     ctx.state.face = 'rest';
@@ -80,9 +80,9 @@ function pathParameters(ctx: Context): Record<string, string> {
 }
 
 /** Authentication comes first: who has no key does not learn which paths and methods exist. */
-function refuseUnknown(router: Router, requireKey: Middleware): Middleware {
+function refuseUnknown(router: Router, admit: Middleware): Middleware {
   return (ctx, next) =>
-    requireKey(ctx, () => {
+    admit(ctx, () => {
       refuseOtherMethods(router, ctx);
       return next();
     });
