@@ -7,8 +7,7 @@ const LIST = 'query ($status: PetStatus, $limit: Int!) { pets(status: $status, l
 const LIMIT = { limit: 1 };
 
 /** What is wrong before anything runs: the request as it is, refused as a whole. */
-const REFUSED: readonly [what: string, code: string, query: string | undefined, variables?: object][] = [
-  ['no query', 'BAD_USER_INPUT', undefined],
+const REFUSED: readonly [what: string, code: string, query: string, variables?: object][] = [
   ['no text at all', 'GRAPHQL_PARSE_FAILED', ''],
   ['a comment only', 'GRAPHQL_PARSE_FAILED', '# nothing'],
   ['a brace that is not closed', 'GRAPHQL_PARSE_FAILED', '{ pets {'],
