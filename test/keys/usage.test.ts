@@ -48,7 +48,7 @@ describeEachEngine('API keys › usage', (engine) => {
     vi.advanceTimersByTime(MINUTE_MS - 1);
     expect(updates).toEqual([]);
     vi.advanceTimersByTime(1);
-    await eventually(() => updates.length === 1, 2000, 'the use is written');
+    await eventually(() => updates.length === 1, 5000, 'the use is written');
     vi.advanceTimersByTime(MINUTE_MS); // nothing new: nothing to write
     await usage.close();
     expect(updates).toHaveLength(1);

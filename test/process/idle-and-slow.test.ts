@@ -36,7 +36,7 @@ test(`${IDLE} idle connections cost little, and the next request is served`, asy
   expect(after.residentMb - before.residentMb).toBeLessThan(60);
   const answer = await client.ask('POST', '/v1/pets', petBody('served'));
   expect(answer.status).toBe(201);
-  expect(answer.ms).toBeLessThan(1000);
+  expect(answer.ms).toBeLessThan(3000);
   for (const socket of sockets) socket.destroy();
   const closed = async () => (await readFootprint(gateway.url)).openFiles < before.openFiles + 20;
   await eventually(closed, 5000, 'the connections are given back');
@@ -60,7 +60,7 @@ test('clients that send their header a byte at a time are closed with 400; other
   const client = connectClient(gateway.url, key);
   for (let round = 0; round < 20; round++) {
     const answer = await client.ask('GET', '/v1/pets');
-    expect([answer.status, answer.ms < 1000]).toEqual([200, true]);
+    expect([answer.status, answer.ms < 3000]).toEqual([200, true]);
     await delay(100);
   }
   for (const { received, ms } of await Promise.all(slow)) {
@@ -90,5 +90,5 @@ test('a process that was held up sheds load as 503 with Retry-After, and heals a
     expect(text).toMatch(/\r\nDeprecation: @\d+\r\n/i);
   }
   expect(await probe).toMatch(/^HTTP\/1\.1 200 /);
-  await eventually(async () => (await client.ask('GET', '/v1/pets')).status === 200, 1000, 'it serves again');
+  await eventually(async () => (await client.ask('GET', '/v1/pets')).status === 200, 3000, 'it serves again');
 });

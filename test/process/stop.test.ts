@@ -99,7 +99,7 @@ describeEachEngine('stopping', (engine) => {
     const probe = connectClient(gateway.url, prepared.key);
     expect((await probe.ask('GET', '/readyz')).status).toBe(200);
     gateway.child.kill('SIGTERM');
-    await eventually(async () => (await tryToConnect(port)) === 'ECONNREFUSED', 500, 'nobody listens any more');
+    await eventually(async () => (await tryToConnect(port)) === 'ECONNREFUSED', 2000, 'nobody listens any more');
     const ready = await probe.ask('GET', '/readyz');
     expect([ready.status, ready.closes]).toEqual([503, true]);
     socket.write(body);
@@ -122,7 +122,7 @@ describeEachEngine('stopping', (engine) => {
     const stoppedAt = performance.now();
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
-    expect(performance.now() - stoppedAt).toBeLessThan(2500);
+    expect(performance.now() - stoppedAt).toBeLessThan(5000);
     socket.destroy();
   });
 
@@ -138,7 +138,7 @@ describeEachEngine('stopping', (engine) => {
     const stoppedAt = performance.now();
     gateway.child.kill('SIGTERM');
     expect((await gateway.exited).code).toBe(1);
-    expect(performance.now() - stoppedAt).toBeLessThan(1000);
+    expect(performance.now() - stoppedAt).toBeLessThan(5000);
     socket.destroy();
   });
 });

@@ -56,7 +56,7 @@ describeEachEngine('WORKERS=2', (engine) => {
     await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
     const [first = 0, second = 0] = await twoWorkers(gateway);
     process.kill(first, 'SIGKILL');
-    await eventually(async () => !(await workersOf(gateway)).includes(first), 2000, 'it is dead');
+    await eventually(async () => !(await workersOf(gateway)).includes(first), 5000, 'it is dead');
     await askApart(gateway.url, prepared.key, 10);
     const now = await twoWorkers(gateway, [first]);
     expect(now).toContain(second);
