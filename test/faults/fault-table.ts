@@ -11,7 +11,7 @@ import { type Fault, type FaultResult, runFault } from './fault-run.ts';
 import { hasGalera, startGaleraCluster } from './galera-cluster.ts';
 import { GALERA_FAULTS } from './galera-faults.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
-import { freshDatabase, GATEWAY_KILLED, SERVER_FAULTS } from './server-faults.ts';
+import { freshDatabase, SERVER_FAULTS } from './server-faults.ts';
 import { SQLITE_FAULTS } from './sqlite-faults.ts';
 
 let isClean = true;
@@ -61,7 +61,7 @@ async function runGalera(): Promise<void> {
 async function runSqlite(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-faults-'));
   try {
-    for (const [index, { name, gatewayDies, fault }] of [...SQLITE_FAULTS, GATEWAY_KILLED].entries()) {
+    for (const [index, { name, gatewayDies, fault }] of SQLITE_FAULTS.entries()) {
       const path = join(folder, `${index}.db`);
       const gateway = await startGatewayProcess(`sqlite:${path}`);
       await run('SQLite', name, gateway, fault(path, gateway), gatewayDies);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { afterFile } from '../support/engines.ts';
+import { expectPromisesKept } from './expect-promises.ts';
 import { runFault } from './fault-run.ts';
 import { type GaleraCluster, hasGalera, startGaleraCluster } from './galera-cluster.ts';
 import { GALERA_FAULTS } from './galera-faults.ts';
@@ -21,9 +22,8 @@ describe.runIf(hasGalera() || process.env.CI === 'true')('a Galera cluster of th
     '$name: nothing wrong, lost or doubled, and the nodes agree',
     async ({ fault }) => {
       const report = await runFault(gateway, fault(cluster));
-      expect(report).toMatchObject({ wrong: [], lost: [], doubled: [] });
+      expectPromisesKept(report);
       expect(report.unavailable).toBeGreaterThan(0);
-      expect(report.slowestMs).toBeLessThan(5000);
       const [first, ...others] = await cluster.contents();
       for (const other of others) expect(other).toEqual(first);
     },

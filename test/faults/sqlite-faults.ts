@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Fault } from './fault-run.ts';
 import type { GatewayProcess } from './gateway-process.ts';
+import { GATEWAY_KILLED } from './server-faults.ts';
 
 const FAULT_MS = 3000;
 
@@ -37,6 +38,7 @@ export const SQLITE_FAULTS: readonly SqliteFault[] = [
       },
     }),
   },
+  GATEWAY_KILLED,
 ];
 
 /** Lets every write of a process beyond this size of a file fail, as on a full disk; the hard limit stays. */

@@ -1,0 +1,16 @@
+import { expect } from 'vitest';
+import type { FaultResult } from './fault-run.ts';
+
+const ANSWERED_WITHIN_MS = 5000;
+const HEALS_WITHIN_MS = 2000;
+
+/** Whatever fails: right or 503 within five seconds, nothing lost or doubled. */
+export function expectPromisesKept(result: FaultResult): void {
+  expect(result).toMatchObject({ wrong: [], lost: [], doubled: [] });
+  expect(result.slowestMs).toBeLessThan(ANSWERED_WITHIN_MS);
+}
+
+/** What was down is used again soon after it is back. */
+export function expectHealed({ healMs }: FaultResult): void {
+  expect(healMs).toBeLessThan(HEALS_WITHIN_MS);
+}
