@@ -1,5 +1,5 @@
 /*
- * What a list costs as the store grows: node bench/growth.ts (about five minutes) writes GROWTH.md. One gateway for each
+ * What a list costs as the store grows: node bench/growth.ts (about four minutes) writes GROWTH.md. One gateway for each
  * size and engine, all at once; each kind of page is asked of one after the other, round by round, on one connection.
  */
 import { writeFileSync } from 'node:fs';
@@ -75,10 +75,8 @@ async function openStore(engine: string, animals: number, url: string): Promise<
   runCommand('src/cli/migrate.ts', [], url);
   const key = runCommand('src/cli/keys.ts', ['create', '--name', 'growth'], url);
   runCommand('src/cli/seed.ts', ['--pets', String(animals)], url);
-  const [gateway] = CONTENDERS;
-  if (gateway === undefined) throw new Error('The gateway is the first contender.');
-  const [page] = PAGES;
-  if (page === undefined) throw new Error('There is a page to ask for.');
+  const [[gateway], [page]] = [CONTENDERS, PAGES];
+  if (!gateway || !page) throw new Error('The gateway is the first contender, and there is a page to ask it for.');
   return { engine, animals, key, server: await startServer(gateway, url, toRequest(page, animals, key)) };
 }
 

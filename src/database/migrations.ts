@@ -9,6 +9,7 @@ import { isBusy } from './sqlite.ts';
 const LOCK_NAME = "LEFT(CONCAT('petstore_', SHA2(DATABASE(), 256)), 64)";
 /** How long another process's migration is waited for, on every engine. */
 const LOCK_WAIT_S = 300;
+
 const MIGRATIONS: Knex.MigratorConfig = {
   directory: join(import.meta.dirname, '../../migrations'),
   loadExtensions: ['.ts'],
