@@ -12,7 +12,7 @@ const CACHE_SIZE = 10_000;
 export type Authenticate = (authorization: string | undefined) => Promise<ApiKey>;
 
 interface CachedKey {
-  key: ApiKey;
+  readonly key: ApiKey;
   readonly foundAt: number;
 }
 
@@ -24,37 +24,46 @@ export function createAuthenticator(
   keys: KeyStore,
   now: () => number = performance.now.bind(performance),
 ): Authenticate {
+  // By the header as it came, oldest first: its form, checksum and hash are worked out once for many requests.
   const cache = new Map<string, CachedKey>();
   const lookups = new Map<string, Promise<ApiKey | undefined>>();
 
-  const lookUp = (hash: string): Promise<ApiKey | undefined> => {
-    const underWay = lookups.get(hash);
-    if (underWay !== undefined) return underWay;
+  const remember = (authorization: string, cached: CachedKey | undefined) => {
+    cache.delete(authorization);
+    if (cached !== undefined) cache.set(authorization, cached);
+    for (const [header, { foundAt }] of cache) {
+      if (now() - foundAt < BELIEVED_MS && cache.size <= CACHE_SIZE) break;
+      cache.delete(header);
+    }
+  };
+
+  const lookUp = async (authorization: string): Promise<ApiKey | undefined> => {
+    const token = readBearerToken(authorization);
+    if (!isApiKey(token)) return undefined;
     const askedAt = now(); // what is found is as old as the question, not as the answer
-    const lookup = keys
-      .findByHash(hash)
-      .then((key) => {
-        cache.delete(hash); // a Map keeps the order of insertion: the oldest answer goes first
-        if (key !== undefined) cache.set(hash, { key, foundAt: askedAt });
-        if (cache.size > CACHE_SIZE) cache.delete(cache.keys().next().value ?? '');
-        return key;
-      })
-      .finally(() => lookups.delete(hash));
-    lookups.set(hash, lookup);
+    const key = await keys.findByHash(hashApiKey(token));
+    remember(authorization, key && { key, foundAt: askedAt });
+    return key;
+  };
+
+  const lookUpOnce = (authorization: string): Promise<ApiKey | undefined> => {
+    const underWay = lookups.get(authorization);
+    if (underWay !== undefined) return underWay;
+    const lookup = lookUp(authorization).finally(() => lookups.delete(authorization));
+    lookups.set(authorization, lookup);
     return lookup;
   };
 
-  const find = (hash: string): Promise<ApiKey | undefined> | ApiKey => {
-    const cached = cache.get(hash);
+  const find = (authorization: string): Promise<ApiKey | undefined> | ApiKey => {
+    const cached = cache.get(authorization);
     const age = cached === undefined ? Number.POSITIVE_INFINITY : now() - cached.foundAt;
-    if (cached === undefined || age >= BELIEVED_MS) return lookUp(hash);
-    if (age >= REFRESHED_MS) lookUp(hash).catch(() => {}); // who must wait for the next one will see the fault
+    if (cached === undefined || age >= BELIEVED_MS) return lookUpOnce(authorization);
+    if (age >= REFRESHED_MS) lookUpOnce(authorization).catch(() => {}); // who must wait for the next one will see the fault
     return cached.key;
   };
 
-  return async (authorization) => {
-    const token = readBearerToken(authorization);
-    const key = isApiKey(token) ? await find(hashApiKey(token)) : undefined;
+  return async (authorization = '') => {
+    const key = await find(authorization);
     if (key === undefined) throw invalidToken('The API key is not known.');
     if (key.revokedAt !== null) throw invalidToken('The API key has been revoked.');
     if (key.expiresAt !== null && key.expiresAt.getTime() <= Date.now()) throw invalidToken('The API key has expired.');
@@ -64,11 +73,11 @@ export function createAuthenticator(
 
 const CHALLENGE = 'Bearer realm="petstore"';
 
-function readBearerToken(authorization: string | undefined): string {
+function readBearerToken(authorization: string): string {
   // The scheme is case-insensitive, RFC 9110 §11.1; the token is RFC 6750 §2.1's b64token.
-  const [, token] = /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization ?? '') ?? [];
+  const [, token] = /^Bearer +([\w.~+/-]+=*) *$/i.exec(authorization) ?? [];
   if (token !== undefined) return token;
-  const presented = /^Bearer +\S/i.test(authorization ?? '');
+  const presented = /^Bearer +\S/i.test(authorization);
   if (presented) throw invalidToken('The API key is not known.');
   throw unauthorized('An API key is required: send the header "Authorization: Bearer <API_KEY>".', CHALLENGE);
 }
