@@ -55,10 +55,10 @@ export function createApp(parts: AppParts): Koa {
   routes.get('/', landing);
 
   const app = new Koa();
+  app.use(closeWhenDraining(parts.isDraining));
   app.use(requestLog(log, metrics));
   app.use(errorBody(log));
   app.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));
-  app.use(closeWhenDraining(parts.isDraining));
   app.use(requireHost);
   app.use(allowOrigins(config.corsOrigins));
   app.use(createRestAdapter({ pets, bodyLimitBytes, publicUrl, noteDeprecatedUse, admit }));
@@ -80,11 +80,8 @@ function onlyAt(path: string, middleware: Middleware): Middleware {
 /** RFC 9112 §9.6: the client opens its next connection elsewhere. Asked last: requests under way end theirs, too. */
 function closeWhenDraining(isDraining: () => boolean): Middleware {
   return async (ctx, next) => {
-    try {
-      await next();
-    } finally {
-      if (isDraining()) ctx.set('Connection', 'close');
-    }
+    await next();
+    if (isDraining()) ctx.set('Connection', 'close');
   };
 }
 

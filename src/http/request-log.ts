@@ -21,7 +21,7 @@ export interface RequestState {
 
 /** Gives each request its id, which a valid `X-Request-Id` brings along, and writes one line when it is answered. */
 export function requestLog(log: Logger, metrics: Metrics): Middleware<RequestState> {
-  return async (ctx, next) => {
+  return (ctx, next) => {
     const startedAt = performance.now();
     const traceparent = ctx.get('traceparent');
     ctx.state.requestId = acceptRequestId(ctx.req.headers['x-request-id']) ?? randomUUID();
@@ -49,7 +49,7 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware<RequestSta
         'request',
       );
     });
-    await next();
+    return next();
   };
 }
 

@@ -8,6 +8,6 @@ export function requireKey(authenticate: Authenticate, usage: Usage): Middleware
     const key = await authenticate(ctx.req.headers.authorization);
     ctx.state.keyId = key.id;
     usage.noteUse(key.id);
-    await next();
+    return next();
   };
 }

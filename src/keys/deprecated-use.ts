@@ -37,7 +37,7 @@ interface SumRow {
 
 /** `date`'s day (UTC) as a number such as 20261120. */
 export function dayNumber(date: Date): number {
-  return Number(date.toISOString().slice(0, 10).replaceAll('-', ''));
+  return (date.getUTCFullYear() * 100 + date.getUTCMonth() + 1) * 100 + date.getUTCDate();
 }
 
 /** The counts of this database. */

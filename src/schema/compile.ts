@@ -9,10 +9,10 @@ export interface CompiledOperation {
   /** The records of the deprecated fields that it touches. */
   readonly deprecations: readonly Deprecation[];
   /**
-   * Runs it with arguments in the words of the store; gives what the resolver gives, in the same words: the
-   * objects have at least the fields that the document asks for. Throws what the resolver throws.
+   * Runs it with arguments in the words of the store; gives what the resolver gives, or a promise of it, in the same
+   * words: the objects have at least the fields that the document asks for. Throws what the resolver throws.
    */
-  run(variables: Readonly<Record<string, unknown>>, context: Context): Promise<unknown>;
+  run(variables: Readonly<Record<string, unknown>>, context: Context): unknown;
 }
 
 /** Compiles a document of ours. Throws an error that stops the start when it does not fit the schema. */
@@ -24,7 +24,7 @@ export function compile(text: string): CompiledOperation {
   const readArguments = planArguments(field);
   return {
     deprecations: deprecationsIn(document),
-    run: async (variables, context) => field.resolve(readArguments(variables), context),
+    run: (variables, context) => field.resolve(readArguments(variables), context),
   };
 }
 
