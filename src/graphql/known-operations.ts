@@ -92,10 +92,17 @@ export async function runKnown(
 function coerceArguments(operation: OperationDefinitionNode, root: RootPlan, variables: Record<string, unknown>) {
   const { variableValues } = getVariableValues(schema, operation.variableDefinitions ?? [], variables);
   try {
-    return variableValues && getArgumentValues(root.field, root.node, variableValues);
+    return variableValues && toPlainObject(root, getArgumentValues(root.field, root.node, variableValues));
   } catch {
     return undefined;
   }
+}
+
+/** graphql-js gives objects without a prototype, which V8 keeps as hash tables: Pothos, which copies them, is slow with those. */
+function toPlainObject({ field }: RootPlan, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const args: Record<string, unknown> = {};
+  for (const { name } of field.args) if (name in values) args[name] = values[name];
+  return args;
 }
 
 // Requests that shared one query got the same array, one right after the other: its text is written once.
