@@ -121,9 +121,9 @@ function writeJson(root: RootPlan, value: unknown): string {
 function writeObject({ leaves }: RootPlan, value: unknown): string {
   const object = value as Readonly<Record<string, unknown>>; // what the resolver of an object field gives
   let text = '';
-  for (const { responseName, property, writeJson } of leaves) {
+  for (const { head, property, writeJson } of leaves) {
     const leaf = property === undefined ? undefined : object[property];
-    text += `${text === '' ? '{' : ','}"${responseName}":${leaf === null ? 'null' : writeJson(leaf)}`;
+    text += head + (leaf === null ? 'null' : writeJson(leaf));
   }
   return `${text}}`;
 }

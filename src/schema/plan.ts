@@ -29,6 +29,8 @@ import { schema } from './schema.ts';
 /** A leaf of an object: the property it is exposed from, and how its value is written as JSON. */
 export interface LeafPlan {
   readonly responseName: string;
+  /** What stands before its value in the JSON of its object, such as `{"id":` or `,"name":`. */
+  readonly head: string;
   /** Undefined for `__typename`, which is the same for every object. */
   readonly property: string | undefined;
   writeJson(value: unknown): string;
@@ -95,7 +97,7 @@ function planRoot(
 }
 
 function planLeaves(document: DocumentNode, type: GraphQLObjectType, nodes: readonly FieldNode[]) {
-  const leaves = new Map<string, LeafPlan>();
+  const leaves = new Map<string, Omit<LeafPlan, 'head'>>();
   for (const { selectionSet } of nodes) {
     const fields = selectionSet && collectFields(document, selectionSet);
     if (!fields) return undefined;
@@ -105,10 +107,13 @@ function planLeaves(document: DocumentNode, type: GraphQLObjectType, nodes: read
       leaves.set(responseName, leaves.get(responseName) ?? leaf);
     }
   }
-  return [...leaves.values()];
+  return [...leaves.values()].map((leaf, index) => ({
+    ...leaf,
+    head: `${index === 0 ? '{' : ','}${JSON.stringify(leaf.responseName)}:`,
+  }));
 }
 
-function planLeaf(type: GraphQLObjectType, responseName: string, fieldName: string): LeafPlan | undefined {
+function planLeaf(type: GraphQLObjectType, responseName: string, fieldName: string) {
   if (fieldName === '__typename') return { responseName, property: undefined, writeJson: () => `"${type.name}"` };
   const field = type.getFields()[fieldName];
   // Pothos marks what merely exposes a property, https://pothos-graphql.dev/docs/guide/fields#exposing-fields

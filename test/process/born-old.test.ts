@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { connectClient } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { startProcess } from '../support/process.ts';
+
+const [sqlite] = ENGINES as [TestEngine]; // always there; V8 is the same on each engine
+const CLIENTS = 32;
+/** V8 prints what it counts and decides at each collection of the young: a few MB of garbage are enough for some. */
+const TRACE = "import('node:v8').then((v8) => v8.setFlagsFromString('--trace-pretenuring-statistics'))";
+
+test('V8 never decides that what a line of code makes is born old', async () => {
+  const { url, key } = await prepareDatabase(sqlite);
+  const env = { DATABASE_URL: url, NODE_OPTIONS: `--import=data:text/javascript,${encodeURI(TRACE)}` };
+  const gateway = await startProcess(env);
+  const clients = Array.from({ length: CLIENTS }, () => connectClient(gateway.url, key));
+  await Promise.all(
+    clients.map(async ({ ask }) => {
+      for (let round = 0; round < 50; round++) expect((await ask('GET', '/v1/pets')).status).toBe(200);
+    }),
+  );
+  expect(gateway.stdout()).not.toContain('pretenuring:');
+});
