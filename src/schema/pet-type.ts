@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { deprecationOf, longDay } from '../deprecations.ts';
 import { isPetName, LIST_LIMIT, type NewPet, type Pet, type PetStatus } from '../pets/pet.ts';
 import { builder } from './builder.ts';
@@ -41,7 +41,7 @@ const NewPetInput = builder.inputRef<NewPet>('NewPetInput').implement({
     name: t.string({
       required: true,
       description: "The animal's name: any Unicode text, the empty one too.",
-      validate: z.string().refine(isPetName, 'must be well-formed Unicode: it holds a lone surrogate'),
+      validate: z.string().check(z.refine(isPetName, 'must be well-formed Unicode: it holds a lone surrogate')),
     }),
     categoryId: t
       .id({ required: true, description: 'Id of the category the animal belongs to, a 64-bit integer.' })
@@ -66,7 +66,7 @@ builder.queryField('pets', (t) =>
         required: true,
         defaultValue: fallback,
         description: `How many animals at most: ${least} to ${most}.`,
-        validate: z.int().min(least, limitRule).max(most, limitRule),
+        validate: z.int().check(z.gte(least, limitRule), z.lte(most, limitRule)),
       }),
       after: t.arg
         .id({ description: 'Only animals with a greater id: the last id of a page asks for the next one.' })
