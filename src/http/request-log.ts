@@ -25,13 +25,15 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware<RequestSta
     const startedAt = performance.now();
     const traceparent = ctx.get('traceparent');
     ctx.state.requestId = acceptRequestId(ctx.req.headers['x-request-id']) ?? randomUUID();
-    ctx.set('X-Request-Id', ctx.state.requestId);
-    ctx.set('Cache-Control', 'no-store');
+    // Nothing can have been sent yet: without ctx.set, which looks whether it has.
+    ctx.res.setHeader('X-Request-Id', ctx.state.requestId);
+    ctx.res.setHeader('Cache-Control', 'no-store');
     // On close, not after next(): an answer that its client did not wait for is logged too.
     ctx.res.once('close', () => {
       const ms = performance.now() - startedAt;
       const { face = 'other', operation = 'unknown', requestId, keyId } = ctx.state;
-      const { method, path, status } = ctx;
+      const { method } = ctx.req;
+      const { statusCode: status } = ctx.res;
       metrics.countRequest(face, operation, status, ms / 1000);
       log.info(
         {
@@ -40,7 +42,7 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware<RequestSta
           face,
           operation,
           method,
-          path: path.replace(KEY, 'petstore_***'),
+          path: ctx.path.replace(KEY, 'petstore_***'),
           status,
           ms: Math.round(ms * 10) / 10,
           aborted: ctx.res.writableFinished ? undefined : true,

@@ -25,7 +25,13 @@ export function createRestAdapter(settings: RestSettings): Middleware {
   const router = new Router({ prefix: BASE_PATH, strict: true, sensitive: true });
   for (const operation of OPERATIONS) {
     const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-    router.register(path, [operation.method], [announce(operation), settings.admit, serve(operation, settings)]);
+    const announceIt = announce(operation);
+    const serveIt = serve(operation, settings);
+    // One middleware: the router would compose several anew for each request.
+    router.register(path, [operation.method], (ctx) => {
+      announceIt(ctx);
+      return settings.admit(ctx, () => serveIt(ctx));
+    });
   }
   router.get(OPENAPI_PATH.slice(BASE_PATH.length), (ctx) => {
     ctx.set('Content-Type', JSON_TYPE);
@@ -47,18 +53,20 @@ function isBelowBase(path: string): boolean {
 }
 
 /** Names the operation for log and metrics; a deprecated one says so on every answer, refusals too. */
-function announce({ operationId, document }: Operation): Middleware {
+function announce({ operationId, document }: Operation): (ctx: Context) => void {
   const [deprecation] = compile(document).deprecations;
   const headers = deprecation ? deprecationHeaders(deprecation) : {};
-  return (ctx, next) => {
+  return (ctx) => {
     ctx.state.operation = operationId;
     ctx.set(headers);
-    return next();
   };
 }
 
 /** A row of the table at work: request to variables, document to data, data to answer. */
-function serve(operation: Operation, { pets, bodyLimitBytes, noteDeprecatedUse }: RestSettings): Middleware {
+function serve(
+  operation: Operation,
+  { pets, bodyLimitBytes, noteDeprecatedUse }: RestSettings,
+): (ctx: Context) => Promise<void> {
   const compiled = compile(operation.document);
   const isDeprecated = compiled.deprecations.length > 0;
   return async (ctx) => {
