@@ -24,7 +24,8 @@ export function createAuthenticator(
   keys: KeyStore,
   now: () => number = performance.now.bind(performance),
 ): Authenticate {
-  // By the header as it came, oldest first: its form, checksum and hash are worked out once for many requests.
+  // By the header as it came, oldest first: its form, checksum and hash are worked out once for many requests. What is too
+  // old to be believed goes with the next lookup.
   const cache = new Map<string, CachedKey>();
   const lookups = new Map<string, Promise<ApiKey | undefined>>();
 
@@ -37,19 +38,19 @@ export function createAuthenticator(
     }
   };
 
-  const lookUp = async (authorization: string): Promise<ApiKey | undefined> => {
-    const token = readBearerToken(authorization);
-    if (!isApiKey(token)) return undefined;
-    const askedAt = now(); // what is found is as old as the question, not as the answer
-    const key = await keys.findByHash(hashApiKey(token));
-    remember(authorization, key && { key, foundAt: askedAt });
-    return key;
-  };
-
-  const lookUpOnce = (authorization: string): Promise<ApiKey | undefined> => {
+  const lookUp = (authorization: string): Promise<ApiKey | undefined> => {
     const underWay = lookups.get(authorization);
     if (underWay !== undefined) return underWay;
-    const lookup = lookUp(authorization).finally(() => lookups.delete(authorization));
+    const token = readBearerToken(authorization);
+    if (!isApiKey(token)) return Promise.resolve(undefined);
+    const askedAt = now(); // what is found is as old as the question, not as the answer
+    const lookup = keys
+      .findByHash(hashApiKey(token))
+      .then((key) => {
+        remember(authorization, key && { key, foundAt: askedAt });
+        return key;
+      })
+      .finally(() => lookups.delete(authorization));
     lookups.set(authorization, lookup);
     return lookup;
   };
@@ -57,8 +58,8 @@ export function createAuthenticator(
   const find = (authorization: string): Promise<ApiKey | undefined> | ApiKey => {
     const cached = cache.get(authorization);
     const age = cached === undefined ? Number.POSITIVE_INFINITY : now() - cached.foundAt;
-    if (cached === undefined || age >= BELIEVED_MS) return lookUpOnce(authorization);
-    if (age >= REFRESHED_MS) lookUpOnce(authorization).catch(() => {}); // who must wait for the next one will see the fault
+    if (cached === undefined || age >= BELIEVED_MS) return lookUp(authorization);
+    if (age >= REFRESHED_MS) lookUp(authorization).catch(() => {}); // who must wait for the next one will see the fault
     return cached.key;
   };
 
