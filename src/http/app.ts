@@ -77,7 +77,10 @@ function onlyAt(path: string, middleware: Middleware): Middleware {
   return (ctx, next) => (ctx.path === path ? middleware(ctx, next) : next());
 }
 
-/** RFC 9112 §9.6: the client opens its next connection elsewhere. Asked last: requests under way end theirs, too. */
+/**
+ * RFC 9112 §9.6: the client opens its next connection elsewhere. Asked last: requests under way end theirs, too. Nothing
+ * comes up as far as here: errorBody, below, answers whatever is thrown.
+ */
 function closeWhenDraining(isDraining: () => boolean): Middleware {
   return async (ctx, next) => {
     await next();

@@ -109,7 +109,7 @@ function planLeaves(document: DocumentNode, type: GraphQLObjectType, nodes: read
   }
   return [...leaves.values()].map((leaf, index) => ({
     ...leaf,
-    head: `${index === 0 ? '{' : ','}${JSON.stringify(leaf.responseName)}:`,
+    head: `${index === 0 ? '{' : ','}"${leaf.responseName}":`,
   }));
 }
 
