@@ -5,12 +5,14 @@
 export const ERRORS = {
   bad_request: { status: 400, graphql: 'BAD_USER_INPUT' },
   unauthorized: { status: 401, graphql: 'UNAUTHENTICATED' },
+  forbidden: { status: 403, graphql: 'FORBIDDEN' },
   not_found: { status: 404, graphql: 'BAD_USER_INPUT' },
   method_not_allowed: { status: 405, graphql: 'BAD_USER_INPUT' },
-  idempotency_conflict: { status: 409, graphql: 'BAD_USER_INPUT' },
+  idempotency_conflict: { status: 409, graphql: 'IDEMPOTENCY_CONFLICT' },
   payload_too_large: { status: 413, graphql: 'PAYLOAD_TOO_LARGE' },
   unsupported_media_type: { status: 415, graphql: 'BAD_USER_INPUT' },
-  idempotency_mismatch: { status: 422, graphql: 'BAD_USER_INPUT' },
+  idempotency_mismatch: { status: 422, graphql: 'IDEMPOTENCY_MISMATCH' },
+  too_many_requests: { status: 429, graphql: 'TOO_MANY_REQUESTS' },
   internal_error: { status: 500, graphql: 'INTERNAL_SERVER_ERROR' },
   service_unavailable: { status: 503, graphql: 'SERVICE_UNAVAILABLE' },
 } as const satisfies Record<string, { status: number; graphql: string }>;

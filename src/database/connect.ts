@@ -1,5 +1,6 @@
 import knexFactory, { type Knex } from 'knex';
 import type { Config } from '../config.ts';
+import type { Deadline } from '../deadline.ts';
 import type { Int64 } from '../int64.ts';
 import { withoutFaults } from './faults.ts';
 import { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } from './mysql.ts';
@@ -9,6 +10,14 @@ import { createSqliteClient } from './sqlite.ts';
 /** What DATABASE_URL leads to: a server of the MySQL protocol, or the embedded store. */
 export type Engine = 'mysql' | 'sqlite';
 
+/** How work is done. */
+export interface WorkOptions {
+  /** Whether doing it twice does no harm. */
+  readonly repeatable?: boolean;
+  /** By when it must be done or given up; by default a request's time from now. */
+  readonly deadline?: Deadline;
+}
+
 /** An open database: the query builder and what a room may ask about it. */
 export interface Database {
   readonly knex: Knex;
@@ -17,11 +26,11 @@ export interface Database {
    * Runs `work`, which must be one statement or one transaction. A database that is away or too slow is
    * `service_unavailable`. What lost a deadlock runs again if it is `repeatable`: if doing it twice does no harm.
    */
-  run<T>(work: (knex: Knex) => PromiseLike<T>, options?: { repeatable: boolean }): Promise<T>;
+  run<T>(work: (knex: Knex) => PromiseLike<T>, options?: WorkOptions): Promise<T>;
   /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. */
-  query<Row>(sql: string, bindings: readonly Binding[]): Promise<Row[]>;
+  query<Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline): Promise<Row[]>;
   /** The ids, in the order of the rows, that one prepared INSERT gives; `into` is `table (column, ...)`. */
-  insert(into: string, rows: readonly (readonly Binding[])[]): Promise<Int64[]>;
+  insert(into: string, rows: readonly (readonly Binding[])[], deadline?: Deadline): Promise<Int64[]>;
   /** The server's version text; `service_unavailable` when the database does not answer. */
   ping(): Promise<string>;
   /** Connections of the pool in use and free, and those who wait for one. */

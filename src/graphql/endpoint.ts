@@ -1,13 +1,16 @@
 import type { GraphQLError } from 'graphql';
 import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
 import type { Context as KoaContext, Middleware } from 'koa';
+import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import { parseJson } from '../int64.ts';
-import { isJsonObject, readJsonBody } from '../json-body.ts';
 import type { Logger } from '../log.ts';
 import { type Context, createContext } from '../schema/context.ts';
 import { schema } from '../schema/schema.ts';
-import { acceptedMediaType, maskError } from './error-masking.ts';
+import type { Admission } from '../web/admission.ts';
+import { isJsonObject, readJsonBody } from '../web/json-body.ts';
+import { acceptedMediaType } from '../web/negotiation.ts';
+import { maskError } from './error-masking.ts';
 import { createKnownOperations, type KnownOperations, runKnown, type ShortAnswer } from './known-operations.ts';
 import {
   createObserve,
@@ -29,11 +32,12 @@ export interface GraphqlSettings extends Observer {
   readonly pets: Context['pets'];
   readonly bodyLimitBytes: number;
   readonly log: Logger;
+  readonly atWork: Admission['atWork'];
 }
 
 /** The GraphQL face: GraphQL over HTTP on one path, for requests that have passed the key check. */
 export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
-  const { pets, bodyLimitBytes } = settings;
+  const { pets, bodyLimitBytes, atWork } = settings;
   const known = createKnownOperations();
   const observe = createObserve(settings);
   let loading: Promise<Yoga> | undefined;
@@ -53,12 +57,8 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
     return true;
   };
 
-  return async (ctx) => {
-    const mediaType = acceptedMediaType(ctx);
-    // Yoga ignores the weights of RFC 9110 §12.5.1, and would answer as an event stream too.
-    ctx.req.headers.accept = mediaType;
-    const params = requireQuery(await readParams(ctx, bodyLimitBytes));
-    const resolverContext = createContext(pets, ctx.state.keyId, ctx.req.headers);
+  const answerParams = async (ctx: KoaContext, mediaType: string, params: GraphQLParams, deadline: Deadline) => {
+    const resolverContext = createContext(pets, ctx.state, ctx.req.headers, deadline);
     if (ctx.method === 'POST' && (await answerKnown(ctx, mediaType, params, resolverContext))) return;
     const yoga = await loadYoga();
     const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, params, resolverContext });
@@ -66,6 +66,14 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
     ctx.set(Object.fromEntries(response.headers));
     if (resolverContext.reply.replayed) ctx.set('Idempotency-Replayed', 'true');
     ctx.body = await response.text();
+  };
+
+  return async (ctx) => {
+    const mediaType = acceptedMediaType(ctx);
+    // Yoga ignores the weights of RFC 9110 §12.5.1, and would answer as an event stream too.
+    ctx.req.headers.accept = mediaType;
+    const params = requireQuery(await readParams(ctx, bodyLimitBytes));
+    await atWork(ctx, (deadline) => answerParams(ctx, mediaType, params, deadline));
   };
 }
 

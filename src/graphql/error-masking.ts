@@ -1,11 +1,11 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError } from 'graphql';
-import type { Context, Middleware } from 'koa';
+import type { Middleware } from 'koa';
 import { ERRORS, toApiError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { keepRecent } from '../recent.ts';
 import { originalError } from '../schema/compile.ts';
+import { acceptedMediaType } from '../web/negotiation.ts';
 import { LIMITS } from './limits.ts';
 
 /** Who hears of errors. */
@@ -77,21 +77,4 @@ export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
       ctx.body = JSON.stringify({ errors: [{ message: error.message, extensions: { code: error.graphqlCode } }] });
     }
   };
-}
-
-// The first is for clients that accept anything, https://graphql.github.io/graphql-over-http/draft/#sec-Legacy-Watershed
-const MEDIA_TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'] as const;
-
-// Every client sends one and the same Accept with all of its requests, and reading it costs as much as reading the body.
-const accepted = keepRecent<string>(100);
-const ACCEPT_MAX = 200;
-
-/** The media type of the answer that a request prefers. RFC 9110 §12.5.1 lets a server disregard an Accept without any of its own. */
-export function acceptedMediaType(ctx: Pick<Context, 'headers' | 'accepts'>): string {
-  const { accept = '' } = ctx.headers;
-  const known = accepted.get(accept);
-  if (known !== undefined) return known;
-  const type = ctx.accepts([...MEDIA_TYPES]) || MEDIA_TYPES[0];
-  if (accept.length <= ACCEPT_MAX) accepted.set(accept, type);
-  return type;
 }

@@ -8,11 +8,11 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
-import { isJsonObject } from '../json-body.ts';
 import { keepRecent } from '../recent.ts';
 import type { Context } from '../schema/context.ts';
 import { planOperation, type RootPlan } from '../schema/plan.ts';
 import { schema } from '../schema/schema.ts';
+import { isJsonObject } from '../web/json-body.ts';
 
 /** Texts that are kept, of this length at most: the operations that clients repeat. */
 const KNOWN_MAX = 500;

@@ -1,22 +1,23 @@
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
-import { refuseOtherMethods } from '../allowed-methods.ts';
 import type { Config } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { createGraphqlEndpoint, GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { graphqlErrorBody } from '../graphql/error-masking.ts';
-import { createGraphiql } from '../graphql/graphiql.ts';
 import type { Authenticate } from '../keys/authenticator.ts';
 import type { Usage } from '../keys/usage.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { createGraphiql } from '../pages/graphiql.ts';
+import { createLandingPage, LANDING_ASSETS } from '../pages/landing-page.ts';
+import { createReferencePage } from '../pages/reference-page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
-import { createReferencePage } from '../rest/reference-page.ts';
 import type { Context } from '../schema/context.ts';
+import type { Admission } from '../web/admission.ts';
+import { refuseOtherMethods } from '../web/allowed-methods.ts';
 import { allowOrigins } from './allow-origins.ts';
 import { servePages } from './assets.ts';
 import { errorBody } from './error-body.ts';
-import { createLandingPage, LANDING_ASSETS } from './pages.ts';
 import { createProbes, type ProbeParts } from './probes.ts';
 import { requestLog } from './request-log.ts';
 import { requireKey } from './require-key.ts';
@@ -36,14 +37,21 @@ export interface AppParts extends ProbeParts {
 export function createApp(parts: AppParts): Koa {
   const { config, log, metrics, pets, authenticate, usage } = parts;
   const { bodyLimitBytes, publicUrl } = config;
-  const admit = inTurn(shedLoad(metrics), requireKey(authenticate, usage));
+  const admission: Admission = { admit: requireKey(authenticate, usage), atWork: shedLoad(metrics) };
   const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
     usage.noteDeprecatedUse(apiKeyId, operation);
     metrics.countDeprecatedUse(operation);
   };
-  const graphql = createGraphqlEndpoint({ pets, bodyLimitBytes, log, metrics, noteDeprecatedUse });
+  const graphql = createGraphqlEndpoint({
+    pets,
+    bodyLimitBytes,
+    log,
+    metrics,
+    noteDeprecatedUse,
+    atWork: admission.atWork,
+  });
   const routes = new Router({ strict: true, sensitive: true });
-  routes.all(GRAPHQL_PATH, admit, graphql);
+  routes.all(GRAPHQL_PATH, admission.admit, graphql);
   for (const [path, answer] of Object.entries(createProbes(parts))) {
     routes.get(path, (ctx) => {
       ctx.state.operation = path.slice(1);
@@ -61,16 +69,12 @@ export function createApp(parts: AppParts): Koa {
   app.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));
   app.use(requireHost);
   app.use(allowOrigins(config.corsOrigins));
-  app.use(createRestAdapter({ pets, bodyLimitBytes, publicUrl, noteDeprecatedUse, admit }));
+  app.use(createRestAdapter({ pets, bodyLimitBytes, publicUrl, noteDeprecatedUse, admission }));
   app.use(servePages(pages));
   app.use(routes.routes());
   app.use(refuseUnknown(routes));
   app.on('error', (error) => log.error({ err: error }, 'a response could not be sent'));
   return app;
-}
-
-function inTurn(first: Middleware, second: Middleware): Middleware {
-  return (ctx, next) => first(ctx, () => second(ctx, next));
 }
 
 function onlyAt(path: string, middleware: Middleware): Middleware {

@@ -3,7 +3,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from '../errors.ts';
-import type { Page } from '../site/page.ts';
+import type { Page } from '../pages/page.ts';
+import { prefersHtml } from '../web/negotiation.ts';
 
 // Within a tenth of a second for a large file; 9 takes three times as long for 2.5 % less.
 const BROTLI_QUALITY = 6;
@@ -29,11 +30,6 @@ export function servePages(pages: readonly Page[]): Middleware {
     refuseOtherMethods(ctx);
     await answer(ctx, found.page, found.content);
   };
-}
-
-/** Whether a request would rather have HTML than JSON, as browsers do; who takes anything gets JSON. */
-export function prefersHtml(ctx: Context): boolean {
-  return ctx.accepts('application/json', 'application/graphql-response+json', 'text/html') === 'text/html';
 }
 
 function refuseOtherMethods(ctx: Context): void {

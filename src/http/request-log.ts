@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Middleware } from 'koa';
 import type { Logger } from '../log.ts';
-import type { Face, Metrics } from '../metrics.ts';
+import type { Metrics } from '../metrics.ts';
+import type {} from '../web/request-state.ts';
 
 // Printable, no spaces, of bounded length: it goes into a header and into the log.
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
@@ -10,17 +11,8 @@ const KEY = /petstore_\w+/g;
 /** https://www.w3.org/TR/trace-context/#traceparent-header, and what later versions may add. */
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
-/** What the rooms tell of a request, for its line in the log and for the metrics. */
-export interface RequestState {
-  requestId: string;
-  keyId?: string;
-  face?: Face;
-  /** The REST operation, or GraphQL's type of operation. */
-  operation?: string;
-}
-
 /** Gives each request its id, which a valid `X-Request-Id` brings along, and writes one line when it is answered. */
-export function requestLog(log: Logger, metrics: Metrics): Middleware<RequestState> {
+export function requestLog(log: Logger, metrics: Metrics): Middleware {
   return (ctx, next) => {
     const startedAt = performance.now();
     const traceparent = ctx.get('traceparent');

@@ -7,6 +7,7 @@ export function requireKey(authenticate: Authenticate, usage: Usage): Middleware
   return async (ctx, next) => {
     const key = await authenticate(ctx.req.headers.authorization);
     ctx.state.keyId = key.id;
+    ctx.state.mayWrite = true;
     usage.noteUse(key.id);
     return next();
   };

@@ -1,6 +1,7 @@
-import type { Middleware } from 'koa';
+import { deadlineIn } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Admission } from '../web/admission.ts';
 
 /** How late the event loop may be for some time, in ms, before requests are refused rather than made to wait. */
 const LAG_LIMIT_MS = 500;
@@ -14,10 +15,10 @@ const REQUESTS_LIMIT = 2000;
  * Refuses requests early, as 503 with Retry-After, while this process is too far behind: better some clients that
  * try again than all that time out.
  */
-export function shedLoad(metrics: Metrics): Middleware {
+export function shedLoad(metrics: Metrics): Admission['atWork'] {
   const isBehind = watchEventLoop();
   let underWay = 0;
-  return async (_ctx, next) => {
+  return async (_ctx, work) => {
     if (underWay >= REQUESTS_LIMIT || isBehind()) {
       metrics.countShedRequest();
       throw new ApiError('service_unavailable', 'The service is overloaded; try again shortly.', {
@@ -26,7 +27,7 @@ export function shedLoad(metrics: Metrics): Middleware {
     }
     underWay++;
     try {
-      await next();
+      await work(deadlineIn());
     } finally {
       underWay--;
     }

@@ -1,10 +1,12 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { refuseOtherMethods } from '../allowed-methods.ts';
-import { readJsonBody } from '../json-body.ts';
 import { compile } from '../schema/compile.ts';
-import { createContext, type Context as ResolverContext } from '../schema/context.ts';
-import { deprecationHeaders, OPENAPI_PATH, openApiDocument } from './openapi.ts';
+import { createContext, type Context as ResolverContext, requireWrite } from '../schema/context.ts';
+import type { Admission } from '../web/admission.ts';
+import { refuseOtherMethods } from '../web/allowed-methods.ts';
+import { deprecationHeaders } from '../web/deprecation-headers.ts';
+import { readJsonBody } from '../web/json-body.ts';
+import { OPENAPI_PATH, openApiDocument } from './openapi.ts';
 import { BASE_PATH, OPERATIONS, type Operation } from './operations.ts';
 
 /** What the adapter is given: the service below it, and who may pass. */
@@ -13,8 +15,7 @@ export interface RestSettings {
   readonly bodyLimitBytes: number;
   readonly publicUrl: string | undefined;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
-  /** Lets a request with a valid key pass; throws ApiError `unauthorized` otherwise, `service_unavailable` under overload. */
-  readonly admit: Middleware;
+  readonly admission: Admission;
 }
 
 /**
@@ -30,7 +31,7 @@ export function createRestAdapter(settings: RestSettings): Middleware {
     // One middleware: the router would compose several anew for each request.
     router.register(path, [operation.method], (ctx) => {
       announceIt(ctx);
-      return settings.admit(ctx, () => serveIt(ctx));
+      return settings.admission.admit(ctx, () => serveIt(ctx));
     });
   }
   router.get(OPENAPI_PATH.slice(BASE_PATH.length), (ctx) => {
@@ -38,7 +39,7 @@ export function createRestAdapter(settings: RestSettings): Middleware {
     ctx.body = JSON.stringify(openApiDocument(settings.publicUrl ?? `${ctx.protocol}://${ctx.host}`));
   });
   const routes = router.routes();
-  const refuse = refuseUnknown(router, settings.admit);
+  const refuse = refuseUnknown(router, settings.admission.admit);
   return (ctx, next) => {
     if (!isBelowBase(ctx.path)) return next();
     ctx.state.face = 'rest';
@@ -65,21 +66,24 @@ function announce({ operationId, document }: Operation): (ctx: Context) => void 
 /** A row of the table at work: request to variables, document to data, data to answer. */
 function serve(
   operation: Operation,
-  { pets, bodyLimitBytes, noteDeprecatedUse }: RestSettings,
+  { pets, bodyLimitBytes, noteDeprecatedUse, admission }: RestSettings,
 ): (ctx: Context) => Promise<void> {
   const compiled = compile(operation.document);
   const isDeprecated = compiled.deprecations.length > 0;
   return async (ctx) => {
     if (isDeprecated) noteDeprecatedUse(ctx.state.keyId, operation.operationId);
+    if (compiled.isMutation) requireWrite(ctx.state);
     const body = operation.hasBody ? await readJsonBody(ctx.req, bodyLimitBytes) : undefined;
     const request = { query: new URLSearchParams(ctx.querystring), path: pathParameters(ctx), body };
-    const context = createContext(pets, ctx.state.keyId, ctx.req.headers);
-    const data = await compiled.run(operation.variables(request), context);
-    const answer = operation.answer(data, context.reply, request);
-    ctx.status = operation.success.status;
-    ctx.set('Content-Type', JSON_TYPE);
-    ctx.set(answer.headers ?? {});
-    ctx.body = answer.body;
+    await admission.atWork(ctx, async (deadline) => {
+      const context = createContext(pets, ctx.state, ctx.req.headers, deadline);
+      const data = await compiled.run(operation.variables(request), context);
+      const answer = operation.answer(data, context.reply, request);
+      ctx.status = operation.success.status;
+      ctx.set('Content-Type', JSON_TYPE);
+      ctx.set(answer.headers ?? {});
+      ctx.body = answer.body;
+    });
   };
 }
 

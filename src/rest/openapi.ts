@@ -1,6 +1,7 @@
 import { type Deprecation, isoDay, longDay } from '../deprecations.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { compile } from '../schema/compile.ts';
+import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import {
   EXAMPLES,
   HEADERS,
@@ -14,15 +15,6 @@ import { BASE_PATH, OPERATIONS, type Operation } from './operations.ts';
 
 /** Where the description is served. */
 export const OPENAPI_PATH = `${BASE_PATH}/openapi.json`;
-
-/** RFC 9745 and RFC 8594: since when, until when, what instead, and where it is written. */
-export function deprecationHeaders({ since, sunset, replacement }: Deprecation): Record<string, string> {
-  return {
-    Deprecation: `@${since.getTime() / 1000}`,
-    Sunset: sunset.toUTCString(),
-    Link: `<${replacement.restPath}>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"`,
-  };
-}
 
 /** The OpenAPI 3.1 description of what is served, made from the table; `baseUrl` has no trailing slash. */
 export function openApiDocument(baseUrl: string): Json {

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts';
 import { type Int64, int64FromJson, parseInt64 } from '../int64.ts';
-import { isJsonObject } from '../json-body.ts';
 import { isPetName, LIST_LIMIT, type NewPet, PET_STATUSES, type PetStatus, parsePetStatus } from '../pets/pet.ts';
+import { isJsonObject } from '../web/json-body.ts';
 
 /** How a query parameter is read, and what the OpenAPI document says of it. */
 export interface QueryParameter<T> {

@@ -1,4 +1,15 @@
-import { type DocumentNode, GraphQLError, Kind, parse, TypeInfo, validate, visit, visitWithTypeInfo } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  getOperationAST,
+  Kind,
+  OperationTypeNode,
+  parse,
+  TypeInfo,
+  validate,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
 import { type Deprecation, deprecationOf } from '../deprecations.ts';
 import type { Context } from './context.ts';
 import { planOperation, type RootPlan } from './plan.ts';
@@ -8,6 +19,7 @@ import { schema } from './schema.ts';
 export interface CompiledOperation {
   /** The records of the deprecated fields that it touches. */
   readonly deprecations: readonly Deprecation[];
+  readonly isMutation: boolean;
   /**
    * Runs it with arguments in the words of the store; gives what the resolver gives, or a promise of it, in the same
    * words: the objects have at least the fields that the document asks for. Throws what the resolver throws.
@@ -24,6 +36,7 @@ export function compile(text: string): CompiledOperation {
   const readArguments = planArguments(field);
   return {
     deprecations: deprecationsIn(document),
+    isMutation: getOperationAST(document)?.operation === OperationTypeNode.MUTATION,
     run: (variables, context) => field.resolve(readArguments(variables), context),
   };
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Once } from '../pets/idempotency.ts';
 import type { PetStore } from '../pets/pet-store.ts';
@@ -11,10 +12,20 @@ export interface Reply {
   replayed?: boolean;
 }
 
+/** The API key that a request came with. */
+export interface Caller {
+  readonly keyId: string;
+  /** False for a read-only key. */
+  readonly mayWrite: boolean;
+}
+
 /** What every resolver gets, made anew for each request. */
 export interface Context {
   readonly pets: PetStore;
   readonly reply: Reply;
+  readonly caller: Caller;
+  /** When this request must have its answer. */
+  readonly deadline: Deadline;
   /**
    * The name under which the next animal of this request is to be added once; null for a request without an
    * Idempotency-Key. ApiError `bad_request` when the key is not allowed.
@@ -22,19 +33,31 @@ export interface Context {
   nextOnce(): Once | null;
 }
 
-/** The context of one request of the key `apiKeyId`, whichever face it came to. */
-export function createContext(pets: PetStore, apiKeyId: string, headers: IncomingHttpHeaders): Context {
+/** The context of one request, whichever API it came to. */
+export function createContext(
+  pets: PetStore,
+  caller: Caller,
+  headers: IncomingHttpHeaders,
+  deadline: Deadline,
+): Context {
   const idempotencyKey = headers['idempotency-key']?.toString();
   let position = 0;
   return {
     pets,
     reply: {},
+    caller,
+    deadline,
     nextOnce() {
       if (idempotencyKey === undefined) return null;
       if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
         throw new ApiError('bad_request', 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.');
       }
-      return { apiKeyId, idempotencyKey, position: ++position };
+      return { apiKeyId: caller.keyId, idempotencyKey, position: ++position };
     },
   };
+}
+
+/** The one rule of rights: what changes something needs a key that may. Throws ApiError `forbidden`. */
+export function requireWrite({ mayWrite }: Caller): void {
+  if (!mayWrite) throw new ApiError('forbidden', 'This API key may only read.');
 }

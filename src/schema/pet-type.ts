@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { deprecationOf, longDay } from '../deprecations.ts';
 import { isPetName, LIST_LIMIT, type NewPet, type Pet, type PetStatus } from '../pets/pet.ts';
 import { builder } from './builder.ts';
+import { requireWrite } from './context.ts';
 import { int64Id } from './int64-id.ts';
 
 /** GraphQL's word for each status of the API description. */
@@ -100,7 +101,8 @@ builder.mutationField('addPet', (t) =>
     type: PetObject,
     description: 'Adds an animal and gives it with its id.',
     args: { input: t.arg({ type: NewPetInput, required: true, description: 'The animal to add.' }) },
-    async resolve(_root, { input }, { pets, reply, nextOnce }) {
+    async resolve(_root, { input }, { pets, reply, nextOnce, caller }) {
+      requireWrite(caller);
       const { pet, replayed } = await pets.addPet({ ...input, status: input.status ?? null }, nextOnce());
       if (replayed) reply.replayed = true;
       return pet;

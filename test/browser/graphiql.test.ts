@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { TABS } from '../../src/graphql/graphiql-tabs.ts';
+import { TABS } from '../../src/pages/graphiql-tabs.ts';
 import { samplePet } from '../../src/pets/sample-pets.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -146,7 +146,7 @@ describeEachEngine('addPet', (engine) => {
       const spoilt = await add({ name: 'that', categoryId: 1 }, { 'idempotency-key': 'spoilt' });
       expect(spoilt.json.errors[0]).toMatchObject({
         message: expect.stringContaining('Idempotency-Key'),
-        extensions: { code: 'BAD_USER_INPUT' },
+        extensions: { code: 'IDEMPOTENCY_MISMATCH' },
       });
       expect(await countPets()).toBe(before);
     });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
-import { ApiError } from './errors.ts';
-import { parseJson } from './int64.ts';
+import { ApiError } from '../errors.ts';
+import { parseJson } from '../int64.ts';
 
 /**
  * The JSON body of a request, integers exact (see `parseJson`). ApiError `unsupported_media_type` unless it is

@@ -1,10 +1,10 @@
 import { type ForkOptions, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { keyBar } from '../site/key-bar.ts';
-import { htmlPage, ownAssets, type Page, versionedAsset } from '../site/page.ts';
 import type { BundlePiece, CompressedBundle } from './graphiql-bundle.ts';
 import { TABS } from './graphiql-tabs.ts';
+import { keyBar } from './key-bar.ts';
+import { htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
 
 /**
  * GraphiQL at `path`, for browsers: a small page and, beside it, the pieces of the bundle that

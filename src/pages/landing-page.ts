@@ -3,9 +3,9 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { OPENAPI_PATH } from '../rest/openapi.ts';
 import { BASE_PATH } from '../rest/operations.ts';
-import { REFERENCE_PATH } from '../rest/reference-page.ts';
-import { escapeHtml, htmlDocument, htmlHeaders, ownAssets, type Page, SITE_ICON, SITE_STYLE } from '../site/page.ts';
-import { prefersHtml } from './assets.ts';
+import { prefersHtml } from '../web/negotiation.ts';
+import { escapeHtml, htmlDocument, htmlHeaders, ownAssets, type Page, SITE_ICON, SITE_STYLE } from './page.ts';
+import { REFERENCE_PATH } from './reference-page.ts';
 
 const [STYLE] = ownAssets(import.meta.url, 'landing.css') as [Page];
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { keyBar } from '../site/key-bar.ts';
-import { htmlPage, ownAssets, type Page, versionedAsset } from '../site/page.ts';
-import { OPENAPI_PATH } from './openapi.ts';
+import { OPENAPI_PATH } from '../rest/openapi.ts';
+import { keyBar } from './key-bar.ts';
+import { htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
 
 /** Where the REST reference is served. */
 export const REFERENCE_PATH = '/docs';

@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { ApiError } from './errors.ts';
+import { ApiError } from '../errors.ts';
 
 /** ApiError `method_not_allowed` when a router knows the path, but not with this method. */
 export function refuseOtherMethods(router: Router, ctx: Context): void {

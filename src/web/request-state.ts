@@ -1,0 +1,19 @@
+import type { Face } from '../metrics.ts';
+
+/*
+ * What the rooms tell each other of a request, on Koa's `ctx.state`: typed here, once.
+ * https://github.com/DefinitelyTyped/DefinitelyTyped/blob/master/types/koa/index.d.ts
+ */
+declare module 'koa' {
+  interface DefaultState {
+    /** The answer's `X-Request-Id`, which the log has too. */
+    requestId: string;
+    /** The API key that was let in; absent before that. */
+    keyId: string;
+    /** Whether that key may add animals. */
+    mayWrite: boolean;
+    face?: Face;
+    /** The REST operation, or GraphQL's type of operation. */
+    operation?: string;
+  }
+}
