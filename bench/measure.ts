@@ -8,6 +8,12 @@ import { cpuMs, machineCpuMs } from './processes.ts';
 import { type Server, startServer } from './server.ts';
 import { QUESTIONS_COUNT, WORKLOADS, type Workload } from './workloads.ts';
 
+/** The part of the options that decides what is measured, and how long. */
+export type MeasureOptions = Pick<
+  Options,
+  'rounds' | 'seconds' | 'warmUpSeconds' | 'workloads' | 'contenders' | 'faces' | 'concurrencies'
+>;
+
 /** What one window of load on one fresh process showed. */
 export interface Measurement {
   readonly round: number;
@@ -34,15 +40,16 @@ const WARM_UP_CONCURRENCY = 32;
 /** Before each measurement, so that new connections are not part of it. */
 const SETTLE_SECONDS = 0.3;
 
-/** All measurements, in rounds: in each, every contender is started anew, one right after the other. */
+/** All measurements, in rounds: in each, every one of `contenders` that the options name is started anew, one right after the other. */
 export async function measureAll(
-  options: Options,
+  options: MeasureOptions,
   database: BenchDatabase,
   note: (line: string) => void,
+  contenders: readonly Contender[] = CONTENDERS,
 ): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
   for (let round = 1; round <= options.rounds; round++) {
-    for (const { workload, face, contender, dialect } of plan(options, round)) {
+    for (const { workload, face, contender, dialect } of plan(options, contenders, round)) {
       const label = `round ${round}/${options.rounds} · ${workload.name} · ${face} · ${contender.name}`;
       const context = { round, workload, face, contender, dialect };
       const done = await measureProcess(context, options, database, (wrong) => note(`${label}: WRONG ${wrong}`));
@@ -62,9 +69,9 @@ interface Step {
   readonly dialect: Dialect;
 }
 
-function plan(options: Options, round: number): Step[] {
+function plan(options: MeasureOptions, all: readonly Contender[], round: number): Step[] {
   const workloads = WORKLOADS.filter((workload) => options.workloads.includes(workload.name));
-  const chosen = CONTENDERS.filter((contender) => options.contenders.includes(contender.name));
+  const chosen = all.filter((contender) => options.contenders.includes(contender.name));
   // Whoever is first in one round is not in the next: the machine's mood shall favour nobody.
   const contenders = chosen
     .map((_, index) => chosen[(index + round - 1) % chosen.length])
@@ -81,7 +88,7 @@ function plan(options: Options, round: number): Step[] {
 
 async function measureProcess(
   { round, workload, face, contender, dialect }: Step & { round: number },
-  options: Options,
+  options: MeasureOptions,
   database: BenchDatabase,
   noteWrong: (answer: string) => void,
 ): Promise<Measurement[]> {

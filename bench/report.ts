@@ -4,6 +4,7 @@ import type { Measurement } from './measure.ts';
 import type { Options } from './options.ts';
 import type { StartTimes } from './startup.ts';
 import { type Figure, measurementsOf, median, ratio } from './statistics.ts';
+import { table, withSpread } from './tables.ts';
 import { WORKLOADS, type Workload } from './workloads.ts';
 
 /** All that a report tells of. */
@@ -125,22 +126,4 @@ function workloadTable({ options, measurements }: Results, face: Face, workload:
 
 function times(value: number): string {
   return Number.isNaN(value) ? '–' : value.toFixed(2);
-}
-
-function withSpread(figures: readonly number[], digits: number): string {
-  const write = (value: number) => value.toFixed(digits);
-  if (figures.length === 1) return write(median(figures));
-  return `${write(median(figures))} (${write(Math.min(...figures))}–${write(Math.max(...figures))})`;
-}
-
-/** A table whose columns line up, as the formatter wants it and a terminal shows it best. */
-function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = columns.map((_, index) => Math.max(3, ...[columns, ...rows].map((row) => row[index]?.length ?? 0)));
-  const line = (cells: readonly string[], filler = ' ') =>
-    `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0, filler)).join(' | ')} |`;
-  const ruler = line(
-    columns.map(() => ''),
-    '-',
-  );
-  return [line(columns), ruler, ...rows.map((row) => line(row))].join('\n');
 }

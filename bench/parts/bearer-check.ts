@@ -5,7 +5,9 @@ import type { PetStore } from './pet-store.ts';
 const BELIEVED_MS = 4000;
 
 /** Whether an `Authorization` header holds a valid key: its SHA-256 is looked up, and remembered for a while. */
-export function createBearerCheck(pets: PetStore): (authorization: string | undefined) => Promise<boolean> {
+export function createBearerCheck(
+  pets: Pick<PetStore, 'hasKey'>,
+): (authorization: string | undefined) => Promise<boolean> {
   const foundAt = new Map<string, number>();
   return async (authorization) => {
     const [, key] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
