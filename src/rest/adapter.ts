@@ -1,27 +1,26 @@
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { compile } from '../schema/compile.ts';
-import { createContext, type Context as ResolverContext, requireWrite } from '../schema/context.ts';
+import { createContext, requireWrite, type Stores } from '../schema/context.ts';
 import type { Admission } from '../web/admission.ts';
 import { refuseOtherMethods } from '../web/allowed-methods.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { readJsonBody } from '../web/json-body.ts';
-import { OPENAPI_PATH, openApiDocument } from './openapi.ts';
-import { BASE_PATH, OPERATIONS, type Operation } from './operations.ts';
+import { createAnswerWriter } from './answer-writer.ts';
+import { createOpenApiText, OPENAPI_PATH } from './openapi.ts';
+import type { Operation } from './operation.ts';
+import { BASE_PATH, OPERATIONS } from './operations.ts';
+import { explainRefusal, readRequest } from './request-reader.ts';
 
 /** What the adapter is given: the service below it, and who may pass. */
 export interface RestSettings {
-  readonly pets: ResolverContext['pets'];
+  readonly stores: Stores;
   readonly bodyLimitBytes: number;
   readonly publicUrl: string | undefined;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
   readonly admission: Admission;
 }
 
-/**
- * The REST face: everything under `/v1`; other paths go on to the next middleware. The documents of the
- * table are compiled here: one that does not fit the schema stops the start.
- */
+/** The REST API: everything under `/v1`; other paths go on to the next middleware. */
 export function createRestAdapter(settings: RestSettings): Middleware {
   const router = new Router({ prefix: BASE_PATH, strict: true, sensitive: true });
   for (const operation of OPERATIONS) {
@@ -34,9 +33,10 @@ export function createRestAdapter(settings: RestSettings): Middleware {
       return settings.admission.admit(ctx, () => serveIt(ctx));
     });
   }
+  const openApiText = createOpenApiText();
   router.get(OPENAPI_PATH.slice(BASE_PATH.length), (ctx) => {
     ctx.set('Content-Type', JSON_TYPE);
-    ctx.body = JSON.stringify(openApiDocument(settings.publicUrl ?? `${ctx.protocol}://${ctx.host}`));
+    ctx.body = openApiText(baseAddress(ctx, settings.publicUrl));
   });
   const routes = router.routes();
   const refuse = refuseUnknown(router, settings.admission.admit);
@@ -53,37 +53,46 @@ function isBelowBase(path: string): boolean {
   return path === BASE_PATH || path.startsWith(`${BASE_PATH}/`);
 }
 
+/** The address that absolute links begin with, without a trailing slash. */
+function baseAddress(ctx: Context, publicUrl: string | undefined): string {
+  return publicUrl ?? `${ctx.protocol}://${ctx.host}`;
+}
+
 /** Names the operation for log and metrics; a deprecated one says so on every answer, refusals too. */
-function announce({ operationId, document }: Operation): (ctx: Context) => void {
-  const [deprecation] = compile(document).deprecations;
-  const headers = deprecation ? deprecationHeaders(deprecation) : {};
+function announce({ operationId, deprecations: [deprecation] }: Operation): (ctx: Context) => void {
+  const headers = deprecation && deprecationHeaders(deprecation);
   return (ctx) => {
     ctx.state.operation = operationId;
-    ctx.set(headers);
+    if (headers) ctx.set(headers);
   };
 }
 
-/** A row of the table at work: request to variables, document to data, data to answer. */
-function serve(
-  operation: Operation,
-  { pets, bodyLimitBytes, noteDeprecatedUse, admission }: RestSettings,
-): (ctx: Context) => Promise<void> {
-  const compiled = compile(operation.document);
-  const isDeprecated = compiled.deprecations.length > 0;
-  return async (ctx) => {
-    if (isDeprecated) noteDeprecatedUse(ctx.state.keyId, operation.operationId);
-    if (compiled.isMutation) requireWrite(ctx.state);
-    const body = operation.hasBody ? await readJsonBody(ctx.req, bodyLimitBytes) : undefined;
-    const request = { query: new URLSearchParams(ctx.querystring), path: pathParameters(ctx), body };
-    await admission.atWork(ctx, async (deadline) => {
-      const context = createContext(pets, ctx.state, ctx.req.headers, deadline);
-      const data = await compiled.run(operation.variables(request), context);
-      const answer = operation.answer(data, context.reply, request);
+/** A row of the table at work: request to arguments, resolver, what it gives to an answer. */
+function serve(operation: Operation, settings: RestSettings): (ctx: Context) => Promise<void> {
+  const { stores, bodyLimitBytes, publicUrl, noteDeprecatedUse, admission } = settings;
+  const isDeprecated = operation.deprecations.length > 0;
+  const writeAnswer = createAnswerWriter(operation, (ctx) => baseAddress(ctx, publicUrl));
+
+  const answer = (ctx: Context, body: unknown) =>
+    admission.atWork(ctx, async (deadline) => {
+      const request = readRequest(operation, ctx.querystring, pathParameters(ctx), body);
+      const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
+      let data: unknown;
+      try {
+        data = await operation.run(request.args, context);
+      } catch (thrown) {
+        throw explainRefusal(operation, request, thrown);
+      }
       ctx.status = operation.success.status;
-      ctx.set('Content-Type', JSON_TYPE);
-      ctx.set(answer.headers ?? {});
-      ctx.body = answer.body;
+      ctx.res.setHeader('Content-Type', JSON_TYPE);
+      ctx.body = writeAnswer(ctx, data, request, context.reply);
     });
+
+  return (ctx) => {
+    if (isDeprecated) noteDeprecatedUse(ctx.state.keyId, operation.operationId);
+    if (operation.isMutation) requireWrite(ctx.state);
+    if (operation.body === undefined) return answer(ctx, undefined);
+    return readJsonBody(ctx.req, bodyLimitBytes).then((body) => answer(ctx, body));
   };
 }
 

@@ -28,9 +28,9 @@ const DESCRIPTION: readonly (readonly [what: string, path: readonly string[], va
 ];
 
 const RESPONSES: readonly (readonly [path: string, method: string, statuses: readonly number[]])[] = [
-  ['/pets', 'get', [200, 400, 401, 500, 503]],
-  ['/pets', 'post', [201, 400, 401, 409, 413, 415, 422, 500, 503]],
-  ['/pets/{petId}', 'get', [200, 401, 404, 500, 503]],
+  ['/pets', 'get', [200, 400, 401, 429, 500, 503]],
+  ['/pets', 'post', [201, 400, 401, 403, 409, 413, 415, 422, 429, 500, 503]],
+  ['/pets/{petId}', 'get', [200, 401, 404, 429, 500, 503]],
 ];
 
 describeEachEngine('openapi.json', (engine) => {
