@@ -1,8 +1,8 @@
-import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { createContext, requireWrite, type Stores } from '../schema/context.ts';
 import type { Admission } from '../web/admission.ts';
-import { refuseOtherMethods } from '../web/allowed-methods.ts';
+import { otherMethod } from '../web/allowed-methods.ts';
+import { baseUrl } from '../web/base-url.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { readJsonBody } from '../web/json-body.ts';
 import { createAnswerWriter } from './answer-writer.ts';
@@ -10,6 +10,7 @@ import { createOpenApiText, OPENAPI_PATH } from './openapi.ts';
 import type { Operation } from './operation.ts';
 import { BASE_PATH, OPERATIONS } from './operations.ts';
 import { explainRefusal, readRequest } from './request-reader.ts';
+import { createRoutes, type Handler, type InPath } from './routes.ts';
 
 /** What the adapter is given: the service below it, and who may pass. */
 export interface RestSettings {
@@ -22,28 +23,35 @@ export interface RestSettings {
 
 /** The REST API: everything under `/v1`; other paths go on to the next middleware. */
 export function createRestAdapter(settings: RestSettings): Middleware {
-  const router = new Router({ prefix: BASE_PATH, strict: true, sensitive: true });
-  for (const operation of OPERATIONS) {
-    const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-    const announceIt = announce(operation);
-    const serveIt = serve(operation, settings);
-    // One middleware: the router would compose several anew for each request.
-    router.register(path, [operation.method], (ctx) => {
-      announceIt(ctx);
-      return settings.admission.admit(ctx, () => serveIt(ctx));
-    });
-  }
+  const { publicUrl, admission } = settings;
   const openApiText = createOpenApiText();
-  router.get(OPENAPI_PATH.slice(BASE_PATH.length), (ctx) => {
-    ctx.set('Content-Type', JSON_TYPE);
-    ctx.body = openApiText(baseAddress(ctx, settings.publicUrl));
-  });
-  const routes = router.routes();
-  const refuse = refuseUnknown(router, settings.admission.admit);
+  const findPlace = createRoutes([
+    ...OPERATIONS.map((operation) => ({
+      method: operation.method,
+      path: BASE_PATH + operation.path,
+      handler: serve(operation, settings),
+    })),
+    {
+      method: 'GET',
+      path: OPENAPI_PATH,
+      handler(ctx) {
+        ctx.set('Content-Type', JSON_TYPE);
+        ctx.body = openApiText(baseUrl(ctx.req, publicUrl));
+      },
+    },
+  ]);
   return (ctx, next) => {
-    if (!isBelowBase(ctx.path)) return next();
+    const { path, method } = ctx;
+    if (!isBelowBase(path)) return next();
     ctx.state.face = 'rest';
-    return routes(ctx as never, () => refuse(ctx, next)); // Router narrows Context to its own
+    const place = findPlace(path);
+    const handler = place?.handlers.get(method);
+    if (place && handler) return handler(ctx, place.inPath);
+    // Authentication comes first: who has no key does not learn which paths and methods exist.
+    return admission.admit(ctx, () => {
+      if (place) throw otherMethod(path, place.handlers.keys());
+      return next();
+    });
   };
 }
 
@@ -51,11 +59,6 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 function isBelowBase(path: string): boolean {
   return path === BASE_PATH || path.startsWith(`${BASE_PATH}/`);
-}
-
-/** The address that absolute links begin with, without a trailing slash. */
-function baseAddress(ctx: Context, publicUrl: string | undefined): string {
-  return publicUrl ?? `${ctx.protocol}://${ctx.host}`;
 }
 
 /** Names the operation for log and metrics; a deprecated one says so on every answer, refusals too. */
@@ -68,14 +71,15 @@ function announce({ operationId, deprecations: [deprecation] }: Operation): (ctx
 }
 
 /** A row of the table at work: request to arguments, resolver, what it gives to an answer. */
-function serve(operation: Operation, settings: RestSettings): (ctx: Context) => Promise<void> {
+function serve(operation: Operation, settings: RestSettings): Handler {
   const { stores, bodyLimitBytes, publicUrl, noteDeprecatedUse, admission } = settings;
+  const announceIt = announce(operation);
   const isDeprecated = operation.deprecations.length > 0;
-  const writeAnswer = createAnswerWriter(operation, (ctx) => baseAddress(ctx, publicUrl));
+  const writeAnswer = createAnswerWriter(operation, publicUrl);
 
-  const answer = (ctx: Context, body: unknown) =>
+  const answer = (ctx: Context, inPath: InPath, body: unknown) =>
     admission.atWork(ctx, async (deadline) => {
-      const request = readRequest(operation, ctx.querystring, pathParameters(ctx), body);
+      const request = readRequest(operation, ctx.querystring, inPath, body);
       const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
       let data: unknown;
       try {
@@ -84,27 +88,19 @@ function serve(operation: Operation, settings: RestSettings): (ctx: Context) => 
         throw explainRefusal(operation, request, thrown);
       }
       ctx.status = operation.success.status;
-      ctx.res.setHeader('Content-Type', JSON_TYPE);
+      ctx.set('Content-Type', JSON_TYPE);
       ctx.body = writeAnswer(ctx, data, request, context.reply);
     });
 
-  return (ctx) => {
+  const afterKey = (ctx: Context, inPath: InPath) => {
     if (isDeprecated) noteDeprecatedUse(ctx.state.keyId, operation.operationId);
     if (operation.isMutation) requireWrite(ctx.state);
-    if (operation.body === undefined) return answer(ctx, undefined);
-    return readJsonBody(ctx.req, bodyLimitBytes).then((body) => answer(ctx, body));
+    if (operation.body === undefined) return answer(ctx, inPath, undefined);
+    return readJsonBody(ctx.req, bodyLimitBytes).then((body) => answer(ctx, inPath, body));
   };
-}
 
-function pathParameters(ctx: Context): Record<string, string> {
-  return ctx.params ?? {}; // set by the router
-}
-
-/** Authentication comes first: who has no key does not learn which paths and methods exist. */
-function refuseUnknown(router: Router, admit: Middleware): Middleware {
-  return (ctx, next) =>
-    admit(ctx, () => {
-      refuseOtherMethods(router, ctx);
-      return next();
-    });
+  return (ctx, inPath) => {
+    announceIt(ctx);
+    return admission.admit(ctx, () => afterKey(ctx, inPath));
+  };
 }

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Reply } from '../schema/context.ts';
+import { baseUrl } from '../web/base-url.ts';
 import { CURSOR, type Operation } from './operation.ts';
 import { BASE_PATH } from './operations.ts';
 import { type RestRequest, refuseNotFound } from './request-reader.ts';
@@ -7,8 +8,8 @@ import { type RestRequest, refuseNotFound } from './request-reader.ts';
 /** Gives the body of what a root field gave, and sets its headers. ApiError `not_found` when the field gave nothing. */
 export type AnswerWriter = (ctx: Context, data: unknown, request: RestRequest, reply: Reply) => string;
 
-/** The writer of an operation; `baseAddress` is what absolute links of a request's answer begin with. */
-export function createAnswerWriter(operation: Operation, baseAddress: (ctx: Context) => string): AnswerWriter {
+/** The writer of an operation; its links begin with `publicUrl`, or with the address that was asked. */
+export function createAnswerWriter(operation: Operation, publicUrl: string | undefined): AnswerWriter {
   const { isPaged, success, answer } = operation;
   const location = success.location && `${BASE_PATH}${success.location}`;
   // Requests that shared one query got the same object, one right after the other: its text is written once.
@@ -18,7 +19,7 @@ export function createAnswerWriter(operation: Operation, baseAddress: (ctx: Cont
     if (written.data !== data) written = { data, text: answer.write(data) };
     if (isPaged && hasMore) {
       const last = (data as readonly { id: unknown }[]).at(-1); // what is listed by pages is ordered by its id
-      if (last) ctx.set('Link', `<${baseAddress(ctx)}${nextPage(operation, request, last.id)}>; rel="next"`);
+      if (last) ctx.set('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(operation, request, last.id)}>; rel="next"`);
     }
     if (location) ctx.set('Location', fillPath(location, data as Readonly<Record<string, unknown>>)); // an object
     if (replayed) ctx.set('Idempotency-Replayed', 'true');

@@ -45,11 +45,11 @@ export const HEADERS = {
   },
   'RateLimit-Policy': text(
     'Present where a rate limit is set: how many requests of one API key (`q`) in how many seconds (`w`), https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/',
-    '"key";q=600;w=60',
+    '"default";q=600;w=60',
   ),
   RateLimit: text(
     'Present where a rate limit is set: how many requests are left (`r`), and for how many seconds (`t`).',
-    '"key";r=599;t=42',
+    '"default";r=599;t=42',
   ),
 } as const satisfies Json;
 

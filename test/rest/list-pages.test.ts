@@ -78,3 +78,12 @@ describeEachEngine('listPets › pages', (engine) => {
     );
   });
 });
+
+describeEachEngine('listPets › pages › PUBLIC_URL', (engine) => {
+  const gateway = useGateway(engine, { PUBLIC_URL: 'https://pets.example.com/shop/' }, addAnimals);
+
+  test('a link begins with it', async () => {
+    const { headers } = await gateway().get('/v1/pets?limit=1');
+    expect(headers.get('link')).toBe('<https://pets.example.com/shop/v1/pets?limit=1&after=1>; rel="next"');
+  });
+});
