@@ -48,7 +48,7 @@ export async function createGateway(
     config,
     log,
     metrics,
-    pets,
+    stores: { pets },
     usage,
     authenticate: createAuthenticator(keys),
     checkReady: readinessCheck(database),

@@ -29,7 +29,7 @@ export const GRAPHQL_PATH = '/graphql';
 
 /** What the endpoint is given: the service below it, and who hears of its work. */
 export interface GraphqlSettings extends Observer {
-  readonly pets: Context['pets'];
+  readonly stores: Context['stores'];
   readonly bodyLimitBytes: number;
   readonly log: Logger;
   readonly atWork: Admission['atWork'];
@@ -37,7 +37,7 @@ export interface GraphqlSettings extends Observer {
 
 /** The GraphQL face: GraphQL over HTTP on one path, for requests that have passed the key check. */
 export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
-  const { pets, bodyLimitBytes, atWork } = settings;
+  const { stores, bodyLimitBytes, atWork } = settings;
   const known = createKnownOperations();
   const observe = createObserve(settings);
   let loading: Promise<Yoga> | undefined;
@@ -58,7 +58,7 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
   };
 
   const answerParams = async (ctx: KoaContext, mediaType: string, params: GraphQLParams, deadline: Deadline) => {
-    const resolverContext = createContext(pets, ctx.state, ctx.req.headers, deadline);
+    const resolverContext = createContext(stores, ctx.state, ctx.req.headers, deadline);
     if (ctx.method === 'POST' && (await answerKnown(ctx, mediaType, params, resolverContext))) return;
     const yoga = await loadYoga();
     const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, params, resolverContext });

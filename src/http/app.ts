@@ -12,7 +12,7 @@ import { createGraphiql } from '../pages/graphiql.ts';
 import { createLandingPage, LANDING_ASSETS } from '../pages/landing-page.ts';
 import { createReferencePage } from '../pages/reference-page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
-import type { Context } from '../schema/context.ts';
+import type { Stores } from '../schema/context.ts';
 import type { Admission } from '../web/admission.ts';
 import { refuseOtherMethods } from '../web/allowed-methods.ts';
 import { allowOrigins } from './allow-origins.ts';
@@ -28,14 +28,14 @@ export interface AppParts extends ProbeParts {
   readonly config: Config;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly pets: Context['pets'];
+  readonly stores: Stores;
   readonly authenticate: Authenticate;
   readonly usage: Usage;
 }
 
 /** The Koa application: the order of its middleware is the way of a request. */
 export function createApp(parts: AppParts): Koa {
-  const { config, log, metrics, pets, authenticate, usage } = parts;
+  const { config, log, metrics, stores, authenticate, usage } = parts;
   const { bodyLimitBytes, publicUrl } = config;
   const admission: Admission = { admit: requireKey(authenticate, usage), atWork: shedLoad(metrics) };
   const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
@@ -43,7 +43,7 @@ export function createApp(parts: AppParts): Koa {
     metrics.countDeprecatedUse(operation);
   };
   const graphql = createGraphqlEndpoint({
-    pets,
+    stores,
     bodyLimitBytes,
     log,
     metrics,
@@ -69,7 +69,7 @@ export function createApp(parts: AppParts): Koa {
   app.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));
   app.use(requireHost);
   app.use(allowOrigins(config.corsOrigins));
-  app.use(createRestAdapter({ pets, bodyLimitBytes, publicUrl, noteDeprecatedUse, admission }));
+  app.use(createRestAdapter({ stores, bodyLimitBytes, publicUrl, noteDeprecatedUse, admission }));
   app.use(servePages(pages));
   app.use(routes.routes());
   app.use(refuseUnknown(routes));

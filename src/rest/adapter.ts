@@ -1,49 +1,57 @@
-import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
-import { compile } from '../schema/compile.ts';
-import { createContext, type Context as ResolverContext, requireWrite } from '../schema/context.ts';
+import { createContext, requireWrite, type Stores } from '../schema/context.ts';
 import type { Admission } from '../web/admission.ts';
-import { refuseOtherMethods } from '../web/allowed-methods.ts';
+import { otherMethod } from '../web/allowed-methods.ts';
+import { baseUrl } from '../web/base-url.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { readJsonBody } from '../web/json-body.ts';
-import { OPENAPI_PATH, openApiDocument } from './openapi.ts';
-import { BASE_PATH, OPERATIONS, type Operation } from './operations.ts';
+import { createAnswerWriter } from './answer-writer.ts';
+import { createOpenApiText, OPENAPI_PATH } from './openapi.ts';
+import type { Operation } from './operation.ts';
+import { BASE_PATH, OPERATIONS } from './operations.ts';
+import { explainRefusal, readRequest } from './request-reader.ts';
+import { createRoutes, type Handler, type InPath } from './routes.ts';
 
 /** What the adapter is given: the service below it, and who may pass. */
 export interface RestSettings {
-  readonly pets: ResolverContext['pets'];
+  readonly stores: Stores;
   readonly bodyLimitBytes: number;
   readonly publicUrl: string | undefined;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
   readonly admission: Admission;
 }
 
-/**
- * The REST face: everything under `/v1`; other paths go on to the next middleware. The documents of the
- * table are compiled here: one that does not fit the schema stops the start.
- */
+/** The REST API: everything under `/v1`; other paths go on to the next middleware. */
 export function createRestAdapter(settings: RestSettings): Middleware {
-  const router = new Router({ prefix: BASE_PATH, strict: true, sensitive: true });
-  for (const operation of OPERATIONS) {
-    const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-    const announceIt = announce(operation);
-    const serveIt = serve(operation, settings);
-    // One middleware: the router would compose several anew for each request.
-    router.register(path, [operation.method], (ctx) => {
-      announceIt(ctx);
-      return settings.admission.admit(ctx, () => serveIt(ctx));
-    });
-  }
-  router.get(OPENAPI_PATH.slice(BASE_PATH.length), (ctx) => {
-    ctx.set('Content-Type', JSON_TYPE);
-    ctx.body = JSON.stringify(openApiDocument(settings.publicUrl ?? `${ctx.protocol}://${ctx.host}`));
-  });
-  const routes = router.routes();
-  const refuse = refuseUnknown(router, settings.admission.admit);
+  const { publicUrl, admission } = settings;
+  const openApiText = createOpenApiText();
+  const findPlace = createRoutes([
+    ...OPERATIONS.map((operation) => ({
+      method: operation.method,
+      path: BASE_PATH + operation.path,
+      handler: serve(operation, settings),
+    })),
+    {
+      method: 'GET',
+      path: OPENAPI_PATH,
+      handler(ctx) {
+        ctx.set('Content-Type', JSON_TYPE);
+        ctx.body = openApiText(baseUrl(ctx.req, publicUrl));
+      },
+    },
+  ]);
   return (ctx, next) => {
-    if (!isBelowBase(ctx.path)) return next();
+    const { path, method } = ctx;
+    if (!isBelowBase(path)) return next();
     ctx.state.face = 'rest';
-    return routes(ctx as never, () => refuse(ctx, next)); // Router narrows Context to its own
+    const place = findPlace(path);
+    const handler = place?.handlers.get(method);
+    if (place && handler) return handler(ctx, place.inPath);
+    // Authentication comes first: who has no key does not learn which paths and methods exist.
+    return admission.admit(ctx, () => {
+      if (place) throw otherMethod(path, place.handlers.keys());
+      return next();
+    });
   };
 }
 
@@ -54,48 +62,45 @@ function isBelowBase(path: string): boolean {
 }
 
 /** Names the operation for log and metrics; a deprecated one says so on every answer, refusals too. */
-function announce({ operationId, document }: Operation): (ctx: Context) => void {
-  const [deprecation] = compile(document).deprecations;
-  const headers = deprecation ? deprecationHeaders(deprecation) : {};
+function announce({ operationId, deprecations: [deprecation] }: Operation): (ctx: Context) => void {
+  const headers = deprecation && deprecationHeaders(deprecation);
   return (ctx) => {
     ctx.state.operation = operationId;
-    ctx.set(headers);
+    if (headers) ctx.set(headers);
   };
 }
 
-/** A row of the table at work: request to variables, document to data, data to answer. */
-function serve(
-  operation: Operation,
-  { pets, bodyLimitBytes, noteDeprecatedUse, admission }: RestSettings,
-): (ctx: Context) => Promise<void> {
-  const compiled = compile(operation.document);
-  const isDeprecated = compiled.deprecations.length > 0;
-  return async (ctx) => {
-    if (isDeprecated) noteDeprecatedUse(ctx.state.keyId, operation.operationId);
-    if (compiled.isMutation) requireWrite(ctx.state);
-    const body = operation.hasBody ? await readJsonBody(ctx.req, bodyLimitBytes) : undefined;
-    const request = { query: new URLSearchParams(ctx.querystring), path: pathParameters(ctx), body };
-    await admission.atWork(ctx, async (deadline) => {
-      const context = createContext(pets, ctx.state, ctx.req.headers, deadline);
-      const data = await compiled.run(operation.variables(request), context);
-      const answer = operation.answer(data, context.reply, request);
+/** A row of the table at work: request to arguments, resolver, what it gives to an answer. */
+function serve(operation: Operation, settings: RestSettings): Handler {
+  const { stores, bodyLimitBytes, publicUrl, noteDeprecatedUse, admission } = settings;
+  const announceIt = announce(operation);
+  const isDeprecated = operation.deprecations.length > 0;
+  const writeAnswer = createAnswerWriter(operation, publicUrl);
+
+  const answer = (ctx: Context, inPath: InPath, body: unknown) =>
+    admission.atWork(ctx, async (deadline) => {
+      const request = readRequest(operation, ctx.querystring, inPath, body);
+      const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
+      let data: unknown;
+      try {
+        data = await operation.run(request.args, context);
+      } catch (thrown) {
+        throw explainRefusal(operation, request, thrown);
+      }
       ctx.status = operation.success.status;
       ctx.set('Content-Type', JSON_TYPE);
-      ctx.set(answer.headers ?? {});
-      ctx.body = answer.body;
+      ctx.body = writeAnswer(ctx, data, request, context.reply);
     });
+
+  const afterKey = (ctx: Context, inPath: InPath) => {
+    if (isDeprecated) noteDeprecatedUse(ctx.state.keyId, operation.operationId);
+    if (operation.isMutation) requireWrite(ctx.state);
+    if (operation.body === undefined) return answer(ctx, inPath, undefined);
+    return readJsonBody(ctx.req, bodyLimitBytes).then((body) => answer(ctx, inPath, body));
   };
-}
 
-function pathParameters(ctx: Context): Record<string, string> {
-  return ctx.params ?? {}; // set by the router
-}
-
-/** Authentication comes first: who has no key does not learn which paths and methods exist. */
-function refuseUnknown(router: Router, admit: Middleware): Middleware {
-  return (ctx, next) =>
-    admit(ctx, () => {
-      refuseOtherMethods(router, ctx);
-      return next();
-    });
+  return (ctx, inPath) => {
+    announceIt(ctx);
+    return admission.admit(ctx, () => afterKey(ctx, inPath));
+  };
 }

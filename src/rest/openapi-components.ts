@@ -1,53 +1,18 @@
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { PET_STATUSES } from '../pets/pet.ts';
+import { type Json, refer } from './leaf-representation.ts';
 
-/** A piece of an OpenAPI document. */
-export type Json = Readonly<Record<string, unknown>>;
-
-const INT64 = { type: 'integer', format: 'int64' };
-const NEW_PET_PROPERTIES = {
-  name: { type: 'string', description: "The animal's name." },
-  categoryId: { ...INT64, description: 'Id of the category the animal belongs to.' },
-  status: { $ref: '#/components/schemas/PetStatus' },
-};
-
-/** The schemas of the API description. */
-export const SCHEMAS: Json = {
-  PetStatus: { type: 'string', enum: PET_STATUSES, description: 'The availability of an animal.' },
-  NewPet: {
-    type: 'object',
-    description: 'An animal to add. Unknown properties are ignored; null is no valid value.',
-    required: ['name', 'categoryId'],
-    properties: NEW_PET_PROPERTIES,
-  },
-  Pet: {
-    type: 'object',
-    description: 'An animal. `status` is left out when the animal has none.',
-    required: ['id', 'name', 'categoryId'],
-    properties: {
-      id: { ...INT64, description: 'Unique identifier assigned by the service on creation.' },
-      ...NEW_PET_PROPERTIES,
-    },
-  },
-  Pets: { type: 'array', description: 'Animals by ascending id.', items: { $ref: '#/components/schemas/Pet' } },
-  Error: {
-    type: 'object',
-    description: 'Every answer of 400 and above.',
-    required: ['code', 'message', 'status'],
-    additionalProperties: false,
-    properties: {
-      code: { type: 'string', enum: Object.keys(ERRORS), description: 'Machine-readable error code.' },
-      message: { type: 'string', description: 'Human-readable description.' },
-      status: { type: 'integer', description: 'The HTTP status code.', minimum: 400, maximum: 599 },
-    },
+/** The body of every refusal. */
+export const ERROR_SCHEMA: Json = {
+  type: 'object',
+  description: 'Every answer of 400 and above.',
+  required: ['code', 'message', 'status'],
+  additionalProperties: false,
+  properties: {
+    code: { type: 'string', enum: Object.keys(ERRORS), description: 'Machine-readable error code.' },
+    message: { type: 'string', description: 'Human-readable description.' },
+    status: { type: 'integer', description: 'The HTTP status code.', minimum: 400, maximum: 599 },
   },
 };
-
-/** An animal, as it is sent and as it comes back. */
-export const EXAMPLES = {
-  newPet: { name: 'Rex', categoryId: 3, status: 'available' },
-  pet: { id: 1, name: 'Rex', categoryId: 3, status: 'available' },
-} as const;
 
 const text = (description: string, example: string): Json => ({
   description,
@@ -56,34 +21,52 @@ const text = (description: string, example: string): Json => ({
 });
 
 /** Response headers, by their names. */
-export const HEADERS: Json = {
+export const HEADERS = {
   'X-Request-Id': text(
     'Names this request in the log; a valid one that was sent is kept.',
     'd2ad6a1f-2f0c-4a5e-8f0e-1c9f0b1f7f7e',
   ),
   Link: text(
-    'Related addresses (RFC 8288): the next page; the replacement of a deprecated operation.',
-    '</v1/pets?limit=20&after=20>; rel="next"',
+    'Related addresses (RFC 8288): the next page (`rel="next"`, absent on the last one), or what to use instead of a deprecated operation.',
+    '<https://petstore.example.com/v1/pets?limit=20&after=20>; rel="next"',
   ),
-  Location: text('The address of the new animal.', '/v1/pets/1'),
+  Location: text('The path of what was created.', '/v1/pets/1'),
   Deprecation: text('When the operation became deprecated (RFC 9745).', '@1795132800'),
   Sunset: text('When the operation will be removed (RFC 8594).', 'Thu, 05 Dec 2030 00:00:00 GMT'),
-  'Idempotency-Replayed': text('Present when an earlier request with this Idempotency-Key made the animal.', 'true'),
+  'Idempotency-Replayed': text(
+    'Present when this is the answer of an earlier request with the same Idempotency-Key.',
+    'true',
+  ),
   'WWW-Authenticate': text('What is missing or wrong (RFC 6750).', 'Bearer realm="petstore", error="invalid_token"'),
-  'Retry-After': text('Seconds to wait before trying again.', '1'),
-};
-
-const REFUSALS: Readonly<Partial<Record<ErrorCode, { description: string; message: string; headers?: string[] }>>> = {
-  bad_request: {
-    description: 'A query parameter or the body is missing required fields or has invalid values.',
-    message: 'categoryId must be an integer of 64 bits.',
+  'Retry-After': {
+    description: 'Seconds to wait before trying again.',
+    schema: { type: 'integer', minimum: 0 },
+    example: 1,
   },
+  'RateLimit-Policy': text(
+    'Present where a rate limit is set: how many requests of one API key (`q`) in how many seconds (`w`), https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/',
+    '"default";q=600;w=60',
+  ),
+  RateLimit: text(
+    'Present where a rate limit is set: how many requests are left (`r`), and for how many seconds (`t`).',
+    '"default";r=599;t=42',
+  ),
+} as const satisfies Json;
+
+/** A refusal as OpenAPI tells of it; what each operation says of its own is not here. */
+interface Refusal {
+  readonly description: string;
+  readonly message: string;
+  readonly headers?: readonly (keyof typeof HEADERS)[];
+}
+
+const REFUSALS: Readonly<Partial<Record<ErrorCode, Refusal>>> = {
   unauthorized: {
     description: 'Missing or invalid API key.',
     message: 'The API key is not known.',
     headers: ['WWW-Authenticate'],
   },
-  not_found: { description: 'The requested resource could not be found.', message: 'No animal has this id.' },
+  forbidden: { description: 'The API key may only read.', message: 'This API key may only read.' },
   idempotency_conflict: {
     description: 'A request with the same Idempotency-Key is still at work.',
     message: 'A request with this Idempotency-Key is still at work; try again.',
@@ -101,6 +84,11 @@ const REFUSALS: Readonly<Partial<Record<ErrorCode, { description: string; messag
     description: 'The body is not sent as application/json.',
     message: 'The Content-Type must be application/json.',
   },
+  too_many_requests: {
+    description: 'Too many requests of this API key: its rate limit, or its share of the machine.',
+    message: 'Too many requests with this API key; try again later.',
+    headers: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
+  },
   internal_error: { description: 'A fault of the service.', message: 'An internal error occurred.' },
   service_unavailable: {
     description: 'The service cannot answer now; try again.',
@@ -109,23 +97,31 @@ const REFUSALS: Readonly<Partial<Record<ErrorCode, { description: string; messag
   },
 };
 
-/** The Error responses, by their codes. */
+/** The Error responses that are the same for every operation, by their codes. */
 export const REFUSAL_RESPONSES: Json = Object.fromEntries(
-  Object.entries(REFUSALS).map(([code, { description, message, headers = [] }]) => {
-    const { status } = ERRORS[code as ErrorCode]; // REFUSALS has no other keys
-    return [
-      code,
-      { description, headers: headerReferences(headers), content: jsonContent('Error', { code, message, status }) },
-    ];
-  }),
+  Object.entries(REFUSALS).map(([code, { description, message, headers }]) => [
+    code,
+    describeRefusal(code as ErrorCode, description, message, headers), // REFUSALS has no other keys
+  ]),
 );
+
+/** An Error response with an example. */
+export function describeRefusal(
+  code: ErrorCode,
+  description: string,
+  message: string,
+  headers: readonly string[] = [],
+): Json {
+  const example = { code, message, status: ERRORS[code].status };
+  return { description, headers: headerReferences(headers), content: jsonContent(refer('Error'), example) };
+}
 
 /** References to the headers of these names, and to the one that every response has. */
 export function headerReferences(names: readonly string[]): Json {
   return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** JSON content of one of the schemas, with an example. */
-export function jsonContent(schema: string, example: unknown): Json {
-  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, example } };
+/** JSON content of a schema, with an example. */
+export function jsonContent(schema: Json, example: unknown): Json {
+  return { 'application/json': { schema, example } };
 }

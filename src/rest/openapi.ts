@@ -1,20 +1,28 @@
-import { type Deprecation, isoDay, longDay } from '../deprecations.ts';
-import { ERRORS, type ErrorCode } from '../errors.ts';
-import { compile } from '../schema/compile.ts';
-import { deprecationHeaders } from '../web/deprecation-headers.ts';
-import {
-  EXAMPLES,
-  HEADERS,
-  headerReferences,
-  type Json,
-  jsonContent,
-  REFUSAL_RESPONSES,
-  SCHEMAS,
-} from './openapi-components.ts';
-import { BASE_PATH, OPERATIONS, type Operation } from './operations.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { keepRecent } from '../recent.ts';
+import type { Json } from './leaf-representation.ts';
+import { ERROR_SCHEMA, HEADERS, REFUSAL_RESPONSES } from './openapi-components.ts';
+import { describeOperation } from './openapi-operation.ts';
+import { BASE_PATH, OPERATIONS, RESOURCES } from './operations.ts';
 
 /** Where the description is served. */
 export const OPENAPI_PATH = `${BASE_PATH}/openapi.json`;
+
+/** Texts that are kept, and the length of a base address for which one is. */
+const TEXTS_MAX = 16;
+const ADDRESS_MAX = 300;
+
+/** Gives the description as JSON, made once for each base address that is asked for lately. */
+export function createOpenApiText(): (baseUrl: string) => string {
+  const texts = keepRecent<string>(TEXTS_MAX);
+  return (baseUrl) => {
+    const known = texts.get(baseUrl);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(openApiDocument(baseUrl));
+    if (baseUrl.length <= ADDRESS_MAX) texts.set(baseUrl, text);
+    return text;
+  };
+}
 
 /** The OpenAPI 3.1 description of what is served, made from the table; `baseUrl` has no trailing slash. */
 export function openApiDocument(baseUrl: string): Json {
@@ -36,8 +44,8 @@ export function openApiDocument(baseUrl: string): Json {
       },
     ],
     security: [{ bearerAuth: [] }],
-    tags: [{ name: 'pets', description: 'The animals of the store.' }],
-    paths: describePaths(),
+    tags: RESOURCES.map(({ tag, description }) => ({ name: tag, description })),
+    paths: PATHS,
     components: {
       securitySchemes: {
         bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer <API_KEY>`.' },
@@ -49,75 +57,31 @@ export function openApiDocument(baseUrl: string): Json {
   };
 }
 
+const PATHS = describePaths();
+const SCHEMAS = collectSchemas();
+
 function describePaths(): Json {
-  const paths: Record<string, Record<string, Json>> = {};
+  const paths: Record<string, Json> = {};
   for (const operation of OPERATIONS) {
-    const methods = paths[operation.path] ?? {};
-    paths[operation.path] = { ...methods, [operation.method.toLowerCase()]: describeOperation(operation) };
+    const method = operation.method.toLowerCase();
+    paths[operation.path] = { ...paths[operation.path], [method]: describeOperation(operation) };
   }
   return paths;
 }
 
-function describeOperation(operation: Operation): Json {
-  const [deprecation] = compile(operation.document).deprecations;
-  const { operationId, summary, description, stability } = operation;
-  return {
-    operationId,
-    summary,
-    description: deprecation ? `${description} ${describeDeprecation(deprecation)}` : description,
-    tags: ['pets'],
-    ...(deprecation && { deprecated: true, 'x-deprecated-sunset': isoDay(deprecation.sunset) }),
-    ...(stability && { 'x-stability': stability }),
-    parameters: describeParameters(operation),
-    ...(operation.hasBody && { requestBody: { required: true, content: jsonContent('NewPet', EXAMPLES.newPet) } }),
-    responses: describeResponses(operation, deprecation),
-  };
-}
-
-const IDEMPOTENCY_KEY: Json = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'Makes retries safe: for 24 hours the same API key with the same Idempotency-Key and the same body gets the first answer again, with `Idempotency-Replayed: true`.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
-};
-
-function describeDeprecation({ sunset, replacement }: Deprecation): string {
-  return `Deprecated: removal is scheduled for ${longDay(sunset)}; use ${replacement.rest} instead.`;
-}
-
-function describeParameters({ path, query, idempotent }: Operation): Json[] {
-  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    description: 'The id of the animal.',
-    schema: { type: 'integer', format: 'int64' },
-    example: EXAMPLES.pet.id,
-  }));
-  const inQuery = query.map(({ name, description, schema }) => ({
-    name,
-    in: 'query',
-    required: false,
-    description,
-    schema,
-  }));
-  const inHeader = idempotent ? [IDEMPOTENCY_KEY] : [];
-  return [...inPath, ...inQuery, ...inHeader];
-}
-
-function describeResponses({ success, refusals }: Operation, deprecation?: Deprecation): Json {
-  const headers = [...success.headers, ...Object.keys(deprecation ? deprecationHeaders(deprecation) : {})];
-  const example = success.schema === 'Pets' ? [EXAMPLES.pet] : EXAMPLES.pet;
-  const codes: ErrorCode[] = [...refusals, 'unauthorized', 'internal_error', 'service_unavailable'];
-  const byStatus = codes.sort((a, b) => ERRORS[a].status - ERRORS[b].status);
-  return {
-    [success.status]: {
-      description: success.description,
-      headers: headerReferences(headers),
-      content: jsonContent(success.schema, example),
-    },
-    ...Object.fromEntries(byStatus.map((code) => [ERRORS[code].status, { $ref: `#/components/responses/${code}` }])),
-  };
+/** The named schemas of all operations. Throws an error that stops the start when two documents mean different ones. */
+function collectSchemas(): Json {
+  const schemas: Record<string, unknown> = { Error: ERROR_SCHEMA };
+  const parts = OPERATIONS.flatMap(({ inPath, inQuery, body, answer }) => [
+    ...[...inPath, ...inQuery].map(({ leaf }) => leaf.components),
+    body?.components ?? {},
+    answer.components,
+  ]);
+  for (const [name, schema] of parts.flatMap((part) => Object.entries(part))) {
+    if (name in schemas && !isDeepStrictEqual(schemas[name], schema)) {
+      throw new Error(`The documents of the table give ${name} in two forms.`);
+    }
+    schemas[name] = schema;
+  }
+  return schemas;
 }

@@ -1,10 +1,18 @@
 import {
+  type ArgumentNode,
   type DocumentNode,
+  type FieldNode,
+  type GraphQLArgument,
   GraphQLError,
+  type GraphQLField,
+  type GraphQLObjectType,
+  getNamedType,
   getOperationAST,
+  isObjectType,
   Kind,
   OperationTypeNode,
   parse,
+  print,
   TypeInfo,
   validate,
   visit,
@@ -20,11 +28,31 @@ export interface CompiledOperation {
   /** The records of the deprecated fields that it touches. */
   readonly deprecations: readonly Deprecation[];
   readonly isMutation: boolean;
+  /** What its root field is. */
+  readonly field: GraphQLField<unknown, unknown>;
+  /** Its variables, in their order, and the argument of the root field that each of them is. */
+  readonly variables: readonly { readonly name: string; readonly argument: GraphQLArgument }[];
+  /** What it asks of the object that the root field gives, or of each in its list. */
+  readonly selection: Selection;
   /**
-   * Runs it with arguments in the words of the store; gives what the resolver gives, or a promise of it, in the same
-   * words: the objects have at least the fields that the document asks for. Throws what the resolver throws.
+   * Runs it with the arguments of its root field, each given or with its default; gives what the resolver gives, or a
+   * promise of it, in the words of the store. Throws what the resolver throws.
    */
-  run(variables: Readonly<Record<string, unknown>>, context: Context): unknown;
+  run(args: Readonly<Record<string, unknown>>, context: Context): unknown;
+}
+
+/** The fields that are asked of an object. */
+export interface Selection {
+  readonly type: GraphQLObjectType;
+  readonly fields: readonly SelectedField[];
+}
+
+/** A field that is asked of an object, by the name that the answer has for it. */
+export interface SelectedField {
+  readonly name: string;
+  /** The property of the object in the words of the store. */
+  readonly property: string;
+  readonly field: GraphQLField<unknown, unknown>;
 }
 
 /** Compiles a document of ours. Throws an error that stops the start when it does not fit the schema. */
@@ -32,12 +60,16 @@ export function compile(text: string): CompiledOperation {
   const document = parse(text);
   const [wrong] = validate(schema, document);
   if (wrong !== undefined) throw wrong;
-  const field = planOnlyField(document);
-  const readArguments = planArguments(field);
+  const { node, field, resolve } = planOnlyField(document);
+  const operation = getOperationAST(document);
+  const variables = (operation?.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
   return {
     deprecations: deprecationsIn(document),
-    isMutation: getOperationAST(document)?.operation === OperationTypeNode.MUTATION,
-    run: (variables, context) => field.resolve(readArguments(variables), context),
+    isMutation: operation?.operation === OperationTypeNode.MUTATION,
+    field,
+    variables: variables.map((name) => ({ name, argument: argumentOf(name, node, field) })),
+    selection: readSelection(node, field),
+    run: resolve,
   };
 }
 
@@ -45,27 +77,35 @@ function planOnlyField(document: DocumentNode): RootPlan {
   const [operation] = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const plan = operation && planOperation(document, operation);
   const [field, another] = plan?.fields ?? [];
-  const asIs = field?.leaves.every(({ responseName, property }) => responseName === property);
-  if (!field || another || !asIs)
-    throw new Error('A document of the table asks for one root field and its own leaves.');
+  if (!field || another) throw new Error(`A document of the table asks for one root field: ${print(document)}`);
   return field;
 }
 
-/** In our documents each argument is a variable: its value is taken as it is, or the schema's default. */
-function planArguments({
-  node,
-  field,
-}: RootPlan): (variables: Readonly<Record<string, unknown>>) => Record<string, unknown> {
-  const sources = (node.arguments ?? []).map(({ name, value }) => {
-    if (value.kind !== Kind.VARIABLE) throw new Error('A document of the table takes its arguments from variables.');
-    const fallback = field.args.find((argument) => argument.name === name.value)?.defaultValue;
-    return { name: name.value, variable: value.name.value, fallback };
+/** In our documents each argument is a variable, and each variable an argument: its value is taken as it is. */
+function argumentOf(variable: string, node: FieldNode, field: GraphQLField<unknown, unknown>): GraphQLArgument {
+  const isVariable = ({ value }: ArgumentNode) => value.kind === Kind.VARIABLE && value.name.value === variable;
+  if (!node.arguments?.every(({ value }) => value.kind === Kind.VARIABLE)) {
+    throw new Error(`A document of the table takes its arguments from variables: ${print(node)}`);
+  }
+  const name = node.arguments.find(isVariable)?.name.value;
+  const argument = field.args.find((candidate) => candidate.name === name);
+  if (argument === undefined) throw new Error(`$${variable} is no argument of ${field.name}.`);
+  return argument;
+}
+
+function readSelection(node: FieldNode, { type: fieldType }: GraphQLField<unknown, unknown>): Selection {
+  const type = getNamedType(fieldType);
+  if (!isObjectType(type)) throw new Error(`A document of the table asks for objects: ${print(node)}`);
+  const fields = (node.selectionSet?.selections ?? []).map((selection) => {
+    const field = selection.kind === Kind.FIELD ? type.getFields()[selection.name.value] : undefined;
+    // Pothos marks what merely exposes a property, https://pothos-graphql.dev/docs/guide/fields#exposing-fields
+    const property: unknown = field?.extensions.pothosExposedField;
+    if (selection.kind !== Kind.FIELD || !field || typeof property !== 'string') {
+      throw new Error(`A document of the table asks for exposed fields: ${print(selection)}`);
+    }
+    return { name: (selection.alias ?? selection.name).value, property, field };
   });
-  return (variables) => {
-    const args: Record<string, unknown> = {};
-    for (const { name, variable, fallback } of sources) args[name] = variables[variable] ?? fallback;
-    return args;
-  };
+  return { type, fields };
 }
 
 /** The records of the deprecated fields that a valid document touches, each once. */

@@ -4,9 +4,14 @@ import { ApiError } from '../errors.ts';
 import type { Once } from '../pets/idempotency.ts';
 import type { PetStore } from '../pets/pet-store.ts';
 
-/** What a resolver tells its face about the answer, beside the data: facts that only HTTP can carry. */
+/** What the resolvers read and write: the store of each resource, by its name. */
+export interface Stores {
+  readonly pets: PetStore;
+}
+
+/** What a resolver tells its API about the answer, beside the data: facts that only HTTP can carry. */
 export interface Reply {
-  /** Whether more animals follow the listed ones. */
+  /** Whether more follow what was listed. */
   hasMore?: boolean;
   /** Whether an Idempotency-Key brought back the answer of an earlier request. */
   replayed?: boolean;
@@ -21,13 +26,13 @@ export interface Caller {
 
 /** What every resolver gets, made anew for each request. */
 export interface Context {
-  readonly pets: PetStore;
+  readonly stores: Stores;
   readonly reply: Reply;
   readonly caller: Caller;
   /** When this request must have its answer. */
   readonly deadline: Deadline;
   /**
-   * The name under which the next animal of this request is to be added once; null for a request without an
+   * The name under which the next write of this request is to be done once; null for a request without an
    * Idempotency-Key. ApiError `bad_request` when the key is not allowed.
    */
   nextOnce(): Once | null;
@@ -35,7 +40,7 @@ export interface Context {
 
 /** The context of one request, whichever API it came to. */
 export function createContext(
-  pets: PetStore,
+  stores: Stores,
   caller: Caller,
   headers: IncomingHttpHeaders,
   deadline: Deadline,
@@ -43,7 +48,7 @@ export function createContext(
   const idempotencyKey = headers['idempotency-key']?.toString();
   let position = 0;
   return {
-    pets,
+    stores,
     reply: {},
     caller,
     deadline,

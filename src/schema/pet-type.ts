@@ -1,23 +1,16 @@
 import * as z from 'zod/mini';
 import { deprecationOf, longDay } from '../deprecations.ts';
-import { isPetName, LIST_LIMIT, type NewPet, type Pet, type PetStatus } from '../pets/pet.ts';
+import { isPetName, type NewPet, type Pet, type PetStatus } from '../pets/pet.ts';
 import { builder } from './builder.ts';
 import { requireWrite } from './context.ts';
 import { int64Id } from './int64-id.ts';
+import { pageArguments } from './page-arguments.ts';
+import { wordEnum } from './word-enum.ts';
 
-/** GraphQL's word for each status of the API description. */
-export const PET_STATUS_WORDS = { available: 'AVAILABLE', pending: 'PENDING', sold: 'SOLD' } as const satisfies Record<
-  PetStatus,
-  string
->;
-
-const PetStatusEnum = builder.enumType('PetStatus', {
-  description: 'The availability of an animal.',
-  values: {
-    [PET_STATUS_WORDS.available]: { value: 'available', description: 'The animal is for sale.' },
-    [PET_STATUS_WORDS.pending]: { value: 'pending', description: 'The animal is reserved; its sale is not completed.' },
-    [PET_STATUS_WORDS.sold]: { value: 'sold', description: 'The animal has been sold.' },
-  } as const,
+const PetStatusEnum = wordEnum<PetStatus>('PetStatus', 'The availability of an animal.', {
+  available: 'The animal is for sale.',
+  pending: 'The animal is reserved; its sale is not completed.',
+  sold: 'The animal has been sold.',
 });
 
 const PetObject = builder.objectRef<Pet>('Pet').implement({
@@ -31,7 +24,7 @@ const PetObject = builder.objectRef<Pet>('Pet').implement({
     status: t.expose('status', {
       type: PetStatusEnum,
       nullable: true,
-      description: 'Availability; null when none was given.',
+      description: 'Availability, if one was given.',
     }),
   }),
 });
@@ -39,23 +32,18 @@ const PetObject = builder.objectRef<Pet>('Pet').implement({
 const NewPetInput = builder.inputRef<NewPet>('NewPetInput').implement({
   description: 'An animal to add.',
   fields: (t) => ({
-    name: t.string({
-      required: true,
-      description: "The animal's name: any Unicode text, the empty one too.",
-      validate: z.string().check(z.refine(isPetName, 'must be well-formed Unicode: it holds a lone surrogate')),
-    }),
+    name: t
+      .string({ required: true, description: "The animal's name: any Unicode text, the empty one too." })
+      .validate(z.string().check(z.refine(isPetName, 'must be well-formed Unicode: it holds a lone surrogate'))),
     categoryId: t
       .id({ required: true, description: 'Id of the category the animal belongs to, a 64-bit integer.' })
       .validate(int64Id),
     status: t.field({
       type: PetStatusEnum,
-      description: 'Availability. Null says the same as leaving it out: the animal has none.',
+      description: 'Availability. Without one the animal has none: no default is made up.',
     }),
   }),
 });
-
-const { least, most, fallback } = LIST_LIMIT;
-const limitRule = `must be an integer from ${least} to ${most}`;
 
 builder.queryField('pets', (t) =>
   t.field({
@@ -63,17 +51,9 @@ builder.queryField('pets', (t) =>
     description: 'Animals by ascending id.',
     args: {
       status: t.arg({ type: PetStatusEnum, description: 'Only animals with this availability.' }),
-      limit: t.arg.int({
-        required: true,
-        defaultValue: fallback,
-        description: `How many animals at most: ${least} to ${most}.`,
-        validate: z.int().check(z.gte(least, limitRule), z.lte(most, limitRule)),
-      }),
-      after: t.arg
-        .id({ description: 'Only animals with a greater id: the last id of a page asks for the next one.' })
-        .validate(int64Id),
+      ...pageArguments('animals'),
     },
-    async resolve(_root, { status, limit, after }, { pets, reply }) {
+    async resolve(_root, { status, limit, after }, { stores: { pets }, reply }) {
       const page = await pets.listPets({ limit, status: status ?? null, after: after ?? null });
       reply.hasMore = page.hasMore;
       return page.pets;
@@ -92,7 +72,7 @@ builder.queryField('pet', (t) =>
       deprecationReason: `Scheduled for removal on ${longDay(petDeprecation.sunset)}; use ${petDeprecation.replacement.graphql} instead.`,
     }),
     args: { id: t.arg.id({ required: true, description: 'The id of the animal.' }).validate(int64Id) },
-    resolve: (_root, { id }, { pets }) => pets.getPet(id),
+    resolve: (_root, { id }, { stores: { pets } }) => pets.getPet(id),
   }),
 );
 
@@ -101,7 +81,7 @@ builder.mutationField('addPet', (t) =>
     type: PetObject,
     description: 'Adds an animal and gives it with its id.',
     args: { input: t.arg({ type: NewPetInput, required: true, description: 'The animal to add.' }) },
-    async resolve(_root, { input }, { pets, reply, nextOnce, caller }) {
+    async resolve(_root, { input }, { stores: { pets }, reply, nextOnce, caller }) {
       requireWrite(caller);
       const { pet, replayed } = await pets.addPet({ ...input, status: input.status ?? null }, nextOnce());
       if (replayed) reply.replayed = true;

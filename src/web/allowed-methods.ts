@@ -5,7 +5,11 @@ import { ApiError } from '../errors.ts';
 /** ApiError `method_not_allowed` when a router knows the path, but not with this method. */
 export function refuseOtherMethods(router: Router, ctx: Context): void {
   const methods = router.match(ctx.path, ctx.method).path.flatMap((route) => route.methods);
-  if (methods.length === 0) return;
+  if (methods.length > 0) throw otherMethod(ctx.path, methods);
+}
+
+/** The refusal of a method at a path that has others. */
+export function otherMethod(path: string, methods: Iterable<string>): ApiError {
   const allow = [...new Set(methods)].sort().join(', ');
-  throw new ApiError('method_not_allowed', `${ctx.path} allows only ${allow}.`, { headers: { Allow: allow } });
+  return new ApiError('method_not_allowed', `${path} allows only ${allow}.`, { headers: { Allow: allow } });
 }

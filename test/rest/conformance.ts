@@ -8,12 +8,14 @@ import type { Answer } from '../support/client.ts';
 const CODES: Readonly<Record<number, string>> = {
   400: 'bad_request',
   401: 'unauthorized',
+  403: 'forbidden',
   404: 'not_found',
   405: 'method_not_allowed',
   409: 'idempotency_conflict',
   413: 'payload_too_large',
   415: 'unsupported_media_type',
   422: 'idempotency_mismatch',
+  429: 'too_many_requests',
   500: 'internal_error',
   503: 'service_unavailable',
 };
@@ -85,7 +87,8 @@ export function expectConformance(method: string, address: string, answer: Answe
   expect(find(...response), `${method} ${address} answers ${status}, which the document does not list`).toBeDefined();
   for (const name of Object.keys(find(...response, 'headers')?.part ?? {})) {
     const schema = find(...response, 'headers', name, 'schema');
-    if (schema && headers.has(name)) expectValid(schema.pointer, headers.get(name));
+    const value = headers.get(name);
+    if (schema && value !== null) expectValid(schema.pointer, schema.part.type === 'integer' ? Number(value) : value);
   }
   if (!hasBody) return;
   const schema = find(...response, 'content', 'application/json', 'schema');

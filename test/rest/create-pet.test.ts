@@ -111,7 +111,11 @@ describeEachEngine('createPet', (engine) => {
 
   describe('400', () => {
     it.each(WRONG_NAMES)('a name that is %s is refused', async (_what, json) => {
-      expectRefusal(await gateway().post(`{"name":${json},"categoryId":1}`), 400, /^name must be a string .*Unicode/);
+      expectRefusal(
+        await gateway().post(`{"name":${json},"categoryId":1}`),
+        400,
+        /^name must be (a string, not|well-formed Unicode)/,
+      );
     });
 
     it.each(WRONG_STATUSES)('status %s is refused', async (json) => {

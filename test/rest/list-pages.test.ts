@@ -30,11 +30,12 @@ async function addAnimals({ database }: CheckedGateway): Promise<void> {
 async function followPages(gateway: CheckedGateway, path: string): Promise<string[][]> {
   const pages: string[][] = [];
   for (let next: string | undefined = path; next !== undefined; ) {
+    expect(next).toMatch(/^\/v1\//);
     const { status, text, headers } = await gateway.get(next);
     expect(status).toBe(200);
     pages.push([...text.matchAll(/"id":(-?\d+)/g)].map(([, id]) => id ?? ''));
     expect(pages.length).toBeLessThanOrEqual(IDS.length);
-    next = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+    next = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]?.replace(gateway.url, '');
     if (next === undefined) expect(headers.has('link')).toBe(false);
   }
   return pages;
@@ -63,7 +64,9 @@ describeEachEngine('listPets › pages', (engine) => {
 
   test('a link holds limit, status and after, and no unknown parameter', async () => {
     const { headers } = await gateway().get('/v1/pets?unknown=1&status=available&limit=2');
-    expect(headers.get('link')).toBe('</v1/pets?limit=2&status=available&after=9007199254740990>; rel="next"');
+    expect(headers.get('link')).toBe(
+      `<${gateway().url}/v1/pets?limit=2&status=available&after=9007199254740990>; rel="next"`,
+    );
   });
 
   describe('a list that ends', () => {
@@ -73,5 +76,14 @@ describeEachEngine('listPets › pages', (engine) => {
         expect((await gateway().get(`/v1/pets?${query}`)).headers.has('link')).toBe(false);
       },
     );
+  });
+});
+
+describeEachEngine('listPets › pages › PUBLIC_URL', (engine) => {
+  const gateway = useGateway(engine, { PUBLIC_URL: 'https://pets.example.com/shop/' }, addAnimals);
+
+  test('a link begins with it', async () => {
+    const { headers } = await gateway().get('/v1/pets?limit=1');
+    expect(headers.get('link')).toBe('<https://pets.example.com/shop/v1/pets?limit=1&after=1>; rel="next"');
   });
 });

@@ -4,9 +4,11 @@ import { PET_STATUSES } from '../../src/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { expectRefusal, useGateway } from './checked-gateway.ts';
 
-const LIMIT_RULE = /^The query parameter limit must be an integer from 1 to 100\b/;
-const STATUS_RULE = /^The query parameter status must be one of available, pending, sold\b/;
-const AFTER_RULE = /^The query parameter after must be .* 64 bits\b/;
+const LIMIT_RULE = /^limit=.* is not allowed: an integer from 1 to 100\.$/;
+const STATUS_RULE = /^status=.* is not allowed: one of available, pending, sold\.$/;
+const AFTER_RULE = /^after=.* is not allowed: a 64-bit integer\.$/;
+const meantSold = (came: string) => new RegExp(`^status=${came}: did you mean sold\\?$`);
+const twice = (name: string) => new RegExp(`^${name} was given twice\\.$`);
 
 const REFUSED: readonly (readonly [query: string, rule: RegExp])[] = [
   ['limit=', LIMIT_RULE],
@@ -24,17 +26,18 @@ const REFUSED: readonly (readonly [query: string, rule: RegExp])[] = [
   ['limit=%ff', LIMIT_RULE],
   ['limit=all', LIMIT_RULE],
   [`limit=${'9'.repeat(400)}`, LIMIT_RULE],
-  ['limit=5&limit=5', LIMIT_RULE],
-  ['limit=5&limit=', LIMIT_RULE],
+  ['limit=5&limit=5', twice('limit')],
+  ['limit=5&limit=', twice('limit')],
+  ['limit=&l%69mit=5', twice('limit')],
   ['status=', STATUS_RULE],
-  ['status=SOLD', STATUS_RULE],
-  ['status=Sold', STATUS_RULE],
-  ['status=sold%20', STATUS_RULE],
+  ['status=SOLD', meantSold('SOLD')],
+  ['status=Sold', meantSold('Sold')],
+  ['status=sold%20', meantSold('sold ')],
   ['status=sold,pending', STATUS_RULE],
   ['status=null', STATUS_RULE],
   ['status=constructor', STATUS_RULE],
-  ['status=sold&status=sold', STATUS_RULE],
-  ['status=sold&status=pending', STATUS_RULE],
+  ['status=sold&status=sold', twice('status')],
+  ['status=sold&status=pending', twice('status')],
   ['after=', AFTER_RULE],
   ['after=x', AFTER_RULE],
   ['after=1.0', AFTER_RULE],
@@ -44,7 +47,7 @@ const REFUSED: readonly (readonly [query: string, rule: RegExp])[] = [
   ['after=+1', AFTER_RULE],
   ['after=9223372036854775808', AFTER_RULE],
   ['after=-9223372036854775809', AFTER_RULE],
-  ['after=1&after=1', AFTER_RULE],
+  ['after=1&after=1', twice('after')],
   ['after=1;DROP TABLE pets', AFTER_RULE],
 ];
 
@@ -95,7 +98,9 @@ describeEachEngine('listPets', (engine) => {
     });
 
     test('a page that is not the last links the next one, without a limit that was not asked for', async () => {
-      expect((await gateway().get('/v1/pets')).headers.get('link')).toBe('</v1/pets?after=20>; rel="next"');
+      expect((await gateway().get('/v1/pets')).headers.get('link')).toBe(
+        `<${gateway().url}/v1/pets?after=20>; rel="next"`,
+      );
     });
 
     test('nothing to list is an empty array', async () => {

@@ -1,5 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it, test } from 'vitest';
+import { sendRaw } from '../support/client.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { useGateway } from './checked-gateway.ts';
 
@@ -28,9 +29,9 @@ const DESCRIPTION: readonly (readonly [what: string, path: readonly string[], va
 ];
 
 const RESPONSES: readonly (readonly [path: string, method: string, statuses: readonly number[]])[] = [
-  ['/pets', 'get', [200, 400, 401, 500, 503]],
-  ['/pets', 'post', [201, 400, 401, 409, 413, 415, 422, 500, 503]],
-  ['/pets/{petId}', 'get', [200, 401, 404, 500, 503]],
+  ['/pets', 'get', [200, 400, 401, 429, 500, 503]],
+  ['/pets', 'post', [201, 400, 401, 403, 409, 413, 415, 422, 429, 500, 503]],
+  ['/pets/{petId}', 'get', [200, 401, 404, 429, 500, 503]],
 ];
 
 describeEachEngine('openapi.json', (engine) => {
@@ -71,6 +72,32 @@ describeEachEngine('openapi.json', (engine) => {
       required: false,
       schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
     });
+  });
+
+  test('says what generators need: formats, the most items of a page, examples, and how long to wait', async () => {
+    const description = await read();
+    const parameters = at(description, 'paths', '/pets', 'get', 'parameters');
+    expect(parameters[0].schema.format).toBe('int32');
+    expect(parameters[2]).toMatchObject({ name: 'after', schema: INT64, example: expect.any(Number) });
+    expect(at(description, 'paths', '/pets', 'post', 'parameters', '0')).toMatchObject({
+      name: 'Idempotency-Key',
+      example: expect.stringMatching(/^[\x21-\x7e]{1,255}$/),
+    });
+    expect(at(description, 'components', 'schemas', 'Pets', 'maxItems')).toBe(100);
+    expect(at(description, 'components', 'headers', 'Retry-After', 'schema', 'type')).toBe('integer');
+    expect(at(description, 'components', 'headers', 'Link', 'example')).toMatch(/^<https:.*>; rel="next"$/);
+    expect(Object.keys(at(description, 'components', 'responses', 'too_many_requests', 'headers'))).toEqual(
+      expect.arrayContaining(['Retry-After', 'RateLimit-Policy', 'RateLimit']),
+    );
+  });
+
+  test('is made for the address that asks, and the same for every asker of one', async () => {
+    const ask = (host: string) =>
+      sendRaw(gateway().port, `GET /v1/openapi.json HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    for (let index = 0; index < 40; index++) {
+      expect(await ask(`pets-${index}.example:8080`)).toContain(`{"url":"http://pets-${index}.example:8080/v1"`);
+    }
+    expect(await ask('pets-0.example:8080')).toContain('{"url":"http://pets-0.example:8080/v1"');
   });
 
   test('each operation has a summary, a description and an example for its success', async () => {

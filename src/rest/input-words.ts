@@ -1,0 +1,30 @@
+/** How many characters of an input a message quotes at most. */
+const QUOTED_MAX = 100;
+const CUT_PAIR = /[\ud800-\udbff]$/;
+// What would break the line of a message, or turn the direction of its text.
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+/** How an API key begins: one that was pasted into the wrong place is not sent back. */
+const KEY = /petstore_\w+/g;
+
+/** A text of an input as a message quotes it: its first 100 characters, well-formed and on one line. */
+export function quoteInput(text: string): string {
+  const start = text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX).replace(CUT_PAIR, '')}…` : text;
+  return start.toWellFormed().replace(UNPRINTABLE, '\ufffd').replace(KEY, 'petstore_***');
+}
+
+/** What came as a JSON value (see `parseJson`), as a message names it. */
+export function nameInput(value: unknown): string {
+  if (typeof value === 'string') return `"${quoteInput(value)}"`;
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  // NaN stands for a number that only rounding would make an integer.
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number out of range or with a fraction';
+  return quoteInput(String(value));
+}
+
+/** The word of a few that somebody may have meant who wrote `text`, such as `sold` for `SOLD `. */
+export function suggestWord(text: string, words: readonly string[]): string | undefined {
+  if (text.length > QUOTED_MAX) return undefined;
+  const meant = text.trim().toLowerCase();
+  return words.find((word) => word.toLowerCase() === meant);
+}

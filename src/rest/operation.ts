@@ -1,0 +1,128 @@
+import {
+  type GraphQLArgument,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isRequiredArgument,
+} from 'graphql';
+
+import type { Deprecation } from '../deprecations.ts';
+import { type CompiledOperation, compile } from '../schema/compile.ts';
+import { type Input, representInput, representParameter } from './input-representation.ts';
+import type { Json, Leaf } from './leaf-representation.ts';
+import { type Output, representList, representObject } from './output-representation.ts';
+
+/** A row of the table: what a GraphQL document, and the schema below it, cannot say of a REST operation. */
+export interface Row {
+  readonly operationId: string;
+  readonly method: 'GET' | 'POST';
+  /** Path below the version segment; what stands in braces are variables of the document. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly stability?: 'experimental' | 'beta';
+  /**
+   * One root field. Its variables are the parameters in the path, the body (a variable that is an input object) and else
+   * the query parameters; what it selects is what is written.
+   */
+  readonly document: string;
+  readonly success: {
+    readonly status: 200 | 201;
+    readonly description: string;
+    /** `Location`: a path below the version segment; what stands in braces are properties of what was made. */
+    readonly location?: string;
+  };
+  /** The message of 404: a parameter in the path leads nowhere, or the root field gives null. */
+  readonly notFound?: string;
+  /** Whether an `Idempotency-Key` makes its retries safe: its resolver does `nextOnce()`. */
+  readonly isIdempotent?: true;
+  readonly examples: {
+    readonly answer: unknown;
+    readonly body?: unknown;
+    /** Of parameters, by their names. */
+    readonly parameters?: Json;
+  };
+}
+
+/** The rows of a resource, under the name that OpenAPI has for their group. */
+export interface Resource {
+  readonly tag: string;
+  readonly description: string;
+  readonly rows: readonly Row[];
+}
+
+/** A parameter in the path or the query. */
+export interface Parameter {
+  readonly name: string;
+  readonly argument: GraphQLArgument;
+  readonly leaf: Leaf;
+  readonly isRequired: boolean;
+}
+
+/** A row with all that is derived from its document. */
+export interface Operation extends Row {
+  readonly tag: string;
+  readonly deprecations: readonly Deprecation[];
+  readonly isMutation: boolean;
+  readonly inPath: readonly Parameter[];
+  readonly inQuery: readonly Parameter[];
+  /** The body, and the argument that it is. */
+  readonly body: Input | undefined;
+  /** Whether it gives pages of a list, by the arguments of `pageArguments`. */
+  readonly isPaged: boolean;
+  readonly answer: Output;
+  readonly run: CompiledOperation['run'];
+}
+
+/** Compiles a row. Throws an error that stops the start when it does not fit the schema. */
+export function compileRow(row: Row, tag: string): Operation {
+  const compiled = compile(row.document);
+  const { deprecations, isMutation, field, variables, run } = compiled;
+  const [body, ...bodies] = variables.filter(isBody);
+  const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    const variable = variables.find((candidate) => candidate.name === name);
+    if (variable === undefined) throw new Error(`${row.operationId} has no variable ${name}.`);
+    return toParameter(variable);
+  });
+  const isInPath = ({ name }: { name: string }) => inPath.some((parameter) => parameter.name === name);
+  const inQuery = variables.filter((variable) => !isBody(variable) && !isInPath(variable)).map(toParameter);
+  if (bodies.length > 0) throw new Error(`${row.operationId} has several bodies.`);
+  if (row.notFound === undefined && (inPath.length > 0 || !isNonNullType(field.type))) {
+    throw new Error(`${row.operationId} needs the message of its 404.`);
+  }
+  return {
+    ...row,
+    tag,
+    deprecations,
+    isMutation,
+    inPath,
+    inQuery,
+    body: body && representInput(body.argument),
+    isPaged: isListType(getNullableType(field.type)) && inQuery.some(({ name }) => name === CURSOR),
+    answer: representAnswer(compiled),
+    run,
+  };
+}
+
+/** The query parameter that asks for the next page. */
+export const CURSOR = 'after';
+
+type Variable = CompiledOperation['variables'][number];
+
+function isBody({ argument }: Variable): boolean {
+  return isInputObjectType(getNamedType(argument.type));
+}
+
+function toParameter({ name, argument }: Variable): Parameter {
+  return { name, argument, leaf: representParameter(argument), isRequired: isRequiredArgument(argument) };
+}
+
+function representAnswer({ field, selection, variables }: CompiledOperation): Output {
+  const item = representObject(selection);
+  if (!isListType(getNullableType(field.type))) return item;
+  const limit = variables.find(({ argument }) => argument.name === 'limit');
+  const maxItems = limit && representParameter(limit.argument).schema.maximum;
+  return representList(item, selection, field.description ?? '', maxItems);
+}

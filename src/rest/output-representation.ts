@@ -1,0 +1,81 @@
+import {
+  type GraphQLField,
+  type GraphQLOutputType,
+  getNamedType,
+  getNullableType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
+import type { Selection } from '../schema/compile.ts';
+import { type Json, refer, representLeaf } from './leaf-representation.ts';
+
+/** How what a resolver gives looks in REST. */
+export interface Output {
+  /** What OpenAPI says of it. */
+  readonly schema: Json;
+  /** The named schemas that `schema` refers to. */
+  readonly components: Json;
+  /** A value, in the words of the store, as JSON. */
+  write(value: unknown): string;
+}
+
+/** The representation of what a document asks of an object; what is null is left out. */
+export function representObject({ type, fields }: Selection): Output {
+  const members = fields.map(({ name, property, field }, index) => {
+    const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
+    return { name, property, prefix, field, ...representValue(field.type) };
+  });
+  if (!isNonNullType(members[0]?.field.type)) throw new Error(`The first field asked of ${type.name} is never null.`);
+  const component = {
+    type: 'object',
+    description: type.description,
+    required: members.filter(({ field }) => isNonNullType(field.type)).map(({ name }) => name),
+    properties: Object.fromEntries(members.map(({ name, field, schema }) => [name, describe(field, schema)])),
+  };
+  return {
+    schema: refer(type.name),
+    components: Object.assign({}, ...members.map(({ components }) => components), { [type.name]: component }),
+    write(value) {
+      const object = value as Json; // what the resolver of an object field gives
+      let text = '';
+      for (const { prefix, property, write } of members) {
+        const member = object[property] ?? null;
+        if (member !== null) text += prefix + write(member);
+      }
+      return `${text}}`;
+    },
+  };
+}
+
+/** The representation of a list of objects, of which at most `maxItems` come. */
+export function representList(item: Output, { type }: Selection, description: string, maxItems: unknown): Output {
+  const name = `${type.name}s`;
+  const component = { type: 'array', description, ...(maxItems !== undefined && { maxItems }), items: item.schema };
+  return {
+    schema: refer(name),
+    components: { ...item.components, [name]: component },
+    write: (value) => writeList(value as readonly unknown[], item.write), // what the resolver of a list field gives
+  };
+}
+
+function representValue(type: GraphQLOutputType): Output {
+  const bare = getNullableType(type);
+  if (!isListType(bare)) return representLeaf(getNamedType(bare));
+  const item = representValue(bare.ofType);
+  if (!isNonNullType(bare.ofType)) throw new Error('A list in REST holds no null.');
+  return {
+    schema: { type: 'array', items: item.schema },
+    components: item.components,
+    write: (value) => writeList(value as readonly unknown[], item.write), // what a list field exposes
+  };
+}
+
+function writeList(values: readonly unknown[], write: (value: unknown) => string): string {
+  let text = '[';
+  for (let index = 0; index < values.length; index++) text += (index === 0 ? '' : ',') + write(values[index]);
+  return `${text}]`;
+}
+
+function describe({ description }: GraphQLField<unknown, unknown>, schema: Json): Json {
+  return { ...schema, ...(description && { description }) };
+}

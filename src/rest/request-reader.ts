@@ -1,0 +1,90 @@
+import { ApiError } from '../errors.ts';
+import { type BrokenRule, brokenRule } from '../schema/rules.ts';
+import { refuseText } from './input-representation.ts';
+import type { Operation, Parameter } from './operation.ts';
+
+/** The texts of parameters, in their order; undefined where there was none. */
+export type Texts = readonly (string | undefined)[];
+
+/** A request, read for its operation. */
+export interface RestRequest {
+  /** The arguments of the operation's root field, in the words of the store. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly inPath: Texts;
+  readonly inQuery: Texts;
+}
+
+/**
+ * Reads a request. `path` has the parameters in the path, decoded; `body` is the JSON body of an operation that has one.
+ * ApiError `bad_request` names what is not allowed; `not_found` when a parameter in the path cannot be one.
+ */
+export function readRequest(
+  operation: Operation,
+  querystring: string,
+  path: Readonly<Record<string, string>>,
+  body: unknown,
+): RestRequest {
+  const args: Record<string, unknown> = {};
+  const inPath = operation.inPath.map(({ name }) => path[name]);
+  const inQuery = readQuery(operation.inQuery, querystring);
+  for (const [index, { argument, leaf }] of operation.inPath.entries()) {
+    args[argument.name] = leaf.fromText(inPath[index] ?? '') ?? refuseNotFound(operation);
+  }
+  for (let index = 0; index < operation.inQuery.length; index++) {
+    const parameter = operation.inQuery[index] as Parameter; // index is in range
+    args[parameter.argument.name] = readText(parameter, inQuery[index]);
+  }
+  if (operation.body !== undefined) args[operation.body.name] = operation.body.readJson(body, '');
+  return { args, inPath, inQuery };
+}
+
+/** The refusal of an operation whose path leads nowhere. */
+export function refuseNotFound({ notFound = '' }: Operation): never {
+  throw new ApiError('not_found', notFound);
+}
+
+/** What was thrown while an operation ran; a rule that an input breaks is said as REST says it, in the request's names. */
+export function explainRefusal(operation: Operation, request: RestRequest, thrown: unknown): unknown {
+  const rule = brokenRule(thrown);
+  return rule === undefined ? thrown : explainRule(operation, request, rule);
+}
+
+function explainRule({ inPath, inQuery, body, notFound }: Operation, request: RestRequest, rule: BrokenRule): ApiError {
+  const [argument, ...way] = rule.path.map(String);
+  if (argument === body?.name) return new ApiError('bad_request', `${way.join('.')} ${rule.message}.`);
+  if (inPath.some((parameter) => parameter.argument.name === argument))
+    return new ApiError('not_found', notFound ?? '');
+  const index = inQuery.findIndex((parameter) => parameter.argument.name === argument);
+  const { name, leaf } = inQuery[index] as Parameter; // each argument is a parameter or the body
+  return refuseText(leaf, name, request.inQuery[index] ?? '', rule.message.replace(/^must be /, ''));
+}
+
+function readText({ name, argument, leaf, isRequired }: Parameter, text: string | undefined): unknown {
+  if (text !== undefined) {
+    const value = leaf.fromText(text);
+    if (value === undefined) throw refuseText(leaf, name, text);
+    return value;
+  }
+  if (isRequired) throw new ApiError('bad_request', `${name} is required: ${leaf.allowed}.`);
+  return argument.defaultValue;
+}
+
+/** https://url.spec.whatwg.org/#urlencoded-parsing, of those parameters that are asked for. */
+function readQuery(parameters: readonly Parameter[], querystring: string): Texts {
+  const texts: (string | undefined)[] = parameters.map(() => undefined);
+  if (querystring === '') return texts;
+  for (const part of querystring.split('&')) {
+    const equals = part.indexOf('=');
+    const name = decode(equals < 0 ? part : part.slice(0, equals));
+    const index = parameters.findIndex((parameter) => parameter.name === name);
+    if (index < 0) continue;
+    if (texts[index] !== undefined) throw new ApiError('bad_request', `${name} was given twice.`);
+    texts[index] = equals < 0 ? '' : decode(part.slice(equals + 1));
+  }
+  return texts;
+}
+
+function decode(text: string): string {
+  // The most usual texts are what they say.
+  return /[%+]/.test(text) ? (new URLSearchParams(`=${text}`).get('') ?? '') : text;
+}

@@ -1,0 +1,27 @@
+import * as z from 'zod/mini';
+import { LIST_LIMIT } from '../pets/pet.ts';
+import { builder } from './builder.ts';
+import { int64Id } from './int64-id.ts';
+
+const { least, most, fallback } = LIST_LIMIT;
+const limitRule = `must be an integer from ${least} to ${most}`;
+const limit = z.int().check(z.gte(least, limitRule), z.lte(most, limitRule));
+
+/**
+ * The arguments of a list, which is ordered by id: at most `limit` of those after an id. Its resolver says in
+ * `reply.hasMore` whether more follow. `things` is what is listed, in the words of a description.
+ */
+export const pageArguments = (things: string) =>
+  builder.args((t) => ({
+    // By the method: what stands in the option `validate` of an argument is checked twice.
+    limit: t
+      .int({
+        required: true,
+        defaultValue: fallback,
+        description: `How many ${things} at most: ${least} to ${most}.`,
+      })
+      .validate(limit),
+    after: t
+      .id({ description: `Only ${things} with a greater id: the last id of a page asks for the next one.` })
+      .validate(int64Id),
+  }));

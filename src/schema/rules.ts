@@ -1,0 +1,35 @@
+import { InputValidationError } from '@pothos/plugin-validation';
+import type { GraphQLArgument, GraphQLInputField } from 'graphql';
+import * as z from 'zod/mini';
+import { originalError } from './compile.ts';
+
+/** JSON Schema keywords, such as `minimum`. */
+export type Bounds = Readonly<Record<string, unknown>>;
+
+/** What of the rules of an argument or an input field JSON Schema can say. */
+export function boundsOf({ extensions }: GraphQLArgument | GraphQLInputField): Bounds {
+  // Where Pothos keeps them, https://pothos-graphql.dev/docs/plugins/validation
+  const rules = (extensions['@pothos/plugin-validation'] as { schemas?: z.core.$ZodType[] } | undefined)?.schemas ?? [];
+  const bounds = rules.map((rule) => {
+    const { $schema, type, ...keywords } = z.toJSONSchema(rule, { unrepresentable: 'any', io: 'input' });
+    return keywords;
+  });
+  return Object.assign({}, ...bounds);
+}
+
+/** A rule of the schema that an input breaks. */
+export interface BrokenRule {
+  /** The argument, and the way to the field within it. */
+  readonly path: readonly PropertyKey[];
+  /** What is wrong, to follow the name of the field: `must be …`. */
+  readonly message: string;
+}
+
+/** The first rule that an input broke, when that is what was thrown. */
+export function brokenRule(thrown: unknown): BrokenRule | undefined {
+  const cause = originalError(thrown);
+  const [issue] = cause instanceof InputValidationError ? cause.issues : [];
+  if (issue === undefined) return undefined;
+  const path = (issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step));
+  return { path, message: issue.message };
+}

@@ -1,0 +1,92 @@
+import { getNamedType, isInputObjectType, type OperationDefinitionNode, parse } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { openApiDocument } from '../../src/rest/openapi.ts';
+import { BASE_PATH, OPERATIONS, REST_METHODS } from '../../src/rest/operations.ts';
+import { schema } from '../../src/schema/schema.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { useGateway } from './checked-gateway.ts';
+
+const document = openApiDocument('http://petstore.example') as any;
+
+/** What a `$ref` of the document refers to. */
+const follow = (part: any): any =>
+  part?.$ref === undefined
+    ? part
+    : part.$ref
+        .slice(2)
+        .split('/')
+        .reduce((inner: any, name: string) => inner[name], document);
+
+/** The one root field of a document of the table, as it stands there and as it is in the schema. */
+function rootOf(text: string) {
+  const operation = parse(text).definitions[0] as OperationDefinitionNode;
+  const [node] = operation.selectionSet.selections;
+  if (node?.kind !== 'Field') throw new Error('a root field is a field');
+  const field = schema.getRootType(operation.operation)?.getFields()[node.name.value];
+  return { operation, node, field };
+}
+
+describe.each(OPERATIONS)('$operationId', ({ method, path, document: text, success }) => {
+  const { operation, node, field } = rootOf(text);
+  const described = document.paths[path][method.toLowerCase()];
+
+  test('shows in OpenAPI the fields that its document selects, and requires those that are never null', () => {
+    const selected = node.selectionSet?.selections.map((leaf) => (leaf.kind === 'Field' ? leaf.name.value : ''));
+    const answer = follow(described.responses[success.status].content['application/json'].schema);
+    const { properties, required } = follow(answer.items ?? answer);
+    expect(Object.keys(properties)).toEqual(selected);
+    const fields = Object.entries((getNamedType(field?.type) as any).getFields());
+    const never = fields.filter(([, leaf]) => String((leaf as any).type).endsWith('!')).map(([name]) => name);
+    expect(required).toEqual(selected?.filter((name) => never.includes(name)));
+  });
+
+  test('offers every argument of its root field: in the path, in the query or as the body', () => {
+    const offered = described.parameters.filter((parameter: any) => parameter.in !== 'header');
+    const variables = operation.variableDefinitions?.map(({ variable }) => variable.name.value) ?? [];
+    const passed = node.arguments?.map(({ name }) => name.value) ?? [];
+    expect([...passed].sort()).toEqual(field?.args.map(({ name }) => name).sort());
+    const bodies = field?.args.filter(({ type }) => isInputObjectType(getNamedType(type))) ?? [];
+    expect(offered).toHaveLength(variables.length - bodies.length);
+    for (const { name } of offered) expect(variables).toContain(name);
+    expect(described.requestBody !== undefined).toBe(bodies.length > 0);
+  });
+
+  test('describes every parameter and property, and has an example for every status', () => {
+    for (const { description } of described.parameters) expect(description).toMatch(/^[A-Z].*\.$/);
+    for (const response of Object.values<any>(described.responses)) {
+      const { schema: bodySchema, example } = follow(response).content['application/json'];
+      expect(example).toBeDefined();
+      const shape = follow(follow(bodySchema).items ?? bodySchema);
+      for (const { description } of Object.values<any>(shape.properties)) expect(description).toMatch(/^[A-Z].*\.$/);
+    }
+  });
+
+  test('writes only by a method that may', () => {
+    expect(operation.operation).toBe(method === 'GET' ? 'query' : 'mutation');
+  });
+});
+
+describeEachEngine('the table and HTTP', (engine) => {
+  const gateway = useGateway(engine);
+
+  test('a browser may use every method of the table', async () => {
+    const headers = { origin: 'https://app.example', 'access-control-request-method': 'GET' };
+    const answer = await gateway().call('OPTIONS', '/v1/pets', { headers });
+    const allowed = answer.headers.get('access-control-allow-methods')?.split(',') ?? [];
+    expect(allowed).toEqual(expect.arrayContaining([...REST_METHODS]));
+  });
+
+  test.each([...new Set(OPERATIONS.map(({ path }) => path))])('Allow of %s has its methods and HEAD', async (path) => {
+    const methods = OPERATIONS.filter((operation) => operation.path === path).map(({ method }) => method);
+    const answer = await gateway().call('PROPFIND', BASE_PATH + path.replace(/\{\w+\}/, '1'));
+    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort().join(', ');
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
+  });
+
+  test('the 400 of the document is the one that is answered', async () => {
+    const { message } = document.paths['/pets'].get.responses[400].content['application/json'].example;
+    expect((await gateway().get('/v1/pets?limit=0')).json.message).toBe(message);
+    const { example } = document.paths['/pets'].post.responses[400].content['application/json'];
+    expect((await gateway().post('{}')).json).toEqual(example);
+  });
+});

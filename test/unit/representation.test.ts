@@ -1,0 +1,233 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { ApiError } from '../../src/errors.ts';
+import { type Int64, parseJson } from '../../src/int64.ts';
+import { PET_STATUSES } from '../../src/pets/pet.ts';
+import type { Operation } from '../../src/rest/operation.ts';
+import { OPERATIONS } from '../../src/rest/operations.ts';
+import { readRequest } from '../../src/rest/request-reader.ts';
+
+const operation = (id: string): Operation => {
+  const found = OPERATIONS.find(({ operationId }) => operationId === id);
+  if (found === undefined) throw new Error(`no operation ${id}`);
+  return found;
+};
+const listPets = operation('listPets');
+const createPet = operation('createPet');
+const getPet = operation('getPet');
+
+const readList = (query: string) => readRequest(listPets, query, {}, undefined).args;
+const readPet = (body: unknown) => readRequest(createPet, '', {}, body).args.input;
+const readId = (petId: string) => readRequest(getPet, '', { petId }, undefined).args;
+
+/** The ApiError that `work` throws. */
+function refusalOf(work: () => unknown): ApiError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+  throw new Error('It was not refused.');
+}
+
+describe('the reader of a query', () => {
+  test('gives the defaults of the schema for what is absent', () => {
+    expect(readList('')).toEqual({ limit: 20, status: undefined, after: undefined });
+    expect(readList('other=1&LIMIT=5&limit[]=9&=&&')).toEqual(readList(''));
+  });
+
+  test('takes integers in decimal digits, and leaves their bounds to the schema', () => {
+    fc.assert(
+      fc.property(fc.integer(), fc.nat(3), (limit, zeros) => {
+        const digits = `${limit < 0 ? '-' : ''}${'0'.repeat(zeros)}${Math.abs(limit)}`;
+        expect(readList(`limit=${digits}`).limit).toBe(limit);
+      }),
+    );
+  });
+
+  test('takes no integer written in another way, or beyond 32 bits', () => {
+    const text = fc.oneof(
+      fc.string().filter((word) => !/^-?\d+$/.test(word)),
+      fc.bigInt({ min: 2n ** 31n }).map(String),
+      fc.bigInt({ max: -(2n ** 31n) - 1n }).map(String),
+    );
+    fc.assert(
+      fc.property(text, (value) => {
+        const refusal = refusalOf(() => readList(`limit=${encodeURIComponent(value.toWellFormed())}`));
+        expect(refusal.message).toMatch(/^limit=.* is not allowed: an integer from 1 to 100\.$/su);
+      }),
+    );
+  });
+
+  test('takes the words of an enum and no other, not even one of Object.prototype', () => {
+    const other = fc.oneof(fc.string(), fc.constantFrom('SOLD', ' sold', 'toString', '__proto__', 'constructor', '0'));
+    fc.assert(
+      fc.property(other, (word) => {
+        const read = () => readList(`status=${encodeURIComponent(word.toWellFormed())}`).status;
+        if (PET_STATUSES.some((status) => status === word)) expect(read()).toBe(word);
+        else expect(refusalOf(read).code).toBe('bad_request');
+      }),
+    );
+  });
+
+  test('decodes names and values as every form does', () => {
+    expect(refusalOf(() => readList('limit=%31+')).message).toBe('limit=1  is not allowed: an integer from 1 to 100.');
+    expect(readList('lim%69t=%35&s%74atus=s%6fld')).toMatchObject({ limit: 5, status: 'sold' });
+  });
+});
+
+describe('the reader of a path', () => {
+  test('takes every canonical 64-bit integer', () => {
+    const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
+    fc.assert(fc.property(id, (text) => expect(readId(text)).toEqual({ id: text })));
+  });
+
+  test('anything else is an animal that was not found', () => {
+    const other = fc.oneof(
+      fc.string(),
+      fc.bigInt({ min: 2n ** 63n }).map(String),
+      fc.nat().map((id) => `0${id}`),
+    );
+    fc.assert(
+      fc.property(
+        other.filter((text) => !/^(0|-?[1-9]\d{0,17})$/.test(text)),
+        (text) => {
+          const { code, message } = refusalOf(() => readId(text));
+          expect([code, message]).toEqual(['not_found', 'No animal has this id.']);
+        },
+      ),
+    );
+  });
+});
+
+describe('the reader of a body', () => {
+  test('gives the fields of any good body and ignores the rest', () => {
+    const status = fc.constantFrom(...PET_STATUSES);
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.maxSafeInteger(),
+        fc.option(status, { nil: undefined }),
+        fc.object(),
+        (name, categoryId, word, more) => {
+          const body = { ...more, name, categoryId, ...(word && { status: word }) };
+          if (word === undefined) delete (body as { status?: unknown }).status; // fc.object may have made one
+          expect(readPet(body)).toEqual({ name, categoryId: String(categoryId + 0), status: word });
+        },
+      ),
+    );
+  });
+
+  test('never throws anything but bad_request', () => {
+    const body = fc.anything({ withBigInt: true });
+    fc.assert(
+      fc.property(body, (value) => {
+        try {
+          readPet(value);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ApiError);
+          expect(error).toHaveProperty('code', 'bad_request');
+        }
+      }),
+    );
+  });
+
+  it.each(['name', 'categoryId'])('a %s that is missing, or inherited, is called required', (field) => {
+    const { [field]: _left, ...body } = { name: 'Rex', categoryId: 1 } as Record<string, unknown>;
+    expect(refusalOf(() => readPet(body)).message).toMatch(new RegExp(`^${field} is required: a `));
+    const heir: unknown = Object.assign(Object.create({ [field]: 1 }), body);
+    expect(refusalOf(() => readPet(heir)).message).toMatch(new RegExp(`^${field} is required: a `));
+  });
+});
+
+describe('a message says what came, what is allowed and what to do', () => {
+  const longText = 'x'.repeat(64_000);
+  const body = (json: string) => () => readPet(parseJson(`{"name":"Rex",${json}}`));
+
+  it.each<[message: string, read: () => unknown]>([
+    ['limit=ten is not allowed: an integer from 1 to 100.', () => readList('limit=ten')],
+    ['limit= is not allowed: an integer from 1 to 100.', () => readList('limit')],
+    ['limit was given twice.', () => readList('limit=1&limit=1')],
+    ['status=AVAILABLE: did you mean available?', () => readList('status=AVAILABLE')],
+    ['status=lost is not allowed: one of available, pending, sold.', () => readList('status=lost')],
+    ['after=01 is not allowed: a 64-bit integer.', () => readList('after=01')],
+    ['name is required: a string.', () => readPet({})],
+    ['name must be a string, not 5.', () => readPet({ name: 5, categoryId: 1 })],
+    ['categoryId is required: a 64-bit integer.', () => readPet({ name: '' })],
+    ['categoryId must be a 64-bit integer, not a string: 3 instead of "3".', body('"categoryId":"3"')],
+    ['categoryId must be a 64-bit integer, not "x".', body('"categoryId":"x"')],
+    ['categoryId must be a 64-bit integer, not null.', body('"categoryId":null')],
+    ['categoryId must be a 64-bit integer, not true.', body('"categoryId":true')],
+    ['categoryId must be a 64-bit integer, not an array.', body('"categoryId":[1]')],
+    ['categoryId must be a 64-bit integer, not an object.', body('"categoryId":{}')],
+    ['categoryId must be a 64-bit integer, not 1.5.', body('"categoryId":1.5')],
+    ['categoryId must be a 64-bit integer, not 9223372036854775808.', body('"categoryId":9223372036854775808')],
+    ['categoryId must be a 64-bit integer, not a number out of range or with a fraction.', body('"categoryId":1e400')],
+    [
+      'status must be one of available, pending, sold: "sold" instead of "SOLD".',
+      body('"categoryId":1,"status":"SOLD"'),
+    ],
+    ['status must be one of available, pending, sold, not null.', body('"categoryId":1,"status":null')],
+    ['The body must be a JSON object.', () => readPet([])],
+  ])('%s', (message, read) => {
+    expect(refusalOf(read).message).toBe(message);
+  });
+
+  it.each<[what: string, message: string, read: () => unknown]>([
+    ['the first 100 characters', `limit=${'x'.repeat(100)}… is not allowed`, () => readList(`limit=${longText}`)],
+    ['of a body as well', `not "${'x'.repeat(100)}…".`, () => readPet({ name: '', categoryId: longText })],
+    ['no half of a character', `"${'x'.repeat(99)}…"`, () => readPet({ name: '', categoryId: `${'x'.repeat(99)}🐢` })],
+    ['one line', 'not "a\ufffdb\ufffdc"', () => readPet({ name: '', categoryId: 'a\nb\u2028c' })],
+    ['no API key', 'limit=petstore_*** is', () => readList('limit=petstore_abc')],
+  ])('it quotes %s', (_what, part, read) => {
+    const { message } = refusalOf(read);
+    expect(message).toContain(part);
+    expect(message.isWellFormed()).toBe(true);
+  });
+});
+
+describe('the writer', () => {
+  const write = (pet: object) => getPet.answer.write(pet);
+  const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((id) => String(id) as Int64);
+
+  test('writes what JSON.stringify would, integers with all their digits, and leaves out what is null', () => {
+    const pet = fc.record({
+      id: int64,
+      name: fc.string({ unit: 'binary', maxLength: 200 }),
+      categoryId: fc.oneof(int64, fc.maxSafeInteger()),
+      status: fc.constantFrom(...PET_STATUSES, null),
+      more: fc.anything(),
+    });
+    fc.assert(
+      fc.property(pet, ({ id, name, categoryId, status, more }) => {
+        const member = status === null ? '' : `,"status":"${status}"`;
+        const text = `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId}${member}}`;
+        expect(write({ id, name, categoryId, status, more })).toBe(text);
+        expect(listPets.answer.write([])).toBe('[]');
+        expect(listPets.answer.write([{ id, name, categoryId, status }])).toBe(`[${text}]`);
+      }),
+    );
+  });
+
+  test.each([
+    '"',
+    '\\',
+    '\0',
+    '\n',
+    '\u001f',
+    '\u007f',
+    '\u2028',
+    '\ud800',
+    'a\udfff',
+    '🐢',
+    '\uffff',
+    '~',
+    ' ',
+    '!',
+    '#',
+  ])('a name of %j is written as JSON.stringify writes it', (name) => {
+    expect(JSON.parse(write({ id: 1, name, categoryId: 1, status: null })).name).toBe(name);
+    expect(write({ id: 1, name, categoryId: 1, status: null })).toContain(JSON.stringify(name));
+  });
+});
