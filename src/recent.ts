@@ -5,15 +5,26 @@ export interface Recent<Value> {
 }
 
 /**
- * Keeps at least the `most / 2` values that were used last, and `most` at most. Two generations, of which the older is
- * dropped whole: unlike a Map that is kept in the order of use, a hit writes nothing.
+ * Keeps at least the half of `most` that was used last, and `most` at most: values, or what `sizeOf` counts of them;
+ * what is larger than that half by itself is not kept. Two generations, of which the older is dropped whole: unlike a
+ * Map that is kept in the order of use, a hit writes nothing.
  */
-export function keepRecent<Value>(most: number): Recent<Value> {
+export function keepRecent<Value>(
+  most: number,
+  sizeOf: (text: string, value: Value) => number = () => 1,
+): Recent<Value> {
   let young = new Map<string, Value>();
   let old = new Map<string, Value>();
+  let youngSize = 0;
   const set = (text: string, value: Value) => {
-    if (young.size >= most / 2) [old, young] = [young, new Map()];
+    const size = sizeOf(text, value);
+    if (size > most / 2) return;
+    if (youngSize + size > most / 2) {
+      [old, young] = [young, new Map()];
+      youngSize = 0;
+    }
     young.set(text, value);
+    youngSize += size;
   };
   return {
     set,

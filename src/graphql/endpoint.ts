@@ -1,142 +1,106 @@
-import type { GraphQLError } from 'graphql';
-import type { GraphQLParams, YogaServerInstance } from 'graphql-yoga';
+import { OperationTypeNode } from 'graphql';
+import type { GraphQLParams } from 'graphql-yoga';
 import type { Context as KoaContext, Middleware } from 'koa';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
-import { parseJson } from '../int64.ts';
-import type { Logger } from '../log.ts';
 import { type Context, createContext } from '../schema/context.ts';
-import { schema } from '../schema/schema.ts';
 import type { Admission } from '../web/admission.ts';
-import { isJsonObject, readJsonBody } from '../web/json-body.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
-import { maskError } from './error-masking.ts';
-import { createKnownOperations, type KnownOperations, runKnown, type ShortAnswer } from './known-operations.ts';
-import {
-  createObserve,
-  type Observe,
-  type Observer,
-  type ServerContext,
-  useErrorMasking,
-  useExecutor,
-  useLimits,
-  useObservation,
-  useReadParams,
-} from './yoga-plugins.ts';
+import { createDocuments, type PrepareDocument, type PreparedDocument, type PreparedOperation } from './documents.ts';
+import type { ErrorWatch } from './error-masking.ts';
+import { executeOperation } from './execution.ts';
+import { type Answer, createPlannedExecution } from './planned-execution.ts';
+import { asRunnable, type RequestParameters, readParameters } from './request-parameters.ts';
+import { listNames } from './short-message.ts';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
 
 /** What the endpoint is given: the service below it, and who hears of its work. */
-export interface GraphqlSettings extends Observer {
+export interface GraphqlSettings extends ErrorWatch {
   readonly stores: Context['stores'];
   readonly bodyLimitBytes: number;
-  readonly log: Logger;
   readonly atWork: Admission['atWork'];
+  readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
+  /** By default a memory of its own. */
+  readonly prepareDocument?: PrepareDocument;
 }
 
-/** The GraphQL face: GraphQL over HTTP on one path, for requests that have passed the key check. */
+/** The GraphQL API: GraphQL over HTTP on one path, for requests that have passed the key check. */
 export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
-  const { stores, bodyLimitBytes, atWork } = settings;
-  const known = createKnownOperations();
-  const observe = createObserve(settings);
-  let loading: Promise<Yoga> | undefined;
-  const loadYoga = () => (loading ??= createGatewayYoga(settings, observe, known));
+  const { stores, bodyLimitBytes, atWork, metrics, noteDeprecatedUse, prepareDocument = createDocuments() } = settings;
+  const executePlan = createPlannedExecution();
 
-  /** The short way: what Yoga has accepted before is answered as Yoga would; everything else is left to it. */
-  const answerKnown = async (ctx: KoaContext, mediaType: string, params: GraphQLParams, context: Context) => {
-    const operation = known.find(params);
-    const answer = operation && (await runKnown(operation, params.variables ?? {}, context));
-    if (!operation || !answer) return false;
-    observe(operation.document, operation.operation.operation, ctx.state as never); // Koa types it as any
-    ctx.set('Content-Type', mediaType);
-    if (context.reply.replayed) ctx.set('Idempotency-Replayed', 'true');
-    ctx.body = answer.error
-      ? writeFailure(ctx, answer, maskError(answer.error, ctx.state.requestId, settings))
-      : `{"data":${answer.dataJson}}`;
-    return true;
+  const observe = ({ state }: KoaContext, { operation, deprecated }: PreparedOperation) => {
+    state.operation = operation.operation;
+    metrics.countGraphqlOperation(operation.operation);
+    for (const coordinate of deprecated) noteDeprecatedUse(state.keyId, coordinate);
   };
 
-  const answerParams = async (ctx: KoaContext, mediaType: string, params: GraphQLParams, deadline: Deadline) => {
-    const resolverContext = createContext(stores, ctx.state, ctx.req.headers, deadline);
-    if (ctx.method === 'POST' && (await answerKnown(ctx, mediaType, params, resolverContext))) return;
+  const answerRequest = async (ctx: KoaContext, request: RequestParameters, context: Context): Promise<Answer> => {
+    const document = prepareDocument(request.query);
+    const prepared = chooseOperation(document, request.operationName);
+    if (prepared?.operation.operation === OperationTypeNode.MUTATION && ctx.method === 'GET') {
+      throw new ApiError('method_not_allowed', 'A mutation must be sent by POST.', { headers: { Allow: 'POST' } });
+    }
+    if (!prepared || document.errors.length > 0) return { errors: document.errors };
+    const onRun = () => observe(ctx, prepared);
+    return executeOperation({ prepared, variables: request.variables, context, onRun }, executePlan);
+  };
+
+  const loadYoga = lazily(async () => (await import('./yoga.ts')).createGatewayYoga(GRAPHQL_PATH, settings));
+
+  /** Yoga says what becomes of errors. It takes a fifth of a start to load, so it is loaded with the first of them. */
+  const writeErrors = async (ctx: KoaContext, params: GraphQLParams, answer: Answer | undefined) => {
     const yoga = await loadYoga();
-    const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, params, resolverContext });
+    const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, params, answer });
     ctx.status = response.status;
     ctx.set(Object.fromEntries(response.headers));
-    if (resolverContext.reply.replayed) ctx.set('Idempotency-Replayed', 'true');
     ctx.body = await response.text();
+  };
+
+  const answerParameters = async (ctx: KoaContext, mediaType: string, params: GraphQLParams, deadline: Deadline) => {
+    const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
+    const request = asRunnable(params);
+    const answer = request && (await answerRequest(ctx, request, context));
+    if (context.reply.replayed) ctx.set('Idempotency-Replayed', 'true');
+    if (!answer || answer.errors.length > 0) return writeErrors(ctx, params, answer);
+    ctx.set('Content-Type', mediaType);
+    ctx.body = `{"data":${answer.dataJson}}`;
   };
 
   return async (ctx) => {
     const mediaType = acceptedMediaType(ctx);
     // Yoga ignores the weights of RFC 9110 §12.5.1, and would answer as an event stream too.
     ctx.req.headers.accept = mediaType;
-    const params = requireQuery(await readParams(ctx, bodyLimitBytes));
-    await atWork(ctx, (deadline) => answerParams(ctx, mediaType, params, deadline));
+    const params = await readParameters(ctx, bodyLimitBytes, GRAPHQL_PATH);
+    await atWork(ctx, (deadline) => answerParameters(ctx, mediaType, params, deadline));
   };
 }
 
-type Yoga = YogaServerInstance<ServerContext, Context>;
-
-/** Yoga with every default decided. It takes a fifth of a start to load, so it is loaded with its first request. */
-async function createGatewayYoga(settings: GraphqlSettings, observe: Observe, known: KnownOperations): Promise<Yoga> {
-  const { createYoga } = await import('graphql-yoga');
-  return createYoga<ServerContext, Context>({
-    schema,
-    graphqlEndpoint: GRAPHQL_PATH,
-    context: ({ resolverContext }) => resolverContext,
-    plugins: [useReadParams(), useLimits(), useExecutor(), useObservation(observe, known), useErrorMasking(settings)],
-    maskedErrors: false,
-    // Koa does these, for both faces alike.
-    cors: false,
-    logging: false,
-    healthCheckEndpoint: '/never-routed-here',
-    graphiql: false,
-    landingPage: false,
-    // One operation a request, as JSON, of the size that readJsonBody allows.
-    batching: false,
-    multipart: false,
-    maxRequestBodySize: false,
-  });
+function lazily<Value>(load: () => Promise<Value>): () => Promise<Value> {
+  let loading: Promise<Value> | undefined;
+  return () => (loading ??= load());
 }
 
-function writeFailure(ctx: KoaContext, { dataJson }: ShortAnswer, error: GraphQLError): string {
-  const { http, ...extensions } = error.extensions as { http?: { headers?: Record<string, string> } }; // of maskError
-  ctx.set(http?.headers ?? {});
-  return `{"errors":[${JSON.stringify({ ...error.toJSON(), extensions })}],"data":${dataJson}}`;
-}
-
-async function readParams(ctx: KoaContext, bodyLimitBytes: number): Promise<GraphQLParams> {
-  if (ctx.method === 'POST') return (await readJsonBody(ctx.req, bodyLimitBytes)) as GraphQLParams; // Yoga checks the shape
-  if (ctx.method !== 'GET') {
-    const headers = { Allow: 'GET, POST' };
-    throw new ApiError('method_not_allowed', `${GRAPHQL_PATH} allows only GET and POST.`, { headers });
+/** The operation that is asked for; undefined when the text is no document. ApiError `bad_request` when none is. */
+function chooseOperation(
+  { errors, operations }: PreparedDocument,
+  name: string | undefined,
+): PreparedOperation | undefined {
+  const [first, another] = operations;
+  if (name === undefined && !another && first) return first;
+  const named = operations.find(({ operation }) => name !== undefined && operation.name?.value === name);
+  if (named) return named;
+  if (!first) {
+    if (errors.some(({ extensions }) => extensions.code !== 'GRAPHQL_VALIDATION_FAILED')) return undefined;
+    throw new ApiError('bad_request', 'The document has no operation.');
   }
-  const query = new URLSearchParams(ctx.querystring);
-  return {
-    ...(query.has('query') && { query: query.get('query') ?? '' }),
-    ...(query.has('operationName') && { operationName: query.get('operationName') ?? '' }),
-    ...readJsonParameter(query, 'variables'),
-    ...readJsonParameter(query, 'extensions'),
-  };
-}
-
-/** Yoga would take it for a document that does not fit; it is no GraphQL request at all (GraphQL over HTTP §6.4.1). */
-function requireQuery(params: GraphQLParams): GraphQLParams {
-  if (!isJsonObject(params) || (params.query ?? null) !== null) return params;
-  throw new ApiError('bad_request', 'The parameter query is required: the GraphQL document.');
-}
-
-/** GET: variables and extensions are JSON texts, https://graphql.github.io/graphql-over-http/draft/#sec-GET */
-function readJsonParameter(query: URLSearchParams, name: 'variables' | 'extensions'): GraphQLParams {
-  const text = query.get(name);
-  if (text === null || text === '') return {};
-  try {
-    const value = parseJson(text);
-    if (value === null || isJsonObject(value)) return { [name]: value ?? {} };
-  } catch {
-    // refused below, like JSON that is no object
-  }
-  throw new ApiError('bad_request', `The query parameter ${name} must be a JSON object.`);
+  const names = listNames(operations.map(({ operation }) => operation.name?.value ?? 'one without a name'));
+  throw new ApiError(
+    'bad_request',
+    name === undefined
+      ? `The document has ${operations.length} operations (${names}): name one in operationName.`
+      : `The document has no operation ${listNames([JSON.stringify(name)])}; it has ${names}.`,
+  );
 }

@@ -7,6 +7,7 @@ import type { Metrics } from '../metrics.ts';
 import { originalError } from '../schema/compile.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
 import { LIMITS } from './limits.ts';
+import { shortMessage } from './short-message.ts';
 
 /** Who hears of errors. */
 export interface ErrorWatch {
@@ -31,9 +32,10 @@ function mask(thrown: unknown, log: Logger, requestId: string): GraphQLError {
     const message = cause.issues.map(({ path = [], message }) => `${path.join('.')} ${message}`).join('; ');
     return rewrite(thrown, message, { code: ERRORS.bad_request.graphql });
   }
-  if (cause instanceof GraphQLError) {
+  if (cause instanceof GraphQLError && !isFault(thrown, cause)) {
     const { code, http } = cause.extensions;
-    return rewrite(thrown, cause.message, {
+    // The outermost error of a variable names the variable, the innermost only its value.
+    return rewrite(thrown, thrown instanceof GraphQLError ? thrown.message : cause.message, {
       code: CODES.has(code) ? code : ERRORS.bad_request.graphql,
       ...(http ? { http } : {}),
     });
@@ -41,6 +43,15 @@ function mask(thrown: unknown, log: Logger, requestId: string): GraphQLError {
   const error = toApiError(cause);
   if (error.cause !== undefined) log.error({ err: error.cause, code: error.code, requestId }, error.message);
   return rewrite(thrown, error.message, { code: error.graphqlCode, http: { headers: error.headers } });
+}
+
+/**
+ * Whether GraphQL complains of what a resolver gave, and not of what a client sent: a type's own error, which knows no
+ * place in the document until it is located at the field.
+ */
+function isFault(thrown: unknown, cause: GraphQLError): boolean {
+  const isOfField = thrown instanceof GraphQLError && thrown.path !== undefined;
+  return isOfField && cause.nodes === undefined && !CODES.has(cause.extensions.code);
 }
 
 // graphql-yoga and its parts set further codes by themselves; the contract's list has none of them.
@@ -51,9 +62,13 @@ const CODES = new Set<unknown>([
   ...Object.values(ERRORS).map((error) => error.graphql),
 ]);
 
+/** How many places of the document an error names. */
+const PLACES_MAX = 5;
+
 function rewrite(thrown: unknown, message: string, extensions: Record<string, unknown>): GraphQLError {
   const { nodes, source, positions, path } = thrown instanceof GraphQLError ? thrown : new GraphQLError('');
-  return new GraphQLError(message, { nodes, source, positions, path, extensions });
+  const places = { nodes: nodes?.slice(0, PLACES_MAX), source, positions, path };
+  return new GraphQLError(shortMessage(message), { ...places, extensions });
 }
 
 /**

@@ -1,34 +1,41 @@
 import {
   type ASTVisitor,
-  type DocumentNode,
   type FieldNode,
   GraphQLError,
   Kind,
-  type OperationDefinitionNode,
   type SelectionSetNode,
   type ValidationContext,
-  type ValueNode,
 } from 'graphql';
-import { LIST_LIMIT } from '../pets/pet.ts';
 
 /**
- * What one request may ask for: more than any honest one, and not much more. Honest are the introspection
- * query of the explorers (its tokens and its depth) and a page of a hundred for each of the three statuses.
+ * What one request may ask for: more than any honest one, and not much more. Honest are the introspection query of the
+ * explorers (its tokens and its depth), and five pages of a hundred animals with all four fields.
  */
 export const LIMITS = {
-  tokens: { most: 1000, unit: 'tokens', code: 'MAX_TOKENS_EXCEEDED' },
-  depth: { most: 16, unit: 'levels of fields', code: 'MAX_DEPTH_EXCEEDED' },
-  aliases: { most: 30, unit: 'aliases', code: 'MAX_ALIASES_EXCEEDED' },
-  cost: { most: 500, unit: 'animals to read or write', code: 'MAX_COST_EXCEEDED' },
+  documentBytes: { most: 65_536, code: 'MAX_DOCUMENT_BYTES_EXCEEDED' },
+  tokens: { most: 1000, code: 'MAX_TOKENS_EXCEEDED' },
+  depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED' },
+  aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED' },
+  animals: { most: 500, code: 'MAX_COST_EXCEEDED' },
+  values: { most: 2000, code: 'MAX_COST_EXCEEDED' },
+  responseBytes: { most: 32 * 2 ** 20, code: 'MAX_RESPONSE_BYTES_EXCEEDED' },
 } as const;
 
+/** What the refusals say; `actual` is known where something was counted to its end. */
+const MESSAGES: Record<keyof typeof LIMITS, (most: number, actual: number) => string> = {
+  documentBytes: (most) => `The document is larger than ${most} bytes: put its values into variables.`,
+  tokens: (most) => `The document has more than ${most} tokens.`,
+  depth: (most) => `The document nests fields more than ${most} levels deep.`,
+  aliases: (most) => `The document has more than ${most} aliases.`,
+  animals: (most, actual) => `The request may touch ${actual} animals; the limit is ${most}.`,
+  values: (most, actual) => `The request may write ${actual} values of animals; the limit is ${most}.`,
+  responseBytes: (most) => `The answer would be larger than ${most} bytes: ask for fewer animals or fields.`,
+};
+
 /** The refusal of a request that goes beyond one of the limits. */
-export function limitError(limit: keyof typeof LIMITS, node?: FieldNode): GraphQLError {
-  const { most, unit, code } = LIMITS[limit];
-  return new GraphQLError(`The request exceeds the limit of ${most} ${unit}.`, {
-    ...(node && { nodes: node }),
-    extensions: { code, http: { status: 400, spec: true } },
-  });
+export function limitError(limit: keyof typeof LIMITS, actual = 0, node?: FieldNode): GraphQLError {
+  const { most, code } = LIMITS[limit];
+  return new GraphQLError(MESSAGES[limit](most, actual), { ...(node && { nodes: node }), extensions: { code } });
 }
 
 /** Validation rule: refuses documents with too many aliases, whichever operation of them is run. */
@@ -37,7 +44,7 @@ export function aliasLimitRule(context: ValidationContext): ASTVisitor {
   return {
     Field(node) {
       if (node.alias !== undefined && ++aliases === LIMITS.aliases.most + 1) {
-        context.reportError(limitError('aliases', node));
+        context.reportError(limitError('aliases', aliases, node));
       }
     },
   };
@@ -69,53 +76,4 @@ export function depthLimitRule(context: ValidationContext): ASTVisitor {
       if (depthOf(selectionSet) > LIMITS.depth.most) context.reportError(limitError('depth'));
     },
   };
-}
-
-/** What an operation costs and what it is run with. */
-interface CostInput {
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-  readonly variables: Readonly<Record<string, unknown>>;
-}
-
-/** How many animals a valid operation may read or write: a list counts its limit, everything else one. */
-export function costOf({ document, operation, variables }: CostInput): number {
-  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-  const costs = new Map<string, number>(); // by response name: fields of one name are run once
-  const spread = new Set<string>();
-  const visit = ({ selections }: SelectionSetNode): void => {
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        costs.set((selection.alias ?? selection.name).value, costOfField(selection, operation, variables));
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        visit(selection.selectionSet);
-      } else if (!spread.has(selection.name.value)) {
-        spread.add(selection.name.value);
-        const fragment = fragments.find(({ name }) => name.value === selection.name.value);
-        if (fragment) visit(fragment.selectionSet);
-      }
-    }
-  };
-  visit(operation.selectionSet);
-  return costs.values().reduce((sum, cost) => sum + cost, 0);
-}
-
-function costOfField(field: FieldNode, operation: OperationDefinitionNode, variables: CostInput['variables']): number {
-  if (field.name.value !== 'pets') return field.name.value.startsWith('__') ? 0 : 1;
-  const limit = field.arguments?.find((argument) => argument.name.value === 'limit')?.value;
-  const count = Number(limit === undefined ? LIST_LIMIT.fallback : variableOrLiteral(limit, operation, variables));
-  // What is no allowed limit is refused by the resolver's own rule, before any SQL.
-  return count >= LIST_LIMIT.least && count <= LIST_LIMIT.most ? count : LIST_LIMIT.fallback;
-}
-
-function variableOrLiteral(
-  value: ValueNode,
-  operation: OperationDefinitionNode,
-  variables: CostInput['variables'],
-): unknown {
-  if (value.kind !== Kind.VARIABLE) return value.kind === Kind.INT ? value.value : undefined;
-  const name = value.name.value;
-  if (Object.hasOwn(variables, name)) return variables[name];
-  const definition = operation.variableDefinitions?.find((candidate) => candidate.variable.name.value === name);
-  return definition?.defaultValue?.kind === Kind.INT ? definition.defaultValue.value : LIST_LIMIT.fallback;
 }

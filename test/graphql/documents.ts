@@ -1,15 +1,14 @@
 import fc from 'fast-check';
 import { number } from './exact-json.ts';
 
-/** A GraphQL request, and variables with which its document runs. */
+/** A GraphQL request. */
 export interface GeneratedRequest {
   readonly query: string;
   readonly variables: object;
-  readonly fitting: object;
   readonly operationName: string | null | undefined;
 }
 
-/** What the variables may be declared as, and values that fit each and all of it. */
+/** What the variables may be declared as. */
 const DECLARATIONS: Record<string, readonly string[]> = {
   limit: ['Int', 'Int!', 'Int = 3', 'Int! = 3', 'Int = null'],
   after: ['ID', 'ID = 2', 'ID = "3"'],
@@ -19,16 +18,6 @@ const DECLARATIONS: Record<string, readonly string[]> = {
   name: ['String!', 'String! = "Rex"'],
   input: ['NewPetInput!', 'NewPetInput! = { name: "Rex", categoryId: 9007199254740993, status: PENDING }'],
 };
-const FITTING = {
-  limit: 2,
-  after: '1',
-  status: 'SOLD',
-  id: 1,
-  yes: true,
-  name: 'Rex',
-  input: { name: 'Rex', categoryId: '7' },
-};
-
 const FRAGMENTS: Record<string, string> = {
   Parts: 'on Pet { label: name ...More __typename }',
   More: 'on Pet { status ...Last ...Last }',
@@ -137,7 +126,7 @@ export const generatedRequest: fc.Arbitrary<GeneratedRequest> = fc
     const body = withFragments(root);
     const used = Object.keys(DECLARATIONS).filter((key) => new RegExp(`\\$${key}\\b`).test(body));
     const header = used.length === 0 ? '' : `(${used.map((key) => `$${key}: ${declared[key]}`).join(', ')})`;
-    return { ...request, query: `${type} Named${header} ${body}`, fitting: FITTING };
+    return { ...request, query: `${type} Named${header} ${body}` };
   });
 
 /** A selection of the root, and the definitions of all fragments that it spreads. */

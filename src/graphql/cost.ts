@@ -1,0 +1,76 @@
+import { type GraphQLArgument, type GraphQLError, OperationTypeNode, type VariableValues } from 'graphql';
+import type { FieldPlan, OperationPlan } from '../schema/plan.ts';
+import { LIMITS, limitError } from './limits.ts';
+
+/** The coerced arguments of a field, or the reason why it will not run. */
+export type Arguments = Readonly<Record<string, unknown>> | GraphQLError;
+
+/** Coerces the arguments of a field. */
+export function readArguments(field: FieldPlan, variables: VariableValues): Arguments {
+  try {
+    return field.readArguments(variables);
+  } catch (error) {
+    return error as GraphQLError; // getArgumentValues throws nothing else
+  }
+}
+
+/** The refusal of an operation that would cost too much, before anything of it runs. `args` are those of its root fields. */
+export function costError(
+  { operation, fields }: OperationPlan,
+  args: readonly Arguments[],
+  variables: VariableValues,
+): GraphQLError | undefined {
+  const cost = { animals: 0, values: 0 };
+  let answerBytes = 0;
+  for (const [index, field] of fields.entries()) {
+    const given = args[index] ?? {};
+    addCost(cost, field, given, variables, 1);
+    if (operation.operation !== OperationTypeNode.MUTATION || given instanceof Error) continue;
+    // What is added is written to the database, and back into the answer, whose size must be known before.
+    cost.values += countValues(given);
+    answerBytes += Buffer.byteLength(JSON.stringify(given)) * (1 + field.leafCount);
+  }
+  if (cost.animals > LIMITS.animals.most) return limitError('animals', cost.animals);
+  if (cost.values > LIMITS.values.most) return limitError('values', cost.values);
+  return answerBytes > LIMITS.responseBytes.most ? limitError('responseBytes') : undefined;
+}
+
+function addCost(
+  cost: { animals: number; values: number },
+  field: FieldPlan,
+  args: Arguments,
+  variables: VariableValues,
+  parents: number,
+): void {
+  const count = parents * (field.isList ? lengthOf(field, args) : 1);
+  cost.animals += count;
+  cost.values += count * field.leafCount;
+  for (const object of field.objects) addCost(cost, object, readArguments(object, variables), variables, count);
+}
+
+/** How many objects a list may give: its `limit`. A list that has none has no end. */
+function lengthOf({ field }: FieldPlan, args: Arguments): number {
+  const argument = field.args.find(({ name }) => name === 'limit');
+  if (!argument) return Number.POSITIVE_INFINITY;
+  const limit = args instanceof Error ? undefined : args.limit;
+  return typeof limit === 'number' && isAllowed(argument, limit) ? Math.max(0, limit) : 0;
+}
+
+/** The part of a rule that is asked here, https://standardschema.dev */
+interface Rule {
+  readonly '~standard': { validate(value: unknown): { issues?: unknown } | Promise<unknown> };
+}
+
+/** Whether the argument's own rules let a value through; what they refuse never reaches the database. */
+function isAllowed({ extensions }: GraphQLArgument, value: unknown): boolean {
+  const rules = extensions['@pothos/plugin-validation'] as { schemas?: readonly Rule[] } | undefined; // the plugin's own place
+  return (rules?.schemas ?? []).every((rule) => {
+    const result = rule['~standard'].validate(value);
+    return result instanceof Promise || result.issues === undefined;
+  });
+}
+
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + countValues(inner), 0);
+}

@@ -1,0 +1,160 @@
+import {
+  type DocumentNode,
+  type GraphQLError,
+  Kind,
+  type OperationDefinitionNode,
+  OverlappingFieldsCanBeMergedRule,
+  parse,
+  print,
+  specifiedRules,
+  type Token,
+  type VariableValues,
+  validate,
+  visit,
+} from 'graphql';
+import { keepRecent } from '../recent.ts';
+import { deprecationsIn } from '../schema/compile.ts';
+import { conditionsOf } from '../schema/field-collection.ts';
+import { type OperationPlan, planOperation } from '../schema/plan.ts';
+import { schema } from '../schema/schema.ts';
+import { aliasLimitRule, depthLimitRule, LIMITS, limitError } from './limits.ts';
+
+/** An operation of a document. */
+export interface PreparedOperation {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  /** The coordinates of what is deprecated and stands in the document. */
+  readonly deprecated: readonly string[];
+  /** Its plan for the variables of a request. Throws GraphQLError when a condition is no Boolean. */
+  plan(variables: VariableValues): OperationPlan;
+}
+
+/** A text, parsed and validated: its operations, and the errors for which none of them can run. */
+export interface PreparedDocument {
+  readonly errors: readonly GraphQLError[];
+  readonly operations: readonly PreparedOperation[];
+  /** Bytes that it holds in memory, about. */
+  readonly bytes: number;
+}
+
+/** Prepares the text of a document; what was prepared lately is remembered, errors too. */
+export type PrepareDocument = (text: string) => PreparedDocument;
+
+/** What is remembered, in bytes. */
+const MEMO_BYTES = 32 * 2 ** 20;
+
+/** Texts that are remembered are not longer, in characters: the explorers' introspection query has 1.7 kB. */
+const REMEMBERED_MAX = 16_384;
+
+/** Errors have locations where a person may look for them; finding one walks all lines before it. */
+const LOCATED_LINES_MAX = 500;
+
+/** How many errors a document may have before the rest of them is left out. */
+const ERRORS_MAX = 10;
+
+/** Plans of one operation that are remembered, for different values of its conditions. */
+const PLANS_MAX = 4;
+
+/** With an empty memory. `plan` makes the plans. */
+export function createDocuments(plan = planOperation): PrepareDocument {
+  const prepared = keepRecent<PreparedDocument>(MEMO_BYTES, (_text, { bytes }) => bytes);
+  return (text) => {
+    const known = prepared.get(text);
+    if (known) return known;
+    const document = prepareDocument(text, plan);
+    if (text.length <= REMEMBERED_MAX) prepared.set(text, document);
+    return document;
+  };
+}
+
+function prepareDocument(text: string, plan: typeof planOperation): PreparedDocument {
+  let document: DocumentNode;
+  try {
+    document = parseWithinLimits(text);
+  } catch (error) {
+    return { errors: withCode([error as GraphQLError], 'GRAPHQL_PARSE_FAILED'), operations: [], bytes: sizeOf(text) }; // parse throws nothing else
+  }
+  const errors = withCode(validateWithinLimits(document), 'GRAPHQL_VALIDATION_FAILED');
+  const deprecated = errors.length > 0 ? [] : deprecationsIn(document).map(({ coordinate }) => coordinate);
+  const operations = document.definitions
+    .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
+    .map((operation) => ({ document, operation, deprecated, plan: rememberPlans(document, operation, plan) }));
+  return { errors, operations, bytes: sizeOf(text, document.tokenCount) };
+}
+
+/** A token's share of the document and of the plans, https://github.com/graphql/graphql-js/blob/17.x.x/src/language/ast.ts */
+const TOKEN_BYTES = 1500;
+
+function sizeOf(text: string, tokens = 0): number {
+  return 4000 + 2 * text.length + tokens * TOKEN_BYTES;
+}
+
+function parseWithinLimits(text: string): DocumentNode {
+  const { documentBytes, tokens } = LIMITS;
+  if (text.length > documentBytes.most / 4 && Buffer.byteLength(text) > documentBytes.most) {
+    throw limitError('documentBytes');
+  }
+  const noLocation =
+    text.length > REMEMBERED_MAX || text.split(/[\r\n]/, LOCATED_LINES_MAX + 1).length > LOCATED_LINES_MAX;
+  try {
+    const document = parse(text, { maxTokens: tokens.most, noLocation });
+    forgetTokens(document.loc?.startToken);
+    return document;
+  } catch (error) {
+    // graphql-js tells this refusal from a syntax error by its message only; what parse throws is a GraphQLError
+    throw (error as GraphQLError).message.includes('Parsing aborted') ? limitError('tokens') : error;
+  }
+}
+
+/** Each node holds its first and last token, and those hold all others, comments too: unless the chain is cut. */
+function forgetTokens(first: Token | undefined): void {
+  type Link = { -readonly [Key in 'prev' | 'next']: Token[Key] };
+  for (let token: Token | null = first ?? null; token !== null; ) {
+    const link: Link = token;
+    token = token.next;
+    link.prev = null;
+    link.next = null;
+  }
+}
+
+const RULES = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
+
+function validateWithinLimits(document: DocumentNode): readonly GraphQLError[] {
+  const options = { maxErrors: ERRORS_MAX };
+  const errors = validate(schema, document, [...RULES, aliasLimitRule, depthLimitRule], options);
+  if (errors.length > 0) return errors;
+  // This rule compares each field with each other: with hundreds of equal ones it would hold everybody.
+  return validate(schema, withoutRepetitions(document), [OverlappingFieldsCanBeMergedRule], options);
+}
+
+/** A document without selections that stand beside their like. */
+function withoutRepetitions(document: DocumentNode): DocumentNode {
+  return visit(document, {
+    SelectionSet: {
+      leave(node) {
+        const selections = new Map(node.selections.map((selection) => [print(selection), selection]));
+        return selections.size === node.selections.length
+          ? undefined
+          : { ...node, selections: [...selections.values()] };
+      },
+    },
+  });
+}
+
+function withCode(errors: readonly GraphQLError[], code: string): readonly GraphQLError[] {
+  for (const { extensions } of errors) extensions.code ??= code;
+  return errors;
+}
+
+function rememberPlans(document: DocumentNode, operation: OperationDefinitionNode, plan: typeof planOperation) {
+  const conditions = conditionsOf(document);
+  const plans = keepRecent<OperationPlan>(PLANS_MAX);
+  return (variables: VariableValues): OperationPlan => {
+    const values = conditions.map((name) => variables.coerced[name]).join();
+    const known = plans.get(values);
+    if (known) return known;
+    const made = plan(document, operation, variables);
+    plans.set(values, made);
+    return made;
+  };
+}

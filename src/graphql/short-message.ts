@@ -1,0 +1,30 @@
+/** How many characters of the input a message may quote. */
+const QUOTED_MAX = 100;
+
+/** How long a message may be: its own words, and what it quotes. */
+const MESSAGE_MAX = 400;
+
+// What graphql-js takes from outside stands in quotation marks or ends the message after one of these words.
+const QUOTED = /"(?:[^"\\]|\\.)*"|(?<=(?:found|Found|value): ).+$/gs;
+
+/** A message of graphql-js that quotes at most 100 characters of the input, the first ones, however much it was given. */
+export function shortMessage(message: string): string {
+  if (message.length <= QUOTED_MAX) return message;
+  let left = QUOTED_MAX;
+  // Cut first: the pattern looks at what is not closed again and again.
+  const shortened = cut(message, 2 * MESSAGE_MAX).replace(QUOTED, (quoted) => {
+    const shown = cut(quoted, left);
+    left = Math.max(0, left - quoted.length);
+    return shown;
+  });
+  return cut(shortened, MESSAGE_MAX);
+}
+
+/** Names from the input for a message of ours: as many as it may quote. */
+export function listNames(names: readonly string[]): string {
+  return cut(names.slice(0, QUOTED_MAX).join(', '), QUOTED_MAX);
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+}

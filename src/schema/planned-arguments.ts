@@ -1,0 +1,35 @@
+import { type FieldNode, type GraphQLField, getArgumentValues, Kind, type VariableValues, visit } from 'graphql';
+
+/** Coerced arguments of a field. Throws what graphql-js throws when a variable does not fit. */
+export type ReadArguments = (variables: VariableValues) => Readonly<Record<string, unknown>>;
+
+/** Reads the arguments that a field is written with; what has no variable in it is coerced once. */
+export function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): ReadArguments {
+  const read: ReadArguments = (variables) => toPlain(getArgumentValues(field, node, variables));
+  if (hasVariables(node)) return read;
+  let constant: ReturnType<ReadArguments> | undefined;
+  return (variables) => (constant ??= read(variables));
+}
+
+function hasVariables({ arguments: given = [] }: FieldNode): boolean {
+  let found = false;
+  const Variable = () => {
+    found = true;
+  };
+  for (const { value } of given) {
+    if (value.kind === Kind.VARIABLE) return true;
+    visit(value, { Variable });
+  }
+  return found;
+}
+
+/** graphql-js gives objects without a prototype, which V8 keeps as hash tables: Pothos, which copies them, is slow with those. */
+function toPlain(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const plain: Record<string, unknown> = {};
+  for (const name in values) plain[name] = isBare(values[name]) ? toPlain(values[name]) : values[name];
+  return plain;
+}
+
+function isBare(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === null;
+}
