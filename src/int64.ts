@@ -1,5 +1,5 @@
 /**
- * 64-bit integers without loss, for both faces. JavaScript numbers are exact up to 2^53 only, so an
+ * 64-bit integers without loss, for both APIs. JavaScript numbers are exact up to 2^53 only, so an
  * Int64 is its canonical decimal text, in JSON a bare number with all its digits.
  */
 
@@ -50,16 +50,22 @@ export function parseJson(text: string): unknown {
 }
 
 function exactNumber(rounded: number, source: string): number | bigint {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
-  if (significant === '') return 0;
+  const mark = source.search(/[eE]/);
+  const mantissa = mark < 0 ? source : source.slice(0, mark);
+  const exponent = mark < 0 ? 0 : Number(source.slice(mark + 1));
+  const point = mantissa.indexOf('.');
+  const fractionDigits = point < 0 ? 0 : mantissa.length - point - 1;
+  const digits = mantissa.replace(/[-.]/g, '');
+  const first = digits.search(/[1-9]/);
+  if (first < 0) return 0;
+  let end = digits.length; // a loop: /0+$/ would be tried anew at each zero
+  while (digits.charAt(end - 1) === '0') end--;
   // The value is `significant` times ten to the power of `zeros`.
-  const zeros = Number(exponent) - fraction.length + (digits.length - significant.length);
+  const significant = digits.slice(first, end);
+  const zeros = exponent - fractionDigits + (digits.length - end);
   if (zeros < 0) return Number.isInteger(rounded) ? Number.NaN : rounded;
   // Nothing of ours takes more than 19 digits: 10^999999999 must not be written out to learn that.
   if (significant.length + zeros > 30) return Number.NaN;
-  const exact = BigInt(sign + significant + '0'.repeat(zeros));
+  const exact = BigInt((source.startsWith('-') ? '-' : '') + significant + '0'.repeat(zeros));
   return Number.isSafeInteger(rounded) && BigInt(rounded) === exact ? rounded : exact;
 }

@@ -1,7 +1,25 @@
-import { type DestinationStream, destination, pino } from 'pino';
+import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 
 export type { Logger } from 'pino';
+
+/** `listener`, of which nothing that it throws reaches the process: it is logged, and lost. */
+export function harmless<Arguments extends readonly unknown[]>(
+  log: Pick<Logger, 'error'>,
+  listener: (...given: Arguments) => void,
+): (...given: Arguments) => void {
+  return (...given) => {
+    try {
+      listener(...given);
+    } catch (error) {
+      try {
+        log.error({ err: error }, 'a listener failed');
+      } catch {
+        // a log that cannot be written must not end the process, either
+      }
+    }
+  };
+}
 
 /**
  * One JSON line per event, by default on standard output. Nothing that holds a key or a body is ever handed to it.

@@ -16,12 +16,12 @@ const READABLE_HEADERS = [
   'Idempotency-Replayed',
 ];
 
-/** CORS for both faces. Keys travel in a header, never in a cookie: credentials stay off, and `*` is safe. */
-export function allowOrigins(origins: Config['corsOrigins']): Middleware {
+/** CORS for both APIs. Keys travel in a header, never in a cookie: credentials stay off, and `*` is safe. */
+export function allowOrigins(origins: Config['corsOrigins'], methods: readonly string[]): Middleware {
   const allow = cors({
     // An empty answer: no header at all, and the browser refuses.
     origin: (ctx) => (origins === '*' ? '*' : (origins.find((origin) => origin === ctx.get('Origin')) ?? '')),
-    allowMethods: ['GET', 'HEAD', 'POST'],
+    allowMethods: [...methods],
     exposeHeaders: READABLE_HEADERS,
     maxAge: PREFLIGHT_MAX_AGE_S,
   });

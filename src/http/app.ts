@@ -1,20 +1,21 @@
 import Router from '@koa/router';
 import Koa, { type Middleware } from 'koa';
+import { atMostOnce } from '../at-most-once.ts';
 import type { Config } from '../config.ts';
-import { ApiError } from '../errors.ts';
 import { createGraphqlEndpoint, GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { graphqlErrorBody } from '../graphql/error-masking.ts';
 import type { Authenticate } from '../keys/authenticator.ts';
 import type { Usage } from '../keys/usage.ts';
-import type { Logger } from '../log.ts';
+import { harmless, type Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createGraphiql } from '../pages/graphiql.ts';
 import { createLandingPage, LANDING_ASSETS } from '../pages/landing-page.ts';
-import { createReferencePage } from '../pages/reference-page.ts';
+import { createReferencePage, REFERENCE_PATH } from '../pages/reference-page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
+import { OPENAPI_PATH } from '../rest/openapi.ts';
+import { BASE_PATH, OPERATIONS } from '../rest/operations.ts';
 import type { Stores } from '../schema/context.ts';
 import type { Admission } from '../web/admission.ts';
-import { refuseOtherMethods } from '../web/allowed-methods.ts';
 import { allowOrigins } from './allow-origins.ts';
 import { servePages } from './assets.ts';
 import { errorBody } from './error-body.ts';
@@ -22,6 +23,10 @@ import { createProbes, type ProbeParts } from './probes.ts';
 import { requestLog } from './request-log.ts';
 import { requireKey } from './require-key.ts';
 import { shedLoad } from './shed-load.ts';
+import { refuseUnknown } from './unknown-path.ts';
+
+/** How often, in ms, open endpoints do their work, whoever asks. */
+const OPEN_WORK_MS = 1000;
 
 /** The rooms that the app is composed of. */
 export interface AppParts extends ProbeParts {
@@ -33,10 +38,21 @@ export interface AppParts extends ProbeParts {
   readonly usage: Usage;
 }
 
+/** What a browser may send: what some operation takes, GraphQL's POST and the HEAD of every GET. */
+const METHODS = [...new Set(['GET', 'HEAD', 'POST', ...OPERATIONS.map(({ method }) => method)])];
+
+/** The paths that one may have meant instead of an unknown one. */
+const PATHS = [
+  ...OPERATIONS.map(({ path }) => BASE_PATH + path),
+  ...[OPENAPI_PATH, GRAPHQL_PATH, REFERENCE_PATH, '/livez', '/readyz', '/metrics'],
+];
+
 /** The Koa application: the order of its middleware is the way of a request. */
 export function createApp(parts: AppParts): Koa {
   const { config, log, metrics, stores, authenticate, usage } = parts;
   const { bodyLimitBytes, publicUrl } = config;
+  const checkReady = atMostOnce(OPEN_WORK_MS, parts.checkReady);
+  const collectMetrics = atMostOnce(OPEN_WORK_MS, parts.collectMetrics);
   const admission: Admission = { admit: requireKey(authenticate, usage), atWork: shedLoad(metrics) };
   const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
     usage.noteDeprecatedUse(apiKeyId, operation);
@@ -52,14 +68,14 @@ export function createApp(parts: AppParts): Koa {
   });
   const routes = new Router({ strict: true, sensitive: true });
   routes.all(GRAPHQL_PATH, admission.admit, graphql);
-  for (const [path, answer] of Object.entries(createProbes(parts))) {
+  for (const [path, answer] of Object.entries(createProbes({ ...parts, checkReady, collectMetrics }))) {
     routes.get(path, (ctx) => {
       ctx.state.operation = path.slice(1);
       return answer(ctx);
     });
   }
   const pages = [...(config.graphiql ? createGraphiql(GRAPHQL_PATH) : []), ...createReferencePage(), ...LANDING_ASSETS];
-  const landing = createLandingPage({ graphiql: config.graphiql, publicUrl, checkReady: parts.checkReady });
+  const landing = createLandingPage({ graphiql: config.graphiql, publicUrl, checkReady });
   routes.get('/', landing);
 
   const app = new Koa();
@@ -67,15 +83,24 @@ export function createApp(parts: AppParts): Koa {
   app.use(requestLog(log, metrics));
   app.use(errorBody(log));
   app.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));
-  app.use(requireHost);
-  app.use(allowOrigins(config.corsOrigins));
+  app.use(allowOrigins(config.corsOrigins, METHODS));
   app.use(createRestAdapter({ stores, bodyLimitBytes, publicUrl, noteDeprecatedUse, admission }));
   app.use(servePages(pages));
   app.use(routes.routes());
-  app.use(refuseUnknown(routes));
-  app.on('error', (error) => log.error({ err: error }, 'a response could not be sent'));
+  app.use(refuseUnknown(routes, PATHS));
+  app.on('error', logUnsent(log));
   return app;
 }
+
+/** Answers that could not be sent, but for those that nobody waited for: their lines in the log say that. */
+function logUnsent(log: Logger): (error: NodeJS.ErrnoException) => void {
+  return harmless(log, (error) => {
+    if (!GONE.has(error.code)) log.error({ err: error }, 'a response could not be sent');
+  });
+}
+
+/** How Node calls the connection of a client that has gone. */
+const GONE = new Set<unknown>(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_DESTROYED']);
 
 function onlyAt(path: string, middleware: Middleware): Middleware {
   return (ctx, next) => (ctx.path === path ? middleware(ctx, next) : next());
@@ -89,20 +114,5 @@ function closeWhenDraining(isDraining: () => boolean): Middleware {
   return async (ctx, next) => {
     await next();
     if (isDraining()) ctx.set('Connection', 'close');
-  };
-}
-
-// RFC 9112 §3.2. Node would refuse it by itself, but without an Error body: it is told not to.
-const requireHost: Middleware = (ctx, next) => {
-  if (ctx.req.httpVersion === '1.1' && ctx.req.headers.host === undefined) {
-    throw new ApiError('bad_request', 'The Host header is missing.');
-  }
-  return next();
-};
-
-function refuseUnknown(routes: Router): Middleware {
-  return (ctx) => {
-    refuseOtherMethods(routes, ctx);
-    throw new ApiError('not_found', 'Nothing is served at this path.');
   };
 }

@@ -4,7 +4,7 @@ import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib';
 import type { Context, Middleware } from 'koa';
 import { ApiError } from '../errors.ts';
 import type { Page } from '../pages/page.ts';
-import { prefersHtml } from '../web/negotiation.ts';
+import { acceptedEncoding, type Encoding, prefersHtml } from '../web/negotiation.ts';
 
 // Within a tenth of a second for a large file; 9 takes three times as long for 2.5 % less.
 const BROTLI_QUALITY = 6;
@@ -15,9 +15,9 @@ const decompressBrotli = promisify<Uint8Array, Buffer>(brotliDecompress);
 const compressGzip = promisify<Uint8Array, object, Buffer>(gzip);
 
 /**
- * Serves pages and their assets to GET and HEAD. Each is loaded and compressed at its first request, off the event
- * loop, and kept compressed only. Other paths go on, and so does who asks for something else than the HTML of a
- * path: GraphiQL and GraphQL share one.
+ * Serves pages and their assets to GET and HEAD. Each is made in an encoding when a GET first asks for it, off the event
+ * loop, and kept: all readers share the same bytes, and three encodings of the pages named here are all that is kept.
+ * Other paths go on, and so does who asks for something else than the HTML of a path: GraphiQL and GraphQL share one.
  */
 export function servePages(pages: readonly Page[]): Middleware {
   const served = new Map(pages.map((page) => [page.path, { page, content: createContent(page) }]));
@@ -40,11 +40,10 @@ function refuseOtherMethods(ctx: Context): void {
 }
 
 async function answer(ctx: Context, page: Page, content: Content): Promise<void> {
-  const encoding = (['br', 'gzip'] as const).find((candidate) => ctx.acceptsEncodings(candidate) === candidate);
+  const encoding = acceptedEncoding(ctx);
   ctx.state.operation = 'page';
   ctx.status = 200; // ctx.fresh compares only answers that succeed
   ctx.set('Content-Type', page.contentType);
-  ctx.set('X-Content-Type-Options', 'nosniff');
   ctx.set(page.headers ?? {});
   ctx.set('Cache-Control', page.immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
   ctx.vary('Accept-Encoding');
@@ -53,47 +52,74 @@ async function answer(ctx: Context, page: Page, content: Content): Promise<void>
     ctx.status = 304;
     return;
   }
-  if (encoding) ctx.set('Content-Encoding', encoding);
-  ctx.body = await content[encoding ?? 'plain']();
+  if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);
+  if (ctx.method === 'GET') {
+    ctx.body = await content.bytes(encoding);
+    return;
+  }
+  // RFC 9110 §9.3.2: what would have to be made first may be left out.
+  const length = content.length(encoding);
+  if (length !== undefined) ctx.length = length;
 }
 
 /** The content of a page in each of its encodings. */
 interface Content {
-  br(): Promise<Buffer>;
-  gzip(): Promise<Buffer>;
-  plain(): Promise<Buffer>;
+  bytes(encoding: Encoding): Promise<Buffer>;
+  /** How many bytes it has, when it has been made. */
+  length(encoding: Encoding): number | undefined;
   /** Weak: one for all encodings, RFC 9110 §8.8.1. */
   tag(): Promise<string>;
 }
 
 function createContent(page: Page): Content {
-  const br = once(async () => {
+  const load = async () => {
     const content = await page.load();
-    const loaded = typeof content === 'string' ? Buffer.from(content) : content;
-    if (page.isCompressed) return loaded;
-    const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants;
-    return compressBrotli(loaded, {
-      params: { [BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [BROTLI_PARAM_SIZE_HINT]: loaded.length },
-    });
-  });
-  // Rarely asked for: unpacked each time, rather than kept.
-  const plain = async () => decompressBrotli(await br());
+    return typeof content === 'string' ? Buffer.from(content) : content;
+  };
+  const loadPlain = async () => (page.isCompressed ? decompressBrotli(await load()) : load());
+  const kept = {
+    br: keep(async () => (page.isCompressed ? load() : compress(await load()))),
+    gzip: keep(async () => compressGzip(await loadPlain(), { level: GZIP_LEVEL })),
+    identity: keep(loadPlain),
+  };
+  // The path of what is immutable changes with the content: nothing must be loaded to compare it.
+  const tag = keep(async () => weakTag(page.immutable ? page.path : await load()));
   return {
-    br,
-    gzip: once(async () => compressGzip(await plain(), { level: GZIP_LEVEL })),
-    plain,
-    tag: once(async () => `W/"${hash('sha256', await br(), 'base64url').slice(0, 22)}"`),
+    bytes: (encoding) => kept[encoding].get(),
+    length: (encoding) => kept[encoding].made()?.length,
+    tag: tag.get,
   };
 }
 
-/** The function, run at the first call only; a failure is not kept. */
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
-  return () => {
-    made ??= make().catch((error) => {
-      made = undefined;
+function compress(content: Buffer): Promise<Buffer> {
+  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants;
+  return compressBrotli(content, {
+    params: { [BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [BROTLI_PARAM_SIZE_HINT]: content.length },
+  });
+}
+
+function weakTag(content: string | Buffer): string {
+  return `W/"${hash('sha256', content, 'base64url').slice(0, 22)}"`;
+}
+
+/** What `make` gives, made at the first call only; a failure is not kept. */
+function keep<Value>(make: () => Promise<Value>): { get(): Promise<Value>; made(): Value | undefined } {
+  let making: Promise<Value> | undefined;
+  let made: Value | undefined;
+  const run = async () => {
+    try {
+      made = await make();
+      return made;
+    } catch (error) {
+      making = undefined;
       throw error;
-    });
-    return made;
+    }
+  };
+  return {
+    get() {
+      making ??= run();
+      return making;
+    },
+    made: () => made,
   };
 }

@@ -4,16 +4,17 @@ import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import type { Logger } from '../log.ts';
 import { listen } from './server.ts';
-import { stopOnSignals } from './stop.ts';
-import { metricsOfAllWorkers, shareMetrics } from './worker-metrics.ts';
+import { stopInGoodOrder } from './stop.ts';
+import { shareMetrics } from './worker-metrics.ts';
 
 /** Serves the gateway in this process until a signal ends it. */
 export async function serve(config: Config, log: Logger): Promise<{ gateway: Gateway; url: string }> {
-  const gateway = await createGateway(config, log, cluster.isWorker ? metricsOfAllWorkers : undefined);
-  shareMetrics(gateway.metrics.registry);
-  letEverythingBeBornYoung();
+  const shared = cluster.isWorker ? shareMetrics(log) : undefined;
+  const gateway = await createGateway(config, log, shared?.collect);
+  shared?.tell(gateway.metrics.registry);
+  disablePretenuring();
   const server = await listen(gateway, config, log);
-  stopOnSignals(server.close, config.shutdownGraceMs, log);
+  stopInGoodOrder(server.close, config.shutdownGraceMs, log);
   log.info(`listening on ${server.url}`);
   return { gateway, url: server.url };
 }
@@ -24,6 +25,6 @@ export async function serve(config: Config, log: Logger): Promise<{ gateway: Gat
  * came to that, and needed half as much time again for each request (docs/decisions/0023-born-young.md). Only now, because the
  * code that Node has compiled beforehand is for the flags of a start.
  */
-function letEverythingBeBornYoung(): void {
+function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }

@@ -1,19 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Config } from '../config.ts';
-import { ApiError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
-import { writeError } from '../http/error-body.ts';
-import type { Logger } from '../log.ts';
+import { guardDoor } from '../http/door.ts';
+import { harmless, type Logger } from '../log.ts';
+import { watchSockets } from './sockets.ts';
 
 /** How long a client may take, in ms. */
 const TIMEOUTS = {
@@ -24,6 +15,16 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 2000,
   // Longer than a load balancer's (60 s is common): the side that reuses a connection closes it first.
   keepAliveTimeout: 65_000,
+  /** A connection on which nothing moves: one whose client does not read its answer is ended, see `guardDoor`. */
+  timeout: 30_000,
+};
+
+/** What Node is to leave to us. */
+const OPTIONS = {
+  // Its own refusal of a missing Host has no body.
+  requireHostHeader: false,
+  // Several lines of Host, Authorization or Content-Type come as one value, which is none, rather than as the first of them.
+  joinDuplicateHeaders: true,
 };
 
 /** A gateway that listens. */
@@ -44,18 +45,22 @@ export async function listen(
   log: Logger,
   timeouts: Partial<typeof TIMEOUTS> = {},
 ): Promise<Listening> {
-  const server = createServer(
-    // Node's own refusal of a missing Host has no body; the app refuses it instead.
-    { ...TIMEOUTS, ...timeouts, requireHostHeader: false },
-    gateway.app.callback(),
-  );
+  const { timeout, ...limits } = { ...TIMEOUTS, ...timeouts };
+  const server = createServer({ ...limits, ...OPTIONS }, guardDoor(gateway.app.callback(), log));
+  server.timeout = timeout;
+  server.maxHeadersCount = 0; // all that fit the header's 16 kB: a second Host must not hide behind the others
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
-  refuseWithErrorBodies(server, log);
+  watchSockets(server, log);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(config.port, config.host, resolve);
   });
+  // Of connections that could not be taken, as when the process has no file descriptor left.
+  server.on(
+    'error',
+    harmless(log, (error) => log.error({ err: error }, 'a connection was not taken')),
+  );
   const { port } = server.address() as AddressInfo; // an object for every TCP server that listens
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
@@ -83,64 +88,4 @@ async function closeServer(server: Server, graceMs: number): Promise<void> {
   await closed;
   clearTimeout(idle);
   clearTimeout(all);
-}
-
-/** What never reaches the app gets an Error body, an id and a line in the log, too. */
-function refuseWithErrorBodies(server: Server, log: Logger): void {
-  const answers = new WeakMap<Duplex, ServerResponse>();
-  const refuse = (socket: Duplex, error: ApiError, isHead = false) => {
-    if (!socket.writable) return void socket.destroy();
-    const requestId = randomUUID();
-    const body = writeError(error);
-    const head = Object.entries({ 'X-Request-Id': requestId, ...refusalHeaders(error, body) });
-    const lines = [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, ...head.map((field) => field.join(': '))];
-    socket.end(`${lines.join('\r\n')}\r\n\r\n${isHead ? '' : body}`, () => socket.destroy());
-    log.info({ requestId, status: error.status, reason: error.message }, 'request refused unread');
-  };
-  server.prependListener('request', (request, response) => answers.set(request.socket, response));
-  server.on('clientError', (error: ParserError, socket: Duplex) => {
-    const answer = answers.get(socket);
-    // RFC 9110 §9.3.2: no body. The method is to be seen unless the header came in pieces.
-    const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
-    const answerFault = () => refuse(socket, parserRefusal(error.code), isHead);
-    if (answer === undefined || answer.writableFinished) answerFault();
-    // Pipelined, RFC 9112 §9.3.2: the requests before it get their own answers first.
-    else if (answer.req.complete) answer.once('close', answerFault);
-    // Nothing may be mixed into an answer that is being sent.
-    else if (answer.headersSent || !socket.writable) socket.destroy();
-    // Its header was good: the app, which waits for the body, has given it an id, and writes its line in the log.
-    else endWith(answer, parserRefusal(error.code));
-  });
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
-    refuse(socket, new ApiError('method_not_allowed', 'This is no proxy.', { headers: { Allow: 'GET, HEAD, POST' } })),
-  );
-  // An expectation other than 100-continue: RFC 9110 §10.1.1 lets a server ignore it.
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-}
-
-interface ParserError extends NodeJS.ErrnoException {
-  /** What the parser was reading. */
-  readonly rawPacket?: Buffer;
-}
-
-function parserRefusal(code: string | undefined): ApiError {
-  if (code === 'HPE_HEADER_OVERFLOW') return new ApiError('bad_request', 'The header of the request is too large.');
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError('bad_request', 'The request did not arrive in time.');
-  return new ApiError('bad_request', 'The request is not valid HTTP.');
-}
-
-function refusalHeaders(error: ApiError, body: string): OutgoingHttpHeaders {
-  return {
-    'Cache-Control': 'no-store',
-    ...error.headers,
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-  };
-}
-
-function endWith(answer: ServerResponse, error: ApiError): void {
-  const body = writeError(error);
-  answer.writeHead(error.status, refusalHeaders(error, body));
-  answer.end(body, () => answer.req.destroy());
 }

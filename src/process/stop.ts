@@ -1,21 +1,32 @@
 import cluster from 'node:cluster';
-import type { Logger } from '../log.ts';
+import { harmless, type Logger } from '../log.ts';
 
 /**
  * SIGTERM and SIGINT end the process in good order, exit code 0, within `graceMs`; a second one ends it at once.
  * A worker leaves SIGINT to its primary, whom a terminal tells too, and stops when the primary is gone.
+ *
+ * The last resort: a fault that nothing caught ends it in the same order, exit code 1, because what it has left behind is
+ * not known. A supervisor starts another: systemd, Docker, or the primary of a worker.
  */
-export function stopOnSignals(close: () => Promise<void>, graceMs: number, log: Logger): void {
+export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log: Logger): void {
   let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) process.exit(1);
+  const stop = async (exitCode: 0 | 1) => {
     stopping = true;
-    log.info({ signal }, 'stopping');
-    setTimeout(() => process.exit(0), graceMs).unref();
+    setTimeout(() => process.exit(exitCode), graceMs).unref();
     await close().catch((error) => log.error({ err: error }, 'stopping was not clean'));
-    process.exit(0);
+    process.exit(exitCode);
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', (signal) => (cluster.isPrimary ? stop(signal) : undefined));
-  process.on('disconnect', () => stop('the primary is gone'));
+  const stopOn = (signal: string) => {
+    if (stopping) process.exit(1);
+    log.info({ signal }, 'stopping');
+    stop(0);
+  };
+  process.on('SIGTERM', stopOn);
+  process.on('SIGINT', (signal) => (cluster.isPrimary ? stopOn(signal) : undefined));
+  process.on('disconnect', () => stopOn('the primary is gone'));
+  // A rejection that nobody handles comes here, too: https://nodejs.org/api/process.html#event-unhandledrejection
+  process.on('uncaughtException', (error, origin) => {
+    harmless(log, () => log.fatal({ err: error, origin }, 'a fault that nothing caught; stopping'))();
+    if (!stopping) stop(1);
+  });
 }

@@ -1,43 +1,93 @@
 import cluster, { type Worker } from 'node:cluster';
-import { AggregatorRegistry, type Registry } from 'prom-client';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client';
+import { atMostOnce } from '../at-most-once.ts';
+import { serviceUnavailable } from '../errors.ts';
+import { harmless, type Logger } from '../log.ts';
 
-const REQUEST = 'petstore:metrics';
+/** What primary and workers send each other: one asks for a worker's meters, or for the page of all, the other gives it. */
+type Message =
+  | { readonly type: 'petstore:ask-meters' | 'petstore:ask-page' }
+  | { readonly type: 'petstore:meters'; readonly meters: MetricObject[] }
+  | { readonly type: 'petstore:page'; readonly page: string };
 
-interface MetricsMessage {
-  readonly type: typeof REQUEST;
-  readonly id: number;
-  readonly page?: string;
+/** How long the primary waits for its workers, in ms; of one that has not answered then, the last meters stand. */
+const WORKERS_WAIT_MS = 1000;
+/** How long a worker waits for the primary, in ms. */
+const PRIMARY_WAIT_MS = 2000;
+/** The page is made at most this often, in ms, for all workers together. */
+const PAGE_MS = 1000;
+
+/** Sends where somebody listens; who has gone hears nothing, and throws nothing. */
+function send(to: Pick<NodeJS.Process | Worker, 'send'>, message: Message): void {
+  to.send?.(message, undefined, undefined, () => {});
 }
 
-/** Lets the primary read this process's meters, by prom-client's own messages. */
-export function shareMetrics(registry: Registry): void {
-  if (!cluster.isWorker) return;
-  new AggregatorRegistry(); // its making starts the listening, in a worker
-  AggregatorRegistry.setRegistries([registry]);
-}
-
-/** In the primary: answers workers that ask for the metrics of all of them. */
-export function answerMetricsRequests(): void {
-  const aggregator = new AggregatorRegistry();
-  cluster.on('message', async (worker: Worker, message: MetricsMessage) => {
-    if (message?.type !== REQUEST) return;
-    const page = await aggregator.clusterMetrics().catch((error: Error) => `# ${error.message}\n`);
-    if (worker.isConnected()) worker.send({ ...message, page });
+/** In the primary: answers workers that ask for the page of all of them. */
+export function answerMetricsRequests(log: Logger): void {
+  const meters = new Map<number, MetricObject[]>();
+  const waiting = new Map<number, () => void>();
+  const ask = (worker: Worker): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.set(worker.id, resolve);
+    send(worker, { type: 'petstore:ask-meters' });
+    return promise;
+  };
+  const makePage = atMostOnce(PAGE_MS, async () => {
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected());
+    const answers = workers.map((worker) => worker && ask(worker));
+    await Promise.race([Promise.all(answers), delay(WORKERS_WAIT_MS, undefined, { ref: false })]);
+    return AggregatorRegistry.aggregate([...meters.values()]).metrics();
   });
+  const forget = ({ id }: Worker) => {
+    meters.delete(id);
+    waiting.get(id)?.();
+    waiting.delete(id);
+  };
+  const fail = (error: unknown) => log.error({ err: error }, 'the metrics of the workers could not be added up');
+  const take = (worker: Worker, message: Message) => {
+    if (message?.type === 'petstore:meters') {
+      meters.set(worker.id, message.meters);
+      waiting.get(worker.id)?.();
+      waiting.delete(worker.id);
+    } else if (message?.type === 'petstore:ask-page') {
+      makePage().then((page) => send(worker, { type: 'petstore:page', page }), fail);
+    }
+  };
+  cluster.on('exit', harmless(log, forget));
+  cluster.on('message', harmless(log, take));
 }
 
-let lastId = 0;
-
-/** In a worker: the metrics of all workers, added up by the primary. */
-export function metricsOfAllWorkers(): Promise<string> {
-  const id = ++lastId;
-  return new Promise((resolve) => {
-    const take = (message: MetricsMessage) => {
-      if (message?.type !== REQUEST || message.id !== id) return;
-      process.off('message', take);
-      resolve(message.page ?? '');
-    };
-    process.on('message', take);
-    process.send?.({ type: REQUEST, id } satisfies MetricsMessage);
-  });
+/**
+ * In a worker: tells the primary this process's meters, and gives the function that asks it for those of all workers.
+ * That one rejects with ApiError `service_unavailable` when no answer comes.
+ */
+export function shareMetrics(log: Logger): { tell: (registry: Registry) => void; collect: () => Promise<string> } {
+  let registry: Registry | undefined;
+  let resolvePage: (page: string) => void = () => {};
+  const answer = async () => {
+    const meters = (await registry?.getMetricsAsJSON()) ?? [];
+    send(process, { type: 'petstore:meters', meters });
+  };
+  const take = (message: Message) => {
+    if (message?.type === 'petstore:page') resolvePage(message.page);
+    else if (message?.type === 'petstore:ask-meters') {
+      answer().catch((error) => log.error({ err: error }, 'the meters could not be read'));
+    }
+  };
+  process.on('message', harmless(log, take as (message: unknown) => void)); // the primary sends Messages only
+  const collect = async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    resolvePage = resolve;
+    send(process, { type: 'petstore:ask-page' });
+    const page = await Promise.race([promise, delay(PRIMARY_WAIT_MS, undefined, { ref: false })]);
+    if (page === undefined) throw serviceUnavailable(new Error('the primary did not give the metrics in time'));
+    return page;
+  };
+  return {
+    collect: atMostOnce(PAGE_MS, collect),
+    tell(own) {
+      registry = own;
+    },
+  };
 }

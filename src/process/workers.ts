@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
-import { stopOnSignals } from './stop.ts';
+import { stopInGoodOrder } from './stop.ts';
 import { answerMetricsRequests } from './worker-metrics.ts';
 
 const BACK_OFF_MS = 100;
@@ -65,8 +65,8 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
     );
   };
 
-  answerMetricsRequests();
-  stopOnSignals(stop, config.shutdownGraceMs, log);
+  answerMetricsRequests(log);
+  stopInGoodOrder(stop, config.shutdownGraceMs, log);
   process.on('SIGHUP', reload);
   const [{ address, port }] = await once(start(), 'listening'); // alone: what stops the start is said once
   for (let worker = 1; worker < config.workers; worker++) start();

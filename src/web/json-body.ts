@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { ApiError } from '../errors.ts';
 import { parseJson } from '../int64.ts';
+import { findJsonFault } from './json-fault.ts';
 
 /**
  * The JSON body of a request, integers exact (see `parseJson`). ApiError `unsupported_media_type` unless it is
@@ -49,8 +50,11 @@ function parseBody(bytes: Buffer): unknown {
   try {
     return parseJson(text);
   } catch {
-    // JSON.parse's own message quotes the body; RangeError: nested too deeply.
-    throw new ApiError('bad_request', text.trim() === '' ? 'The body is empty.' : 'The body is not valid JSON.');
+    if (text.trim() === '') throw new ApiError('bad_request', 'The body is empty.');
+    const fault = findJsonFault(text);
+    if (fault === undefined) throw new ApiError('bad_request', 'The body is nested too deeply.'); // RangeError
+    const { line, column } = fault;
+    throw new ApiError('bad_request', `The body is not valid JSON (line ${line}, column ${column}).`);
   }
 }
 

@@ -2,25 +2,30 @@ import { describe, expect, it, test } from 'vitest';
 import { describeEachEngine } from '../support/engines.ts';
 import { expectRefusal, useGateway } from './checked-gateway.ts';
 
-const UNKNOWN = [
-  '/v1',
-  '/v1/',
-  '/v1/cats',
-  '/v1/Pets',
-  '/v1/pets/',
-  '/v1//pets',
-  '/v1/pets/1/',
-  '/v1/pets/1/photos',
-  '/v1/store/orders',
-  '/v1/openapi.yaml',
-  '/v1/%70ets%2f1',
-  '/v1/pets%00',
-  '/v2/pets',
-  '/pets',
-  '/wp-login.php',
-  '/..%2f..%2fetc/passwd',
-  '/%',
-  '/__proto__',
+/** What exists instead of an unknown path, if something is near to it. */
+const UNKNOWN: readonly (readonly [path: string, meant?: string])[] = [
+  ['/v1'],
+  ['/v1/'],
+  ['/v1/cats', '/v1/pets'],
+  ['/v1/Pets', '/v1/pets'],
+  ['/v1/pets/', '/v1/pets'],
+  ['/v1//pets', '/v1/pets'],
+  ['/v1/pets/1/'],
+  ['/v1/pets/1/photos'],
+  ['/v1/store/orders'],
+  ['/v1/openapi.yaml', '/v1/openapi.json'],
+  ['/v1/%70ets%2f1'],
+  ['/v1/pets%00'],
+  ['/v2/pets', '/v1/pets'],
+  ['/pets', '/v1/pets'],
+  ['/v1/pet', '/v1/pets'],
+  ['/openapi.json', '/v1/openapi.json'],
+  ['/graphiql', '/graphql'],
+  ['/health'],
+  ['/wp-login.php'],
+  ['/..%2f..%2fetc/passwd'],
+  ['/%'],
+  ['/__proto__'],
 ];
 
 const NOT_ALLOWED: readonly (readonly [method: string, path: string, allow: string])[] = [
@@ -40,6 +45,20 @@ const NOT_ALLOWED: readonly (readonly [method: string, path: string, allow: stri
 const KEPT_IDS = ['a', 'order-7', 'A.b_c:d/e+f=g@h', 'd2ad6a1f-2f0c-4a5e-8f0e-1c9f0b1f7f7e', 'x'.repeat(128)];
 const REPLACED_IDS = ['', 'a b', 'x'.repeat(129), '<script>', 'a,b', '"a"', 'é', 'a;b', '{}', 'petstore_a1'];
 const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+const percent = (text: string) =>
+  `%${Buffer.from(text)
+    .toString('hex')
+    .replaceAll(/..(?=.)/g, '$&%')}`;
+/** What somebody may make of a key before it stands in a path. */
+const ENCODINGS: readonly ((key: string) => string)[] = [
+  (key) => key.replace('_', '%5F'),
+  (key) => key.replace('_', '%255f'),
+  (key) => percent(key),
+  (key) => encodeURIComponent(percent(key)),
+  (key) => Buffer.from(key).toString('hex'),
+  (key) => Buffer.from(key).toString('base64url'),
+];
 
 const SEVERAL = [
   '/v1/pets',
@@ -62,13 +81,22 @@ describeEachEngine('any path', (engine) => {
   });
 
   describe('404', () => {
-    it.each(UNKNOWN)('GET %s', async (path) => {
-      expectRefusal(await gateway().get(path), 404, 'Nothing is served at this path.');
+    it.each(UNKNOWN.map(([path, meant]) => ({ path, meant })))('GET $path may mean $meant', async ({ path, meant }) => {
+      const suggestion = meant === undefined ? '' : ` Did you mean ${meant}?`;
+      const { json } = await gateway().get(path);
+      expect(json.message).toBe(`GET ${path} does not exist.${suggestion} Reference: /docs`);
+      expect([json.code, json.status]).toEqual(['not_found', 404]);
+    });
+
+    test('a long path is quoted up to 100 characters, and a key in one is not', async () => {
+      const { json } = await gateway().get(`/${'x/'.repeat(5000)}`);
+      expect(json.message).toBe(`GET /${'x/'.repeat(49)}… does not exist. Reference: /docs`);
+      expect((await gateway().get(`/v1/${gateway().key}`)).text).not.toContain(gateway().key.slice(13));
     });
 
     it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s /v1/cats', async (method) => {
       const answer = await gateway().call(method, '/v1/cats');
-      expectRefusal(answer, 404, 'Nothing is served at this path.');
+      expectRefusal(answer, 404, `${method} /v1/cats does not exist. Did you mean /v1/pets? Reference: /docs`);
       expect(answer.headers.has('allow')).toBe(false);
     });
   });
@@ -135,9 +163,20 @@ describeEachEngine('any path', (engine) => {
       await gateway().post('{"name":"Secret-Name"');
       await gateway().get(`/v1/pets/${key}?key=${key}`);
       await gateway().get(`/${key}`);
-      await expect.poll(() => logs.filter(({ path }) => String(path).includes('petstore_***')).length).toBe(2);
+      for (const encode of ENCODINGS) await gateway().get(`/${encode(key)}`);
+      await expect
+        .poll(() => logs.filter(({ path }) => ['/v1/pets/petstore_***', '/petstore_***'].includes(String(path))).length)
+        .toBe(2);
+      await expect.poll(() => logs.filter(({ path }) => path === '/***').length).toBe(ENCODINGS.length);
       expect(JSON.stringify(logs)).not.toContain(key.slice(13));
       expect(JSON.stringify(logs)).not.toContain('Secret-Name');
+    });
+
+    test('has 1024 characters of a path', async () => {
+      const { headers } = await gateway().get(`/${'long/'.repeat(2000)}`);
+      const findLine = () => gateway().logs.find((line) => line.requestId === headers.get('x-request-id'));
+      await expect.poll(findLine).toBeDefined();
+      expect(findLine()?.path).toHaveLength(1024);
     });
   });
 });

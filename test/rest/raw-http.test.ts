@@ -42,6 +42,41 @@ const REFUSED: readonly (readonly [what: string, bytes: string | Uint8Array, sta
   ['a header of 20 kB', get('/v1/pets', `X-Y: ${'x'.repeat(20_000)}`), 400],
   ['a path of 20 kB', get(`/${'x'.repeat(20_000)}`), 400],
   ['no Host', 'GET /v1/pets HTTP/1.1\r\n\r\n', 400],
+  ['an empty Host', 'GET /v1/pets HTTP/1.1\r\nHost:\r\n\r\n', 400],
+  ['two lines of Host', get('/v1/pets', 'Host: other.example'), 400],
+  ['two equal lines of Host', get('/v1/pets', HOST.trim()), 400],
+  ['a second Host behind 2000 other headers', get('/v1/pets', ...Array(2000).fill('a:'), 'Host: other.example'), 400],
+  ...[
+    'a b',
+    '<x>',
+    'a/b',
+    'a?b',
+    'a#b',
+    'user@a',
+    'a:b',
+    'a:65536',
+    'a%2',
+    '[::1',
+    '[a]',
+    '[fe80::1%eth0]',
+    'é',
+    'x'.repeat(256),
+  ].map((host) => [`Host: ${host}`, `GET /v1/pets HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 400] as const),
+  ...[
+    'http://',
+    'http://[%]/',
+    'http://[::1/',
+    'http://?',
+    'http:///v1/pets',
+    'http://a b/',
+    'http://u:p@a/',
+    'ftp://a/',
+  ].map((target) => [`the target ${target}`, get(target), 400] as const),
+  ...['//a@[%]/#', '/v1/pets#x', '*', 'pets.example:443', 'v1/pets', '?x', 'http://a/#x', '\\', '/\ta'].map(
+    (target) => [`the target ${target}`, get(target), 400] as const,
+  ),
+  ['bytes beyond ASCII in the target', get('/v1/pets?x=à'), 400],
+  ['HTTP/2.0 as text', `GET /v1/pets HTTP/2.0\r\n${HOST}\r\n`, 400],
   ['CONNECT', `CONNECT pets.example:443 HTTP/1.1\r\n${HOST}\r\n`, 405],
 ];
 
@@ -57,6 +92,9 @@ describeEachEngine('raw HTTP', (engine) => {
       expect(statuses).toEqual([status]);
       expect(errors).toEqual([{ code, message: expect.stringMatching(/^[A-Z].*\.$/), status }]);
       expect(text).toMatch(/^content-type: application\/json; charset=utf-8\r$/im);
+      expect(text).toMatch(/^date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r$/im);
+      expect(text).toMatch(/^cache-control: no-store\r$/im);
+      expect(text).toMatch(/^x-content-type-options: nosniff\r$/im);
       const [, requestId] = /^x-request-id: (\S+)\r$/im.exec(text) ?? [];
       const isLogged = () => gateway().logs.some((line) => line.requestId === requestId && line.status === status);
       await eventually(isLogged, 5000, 'a line in the log');
@@ -109,6 +147,19 @@ describeEachEngine('raw HTTP', (engine) => {
       ['HTTP/0.9, which has no headers', () => 'GET /v1/pets\r\n\r\n', [401]],
       ['HTTP/1.0 without a Host', () => `GET /v1/pets HTTP/1.0\r\n${authorization()}\r\n\r\n`, [200]],
       ['an address in the request line', () => get('http://pets.example/v1/pets', authorization()), [200]],
+      ['an address without a path', () => get('http://pets.example?x'), [200]],
+      ['an https address', () => get('HTTPS://pets.example:8443/v1/pets', authorization()), [200]],
+      ...['pets', 'pets_1.example:', '127.0.0.1:80', '[::1]:65535', 'a.b~c!$&()*+,;=%41', 'x'.repeat(255)].map(
+        (host) =>
+          [`Host: ${host}`, () => `GET /livez HTTP/1.1\r\nHost: ${host}\r\n\r\n`, [200]] as [
+            string,
+            () => string,
+            number[],
+          ],
+      ),
+      ['two lines of Authorization', () => get('/v1/pets', authorization(), 'Authorization: Bearer x'), [401]],
+      ['two equal lines of Authorization', () => get('/graphql?query={x}', authorization(), authorization()), [401]],
+      ['a refused target and a good one', () => get('http://') + get('/livez'), [400, 200]],
       ['OPTIONS *', () => `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`, [404]],
       ['TRACE', () => `TRACE /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\n\r\n`, [405]],
       ['an unknown expectation', () => get('/v1/pets', authorization(), 'Expect: cookies'), [200]],
@@ -130,6 +181,15 @@ describeEachEngine('raw HTTP', (engine) => {
       const head = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`;
       expect(readAnswers(await sendRaw(gateway().port, head + body, QUIET)).statuses).toEqual([100, 201]);
     });
+  });
+
+  it.each([
+    ['the Host', () => get('/v1/openapi.json'), 'http://pets.example/v1'],
+    ['the target instead of the Host', () => get('http://[::1]:80/v1/openapi.json'), 'http://[::1]:80/v1'],
+    ['the address that was reached', () => 'GET /v1/openapi.json HTTP/1.0\r\n\r\n', () => `${gateway().url}/v1`],
+  ])('the base address is %s', async (_what, bytes, expected) => {
+    const [, url] = /"servers":\[\{"url":"([^"]+)/.exec(await sendRaw(gateway().port, bytes(), QUIET)) ?? [];
+    expect(url).toBe(typeof expected === 'string' ? expected : expected());
   });
 
   it.concurrent.each([

@@ -11,22 +11,27 @@ const named = (...name: readonly number[]) => bytes('{"name":"', name, '","categ
 const petOf = (size: number) => `{"categoryId":1,"name":"${'x'.repeat(size - 26)}"}`;
 const streamOf = (text: string) => new Blob([text]).stream();
 
-const NOT_JSON: readonly (readonly [what: string, body: string])[] = [
-  ['a brace', '{'],
-  ['a comma at the end', '{"name":"Rex","categoryId":1,}'],
-  ['two objects', PET + PET],
-  ['something after the object', `${PET};`],
-  ['a comment', `${PET} // Rex`],
-  ['single quotes', "{'name':'Rex','categoryId':1}"],
-  ['names without quotes', '{name:"Rex",categoryId:1}'],
-  ['a form', 'name=Rex&categoryId=1'],
-  ['a raw line break in a string', '{"name":"R\nex","categoryId":1}'],
-  ['a raw NUL in a string', '{"name":"R\0ex","categoryId":1}'],
-  ['a wrong escape', '{"name":"\\x41","categoryId":1}'],
-  ['half an escape', '{"name":"\\u00","categoryId":1}'],
-  ['30000 brackets', '['.repeat(30_000)],
-  ['30000 objects', '{"a":'.repeat(10_000)],
-  ['no-break space', `\u00a0${PET}`],
+const NOT_JSON: readonly (readonly [what: string, body: string, line: number, column: number])[] = [
+  ['a brace', '{', 1, 2],
+  ['a comma at the end', '{"name":"Rex","categoryId":1,}', 1, 30],
+  ['two objects', PET + PET, 1, 30],
+  ['something after the object', `${PET};`, 1, 30],
+  ['a comment', `${PET} // Rex`, 1, 31],
+  ['single quotes', "{'name':'Rex','categoryId':1}", 1, 2],
+  ['names without quotes', '{name:"Rex",categoryId:1}', 1, 2],
+  ['a name without a colon', '{"name" "Rex"}', 1, 9],
+  ['a form', 'name=Rex&categoryId=1', 1, 1],
+  ['a raw line break in a string', '{"name":"R\nex","categoryId":1}', 1, 11],
+  ['a raw NUL in a string', '{"name":"R\0ex","categoryId":1}', 1, 11],
+  ['a wrong escape', '{"name":"\\x41","categoryId":1}', 1, 10],
+  ['half an escape', '{"name":"\\u00","categoryId":1}', 1, 10],
+  ['a leading zero', '{"categoryId":01}', 1, 16],
+  ['a number without its fraction', '{"categoryId":1.}', 1, 17],
+  ['a number without its exponent', '{"categoryId":-0e+,"name":"Rex"}', 1, 19],
+  ['a word that is none', '{\r\n  "name": "Rex",\r\n  "status": undefined\r\n}', 3, 13],
+  ['30000 brackets', '['.repeat(30_000), 1, 30_001],
+  ['10000 objects', '{"a":'.repeat(10_000), 1, 50_001],
+  ['no-break space', `\u00a0${PET}`, 1, 1],
 ];
 
 const NO_OBJECT = [
@@ -81,8 +86,8 @@ describeEachEngine('createPet › body', (engine) => {
     gateway().post(body, headers);
 
   describe('400', () => {
-    it.each(NOT_JSON)('%s is not valid JSON', async (_what, body) => {
-      expectRefusal(await post(body), 400, 'The body is not valid JSON.');
+    it.each(NOT_JSON)('%s is not valid JSON', async (_what, body, line, column) => {
+      expectRefusal(await post(body), 400, `The body is not valid JSON (line ${line}, column ${column}).`);
     });
 
     it.each(['', ' ', '\r\n\t '])('%j is empty', async (body) => {
@@ -98,7 +103,7 @@ describeEachEngine('createPet › body', (engine) => {
     });
 
     test('UTF-16 without its mark is not valid JSON', async () => {
-      expectRefusal(await post(Buffer.from(PET, 'utf16le')), 400, 'The body is not valid JSON.');
+      expectRefusal(await post(Buffer.from(PET, 'utf16le')), 400, 'The body is not valid JSON (line 1, column 2).');
     });
 
     test('brackets that a recursive reader would not survive, beside a number that needs one', async () => {

@@ -1,0 +1,18 @@
+/** How an API key begins. */
+const KEY = /petstore_\w+/g;
+
+/**
+ * A key whose letters, or whose beginning, somebody encoded: a run of 30 and more letters and digits, each as it is or
+ * percent-encoded, once or several times. No path of ours has so long a word.
+ */
+const LONG_WORD = /(?:[\dA-Za-z]|%(?:25)*[3-7][\dA-Fa-f]){30,}/g;
+
+/** A text from a URL, with whatever may be an API key in it replaced by `***`: for logs and messages. */
+export function maskKeys(text: string): string {
+  return text.replace(KEY, 'petstore_***').replace(LONG_WORD, '***');
+}
+
+/** Whether a text holds what looks like an API key. */
+export function holdsKey(text: string): boolean {
+  return text.search(KEY) >= 0;
+}

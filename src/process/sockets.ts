@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { ApiError } from '../errors.ts';
+import { rawRefusal, refuseAndEnd } from '../http/refusal.ts';
+import { harmless, type Logger } from '../log.ts';
+
+interface ParserError extends NodeJS.ErrnoException {
+  /** What the parser was reading. */
+  readonly rawPacket?: Buffer;
+}
+
+/**
+ * What the parser refuses, and what never reaches the app, gets an Error body, an id and a line in the log, too. Every
+ * socket has a listener for errors as long as it lives: Node takes its own away where it hands one over.
+ */
+export function watchSockets(server: Server, log: Logger): void {
+  const answers = new WeakMap<Duplex, ServerResponse>();
+  const refuse = (socket: Duplex, error: ApiError, isHead = false) => {
+    if (!socket.writable) return void socket.destroy();
+    const requestId = randomUUID();
+    socket.end(rawRefusal(error, requestId, isHead), () => socket.destroy());
+    log.info({ requestId, status: error.status, reason: error.message }, 'request refused unread');
+  };
+  server.on('connection', (socket) => socket.on('error', () => {})); // a connection that breaks is nobody's fault
+  server.prependListener('request', (request, answer) => answers.set(request.socket, answer));
+  server.on(
+    'clientError',
+    harmless(log, (error: ParserError, socket: Duplex) => {
+      const answer = answers.get(socket);
+      // The method is to be seen unless the header came in pieces.
+      const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
+      const answerFault = harmless(log, () => refuse(socket, parserRefusal(error.code), isHead));
+      if (answer === undefined || answer.writableFinished) answerFault();
+      // Pipelined, RFC 9112 §9.3.2: the requests before it get their own answers first.
+      else if (answer.req.complete) answer.once('close', answerFault);
+      // Nothing may be mixed into an answer that is being sent.
+      else if (answer.headersSent || !socket.writable) socket.destroy();
+      else refuseAndEnd(answer, parserRefusal(error.code));
+    }),
+  );
+  server.on(
+    'connect',
+    harmless(log, (_request: IncomingMessage, socket: Duplex) =>
+      refuse(
+        socket,
+        new ApiError('method_not_allowed', 'This is no proxy.', { headers: { Allow: 'GET, HEAD, POST' } }),
+      ),
+    ),
+  );
+  // An expectation other than 100-continue: RFC 9110 §10.1.1 lets a server ignore it.
+  server.on('checkExpectation', (request, answer) => server.emit('request', request, answer));
+}
+
+function parserRefusal(code: string | undefined): ApiError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new ApiError('bad_request', 'The header of the request is too large.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError('bad_request', 'The request did not arrive in time.');
+  return new ApiError('bad_request', 'The request is not valid HTTP.');
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from 'vitest';
+import { sendRaw } from '../support/client.ts';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+
+const [sqlite] = ENGINES as [TestEngine]; // always there; what is read is the same on each engine
+/** Node's limit for the request line and all headers, and ours for a body, less what the rest of the request needs. */
+const HEADER_BYTES = 15_000;
+const BODY_BYTES = 65_000;
+/** Nothing that anybody sends may hold the process for longer, in ms. */
+const HELD_MAX_MS = 250;
+/** Twice the input may cost at most this many times as much: in proportion is 2, by the square 4. */
+const GROWTH_MAX = 3;
+/** What costs less than this many small requests is not worth an attack, however it grows. */
+const SMALL_REQUESTS = 6;
+const ROUNDS = 4;
+
+/** One kind of input: a text of about so many bytes. */
+type Input = (bytes: number) => string;
+const repeat =
+  (piece: string, before = '', after = ''): Input =>
+  (bytes) =>
+    before + piece.repeat(Math.max(1, Math.floor((bytes - before.length - after.length) / piece.length))) + after;
+
+const HEADERS: readonly (readonly [header: string, path: string, value: Input])[] = [
+  ['Accept', '/', repeat(',')],
+  ['Accept', '/graphql', repeat('a/b;q=0.1,')],
+  ['Accept', '/graphql', repeat(';q')],
+  ['Accept-Encoding', '/docs', repeat(',')],
+  ['Accept-Encoding', '/docs', repeat('a;q=0.1,')],
+  ['If-None-Match', '/docs', repeat('W/"x",')],
+  ['If-None-Match', '/docs', repeat(' ,')],
+  ['Cache-Control', '/docs', repeat('no-cache ,')],
+  ['X-Request-Id', '/v1/pets', repeat('a')],
+  ['X-Request-Id', '/v1/pets', repeat('petstore')],
+  ['traceparent', '/v1/pets', repeat('0', '00-')],
+  ['Origin', '/v1/pets', repeat('a.')],
+  ['Access-Control-Request-Headers', '/v1/pets', repeat('x-a,')],
+  ['Idempotency-Key', '/v1/pets', repeat('x')],
+  ['Authorization', '/v1/pets', repeat(' ', 'Bearer ', 'x y')],
+  ['Authorization', '/v1/pets', repeat('=', 'Bearer a', '~')],
+  ['Authorization', '/graphql', repeat('a', 'Bearer petstore_')],
+  ['Content-Type', '/v1/pets', repeat(' ', 'application/json', 'x')],
+  ['Content-Type', '/v1/pets', repeat(';a=b', 'application/json')],
+  ['Content-Encoding', '/v1/pets', repeat(' ', 'a', 'b')],
+  ['Host', '/v1/pets', repeat('a:')],
+  ['Host', '/v1/pets', repeat(':', '[', ']')],
+  ['Cookie', '/v1/pets', repeat('a=b; ')],
+  ['Connection', '/v1/pets', repeat('close,')],
+  ['X', '/v1/pets', repeat('\r\na:')],
+  ['X', '/', repeat('\r\nAccept: a')],
+];
+
+const TARGETS: readonly Input[] = [
+  repeat('&', '/v1/pets?'),
+  repeat('limit=1&', '/v1/pets?'),
+  repeat('%', '/v1/pets?status='),
+  repeat('%F0', '/v1/pets?status='),
+  repeat('a=b&', '/graphql?query={x}&'),
+  repeat('1', '/v1/pets/'),
+  repeat('1', '/v1/pets?after='),
+  repeat('/', '/v1/pets'),
+  repeat('a/', '/'),
+  repeat('%25', '/'),
+  repeat('%2525', '/petstore_'),
+  repeat('a'.repeat(29).concat('/'), '/'),
+  repeat('?', '/'),
+  repeat('a.', 'http://', '/'),
+  repeat('[', 'http://', '/'),
+  repeat('@', '/a'),
+];
+
+const animal =
+  (categoryId: Input): Input =>
+  (bytes) =>
+    `{"name":"a","categoryId":${categoryId(bytes - 30)}}`;
+const BODIES: readonly Input[] = [
+  animal(repeat('1')),
+  animal(repeat('0', '1')),
+  animal(repeat('0', '1', '1')),
+  animal(repeat('0', '1', '1.5')),
+  animal(repeat('0', '0.', '1')),
+  animal(repeat('10', '1.', 'e5')),
+  animal(repeat('9', '1e')),
+  animal(repeat('0', '1e-', '1')),
+  animal(repeat('1e2,', '[', '1]')),
+  repeat('[', '', '1e1'),
+  repeat('{"a":', '{"b":1e1,"c":'),
+  repeat('"a":12345678901234567890,', '{', '"b":1}'),
+  repeat('\\u0041', '{"name":"', '","categoryId":1}'),
+  repeat('\\', '{"name":"'),
+  repeat(' ', '{"name":"a","categoryId":1', 'x'),
+  repeat('\n', '', 'x'),
+  repeat('1.1.', '"', '"'),
+  repeat('"', '{'),
+];
+
+/** A request of one kind, with an input of so many bytes. */
+type Request = (bytes: number, key: string) => string;
+const KINDS: readonly (readonly [what: string, most: number, request: Request])[] = [
+  ...HEADERS.map(([header, path, value]): (typeof KINDS)[number] => [
+    `${header}: ${JSON.stringify(value(60))} at ${path}`,
+    HEADER_BYTES,
+    (bytes, key) => get(path, [`${header}: ${value(bytes)}`], header === 'Host' ? [] : ['Host: x'], key),
+  ]),
+  ...TARGETS.map((target): (typeof KINDS)[number] => [
+    `target ${target(60)}`,
+    HEADER_BYTES,
+    (bytes, key) => get(target(bytes), [], ['Host: x'], key),
+  ]),
+  ...BODIES.map((body): (typeof KINDS)[number] => [
+    `body ${JSON.stringify(body(60))}`,
+    BODY_BYTES,
+    (bytes, key) => post(body(bytes), key),
+  ]),
+];
+
+function get(target: string, headers: string[], host: string[], key: string): string {
+  const own = headers.some((header) => header.startsWith('Authorization')) ? [] : [`Authorization: Bearer ${key}`];
+  const lines = [`GET ${target} HTTP/1.1`, 'Connection: close', ...host, ...own, ...headers];
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+function post(body: string, key: string): string {
+  const lines = ['POST /v1/pets HTTP/1.1', 'Host: x', 'Connection: close', `Authorization: Bearer ${key}`];
+  return `${lines.join('\r\n')}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** The CPU time of a request, client and server together, in ms: the least of a few, for other work only adds to it. */
+async function cost({ port, key }: TestGateway, request: Request, bytes: number): Promise<number> {
+  const text = request(bytes, key);
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = process.cpuUsage();
+    await sendRaw(port, text, { quietMs: 10_000 });
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1000);
+  }
+  return least;
+}
+
+describe('the work for a request grows with its bytes, not with their square', () => {
+  const started = startGateway(sqlite);
+  let small: number | undefined; // the cost of a small request
+
+  it.each(KINDS)('%s', async (_what, most, request) => {
+    const gateway = await started;
+    small ??= await cost(gateway, () => get('/livez', [], ['Host: x'], gateway.key), 0);
+    const half = await cost(gateway, request, most / 2);
+    const whole = await cost(gateway, request, most);
+    expect(whole).toBeLessThan(HELD_MAX_MS);
+    expect(whole).toBeLessThan(Math.max(GROWTH_MAX * half, SMALL_REQUESTS * small));
+  });
+});
