@@ -5,7 +5,7 @@ const { engines } = JSON.parse(
 const needed = /\d+/.exec(engines.node)?.[0];
 if (Number.parseInt(process.versions.node, 10) < Number(needed)) {
   console.error(`The Petstore Gateway needs Node ${needed} or newer; this is Node ${process.versions.node}.`);
-  process.exitCode = 1;
+  process.exitCode = 2;
 } else {
   await import('./src/main.ts');
 }

@@ -40,7 +40,7 @@ describe('npm start', () => {
       (error) => error,
     );
     expect(failed).toMatchObject({
-      code: 1,
+      code: 2,
       stdout: '',
       stderr: 'The Petstore Gateway needs Node 24 or newer; this is Node 20.20.2.\n',
     });
