@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { maskCredentials } from './credentials.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -18,6 +18,8 @@ export interface Config {
   readonly databaseUrl: string;
   /** True when nobody set DATABASE_URL: a newcomer's machine. */
   readonly embedded: boolean;
+  /** True for `sqlite::memory:`: nobody but this process sees the database. */
+  readonly inMemory: boolean;
   /** Connections to the database per process. */
   readonly databasePoolMax: number;
   /** Base address shown in the OpenAPI document, without a trailing slash; absent: from the request. */
@@ -42,25 +44,54 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Adds the settings of a `.env` file, if there is one in the working folder; what is set already stays. */
-export function loadDotEnv(): void {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-}
+/** Settings by name, as the environment has them. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** Adds `settings`, as of a `.env` file, to the environment of this process; what is set already stays. */
+export function addToEnvironment(settings: Environment): void {
+  for (const [name, value] of Object.entries(settings)) process.env[name] ??= value;
+}
 
 /**
  * The configuration that `environment` (by default the process's own) describes. An empty value counts as absent.
  * Throws ConfigError for the first wrong value.
  */
 export function readConfig(environment: Environment = process.env): Config {
-  const text = (name: string): string | undefined => environment[name]?.trim() || undefined;
+  const config = readSettings((name) => environment[name]?.trim() || undefined);
+  if (config.inMemory && config.workers > 1) {
+    throw wrong('WORKERS', String(config.workers), '1, because sqlite::memory: is seen by one process only');
+  }
+  // Elsewhere `npm run migrate` can do it; and a worker, which never migrates, has no database in memory.
+  if (config.inMemory && !config.migrateOnStart) {
+    throw wrong('MIGRATE_ON_START', 'false', 'true, because nobody else can migrate sqlite::memory:');
+  }
+  return config;
+}
+
+/** The names of all settings, in the order in which they are read. */
+export function settingNames(): readonly string[] {
+  const names = new Set<string>();
+  readSettings((name) => {
+    names.add(name);
+    return undefined;
+  });
+  return [...names];
+}
+
+/** How a setting was given in the environment, with no secret in it; undefined when it was not. */
+export function givenSetting(name: string): string | undefined {
+  const given = process.env[name]?.trim();
+  return given ? maskCredentials(given) : undefined;
+}
+
+function readSettings(text: (name: string) => string | undefined): Config {
   const databaseUrl = text('DATABASE_URL');
   return Object.freeze({
     host: text('HOST') ?? '127.0.0.1',
     port: wholeNumber('PORT', text('PORT'), 4000, 0, 65_535),
     databaseUrl: parseDatabaseUrl(databaseUrl) ?? DEFAULT_DATABASE_URL,
     embedded: databaseUrl === undefined,
+    inMemory: databaseUrl === 'sqlite::memory:',
     databasePoolMax: wholeNumber('DATABASE_POOL_MAX', text('DATABASE_POOL_MAX'), 10, 1, 1000),
     publicUrl: parsePublicUrl(text('PUBLIC_URL')),
     corsOrigins: parseOrigins(text('CORS_ORIGINS')),
@@ -141,14 +172,4 @@ function parseDatabaseUrl(value: string | undefined): string | undefined {
     maskCredentials(value),
     'mysql://user:password@host:3306/database, sqlite:PATH or sqlite::memory:',
   );
-}
-
-/** `scheme://user@…`: nothing secret before the @, except that a web address may have a token for a user. */
-const USER_ONLY = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^:@/%]*@[^@]*$/i;
-
-/** `text` with whatever may be a password in an address replaced by `***`. */
-export function maskCredentials(text: string): string {
-  // Greedy up to the last @: a password may hold @, / and : that somebody forgot to encode.
-  const masked = USER_ONLY.test(text) ? text : text.replace(/^([a-z][a-z0-9+.-]*:\/*)?([^:@/]*):(.*)@/i, '$1$2:***@');
-  return masked.replaceAll(/([?&](?:password|pwd)=)[^&]*/gi, '$1***'); // as other drivers write it
 }

@@ -1,4 +1,5 @@
-import { type Config, ConfigError, maskCredentials } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
+import { maskCredentials } from './credentials.ts';
 import { ApiError } from './errors.ts';
 
 /** A command called with wrong words: one line on standard error, exit code 2. */

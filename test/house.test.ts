@@ -1,13 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { printedSchema } from '../src/schema/schema.ts';
+import { ROOT, tracked } from './support/tracked-files.ts';
 
-const ROOT = join(import.meta.dirname, '..');
-const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
-  .split('\0')
-  .filter((path) => path !== '' && existsSync(join(ROOT, path)));
 const sources = tracked.filter((path) => path.startsWith('src/'));
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const readJson = (path: string): any => JSON.parse(read(path));
@@ -35,12 +31,6 @@ describe('the house', () => {
     const names = sources.map((path) => basename(path));
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     expect(names.filter((name) => /^(?:index|utils?|helpers?|types?|common)\.\w+$/.test(name))).toEqual([]);
-  });
-
-  test('every room has its list of what it may import', () => {
-    const rooms = new Set(sources.flatMap((path) => path.match(/^src\/[^/]+(?=\/)/)?.[0] ?? []));
-    const listed: string[] = readJson('biome.json').overrides.flatMap(({ includes }: any) => includes);
-    expect([...rooms].filter((room) => !listed.includes(`${room}/**`))).toEqual([]);
   });
 
   test('every npm command of the documents exists', () => {

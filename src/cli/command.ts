@@ -1,7 +1,9 @@
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { type Config, loadDotEnv, readConfig } from '../config.ts';
+import type { ParseArgsOptionsConfig } from 'node:util';
+import { readCommandLine, type Words } from '../command-line.ts';
+import { type Config, readConfig } from '../config.ts';
 import { connectDatabase, type Database } from '../database/connect.ts';
 import { migrateUp } from '../database/migrations.ts';
+import { loadDotEnv, type UnknownName } from '../dot-env.ts';
 import { explainFailure, UsageError } from '../failure.ts';
 
 /** A command of `npm run`. */
@@ -15,10 +17,10 @@ export interface Command<Options extends ParseArgsOptionsConfig> {
 }
 
 /** The words of a call, and what every command may need. */
-export interface CommandInput<Options extends ParseArgsOptionsConfig> {
-  readonly values: ReturnType<typeof parseArgs<{ options: Options }>>['values'];
-  readonly positionals: readonly string[];
+export interface CommandInput<Options extends ParseArgsOptionsConfig> extends Omit<Words<Options>, 'help'> {
   readonly config: Config;
+  /** Names in `.env` that no setting has. */
+  readonly unknownNames: readonly UnknownName[];
 }
 
 /**
@@ -28,11 +30,11 @@ export interface CommandInput<Options extends ParseArgsOptionsConfig> {
 export async function runCommand<Options extends ParseArgsOptionsConfig>(command: Command<Options>): Promise<void> {
   let config: Config | undefined;
   try {
-    const { values, positionals } = parseWords(command);
-    if (process.argv.slice(2).some((word) => word === '--help' || word === '-h')) return console.log(command.help);
-    loadDotEnv();
+    const { values, positionals, help } = readCommandLine(command.options, command.positionals);
+    if (help) return console.log(command.help);
+    const unknownNames = loadDotEnv();
     config = readConfig();
-    await command.run({ values, positionals, config });
+    await command.run({ values, positionals, config, unknownNames });
   } catch (error) {
     const { line, exitCode } = explainFailure(error, config);
     console.error(line);
@@ -40,22 +42,12 @@ export async function runCommand<Options extends ParseArgsOptionsConfig>(command
   }
 }
 
-function parseWords<Options extends ParseArgsOptionsConfig>({ options, positionals = 0 }: Command<Options>) {
-  const withHelp = { ...options, help: { type: 'boolean' as const, short: 'h' } };
-  try {
-    const parsed = parseArgs({ options: withHelp, allowPositionals: true });
-    const extra = parsed.positionals[positionals];
-    if (extra !== undefined) throw new UsageError(`Unknown word "${extra}"; --help shows what is possible.`);
-    return parsed as unknown as Pick<CommandInput<Options>, 'values' | 'positionals'>; // parseArgs forgets the generic
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    const [sentence] = (error as Error).message.split(/\.\s/); // parseArgs throws Errors of several sentences
-    throw new UsageError(`${sentence}; --help shows what is possible.`);
-  }
-}
-
-/** Opens the database, brings its schema up to date if the configuration allows, and closes it afterwards. */
+/**
+ * Opens the database, brings its schema up to date if the configuration allows, and closes it afterwards. Throws
+ * UsageError for `sqlite::memory:`, which no other process sees.
+ */
 export async function withDatabase<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
+  if (config.inMemory) throw new UsageError('sqlite::memory: ends with its process: a command cannot reach it.');
   const database = connectDatabase(config);
   try {
     await database.ping();

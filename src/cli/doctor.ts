@@ -1,91 +1,72 @@
-import type { Config } from '../config.ts';
-import { maskCredentials } from '../config.ts';
-import { connectDatabase, type Database } from '../database/connect.ts';
-import { migrationStatus } from '../database/migrations.ts';
-import { explainFailure } from '../failure.ts';
-import { createKeyStore } from '../keys/key-store.ts';
-import { LIST_LIMIT } from '../pets/pet.ts';
-import { printTable, runCommand } from './command.ts';
+import { describeUnknown, type UnknownName } from '../dot-env.ts';
+import { type CommandInput, printTable, runCommand } from './command.ts';
+import { describeSettings, type Setting } from './described-settings.ts';
+import { examineDatabase, type Findings, readLimits } from './examination.ts';
 
-const HELP = `One page: is everything as it should be?
+const HELP = `One page: is everything as it should be? Changes and creates nothing.
 
-  npm run doctor
+  npm run doctor [-- --json]
 
-Shows the configuration (secrets masked), whether the database answers, its version, the migrations, the number of
-API keys and the limits. Exit code 1 when something is wrong. Changes nothing.`;
+Shows the configuration (secrets masked), unknown names in .env, whether the
+database answers and takes writes, its version, the migrations, the schema,
+the number of API keys and the limits.
+
+  --json      for programs
+
+Exit code 1 when something is wrong.`;
+
+const OPTIONS = { json: { type: 'boolean' } } as const;
+
+interface Examination {
+  readonly well: boolean;
+  readonly problems: readonly string[];
+  readonly configuration: readonly Setting[];
+  readonly unknownNames: readonly UnknownName[];
+  readonly database: Findings['facts'];
+  readonly limits: Readonly<Record<string, string>>;
+}
 
 await runCommand({
   help: HELP,
-  options: {},
-  async run({ config }) {
-    printSection('Configuration', describeConfig(config));
-    const database = connectDatabase(config);
-    try {
-      const findings = await examine(database, config);
-      printSection('Database', findings.rows);
-      printSection('Limits', [
-        ['list', `${LIST_LIMIT.least} to ${LIST_LIMIT.most} animals, by default ${LIST_LIMIT.fallback}`],
-        ['body', `${config.bodyLimitBytes} bytes`],
-      ]);
-      for (const problem of findings.problems) console.log(`WRONG: ${problem}`);
-      if (findings.problems.length === 0) console.log('All is well.');
-      else process.exitCode = 1;
-    } finally {
-      await database.close();
-    }
+  options: OPTIONS,
+  async run(input) {
+    const examination = await examine(input);
+    if (input.values.json) console.log(JSON.stringify(examination, null, 2));
+    else printPage(examination);
+    if (!examination.well) process.exitCode = 1;
   },
 });
 
-interface Findings {
-  readonly rows: string[][];
-  readonly problems: string[];
-}
-
-async function examine(database: Database, config: Config): Promise<Findings> {
-  const rows: string[][] = [];
-  const problems: string[] = [];
-  try {
-    rows.push([
-      'answers',
-      `yes, ${database.engine === 'mysql' ? 'MySQL protocol' : 'SQLite'} ${await database.ping()}`,
-    ]);
-    const { completed, pending } = await migrationStatus(database);
-    rows.push(['migrations', `${completed.length} done, ${pending.length} pending`]);
-    if (pending.length > 0) {
-      problems.push(`migrations are pending: npm run migrate${config.migrateOnStart ? ', or npm start' : ''}`);
-      return { rows, problems };
-    }
-    const keys = await createKeyStore(database).list();
-    const valid = keys.filter((key) => !key.revokedAt && (!key.expiresAt || key.expiresAt.getTime() > Date.now()));
-    rows.push(['API keys', `${valid.length} valid of ${keys.length}`]);
-    if (valid.length === 0) problems.push('no valid API key: npm run keys -- create --name NAME');
-  } catch (error) {
-    rows.push(['answers', 'no']);
-    problems.push(explainFailure(error, config).line);
-  }
-  return { rows, problems };
-}
-
-function describeConfig(config: Config): string[][] {
-  const shown = {
-    HOST: config.host,
-    PORT: config.port,
-    DATABASE_URL: `${maskCredentials(config.databaseUrl)}${config.embedded ? ' (default)' : ''}`,
-    DATABASE_POOL_MAX: config.databasePoolMax,
-    PUBLIC_URL: config.publicUrl ?? 'from the request',
-    CORS_ORIGINS: config.corsOrigins === '*' ? '*' : config.corsOrigins.join(', '),
-    BODY_LIMIT: config.bodyLimitBytes,
-    WORKERS: config.workers,
-    LOG_LEVEL: config.logLevel,
-    MIGRATE_ON_START: config.migrateOnStart,
-    GRAPHIQL: config.graphiql,
-    SAMPLE_DATA: config.sampleData,
-    SHUTDOWN_GRACE_MS: config.shutdownGraceMs,
+async function examine({ config, unknownNames }: CommandInput<typeof OPTIONS>): Promise<Examination> {
+  const { facts, problems: found } = await examineDatabase(config);
+  // A name far from every setting is another program's: Compose reads the same file.
+  const problems = [...unknownNames.filter(({ meant }) => meant !== undefined).map(describeUnknown), ...found];
+  return {
+    well: problems.length === 0,
+    problems,
+    configuration: describeSettings(config),
+    unknownNames,
+    database: facts,
+    limits: readLimits(config),
   };
-  return Object.entries(shown).map(([name, value]) => [name, String(value)]);
 }
 
-function printSection(title: string, rows: readonly string[][]): void {
+function printPage({ configuration, unknownNames, database, limits, problems }: Examination): void {
+  printSection(
+    'Configuration',
+    configuration.map(({ name, value, isDefault }) => [name, `${value ?? 'not set'}${isDefault ? ' (default)' : ''}`]),
+  );
+  if (unknownNames.length > 0) {
+    const others = unknownNames.map(({ name, meant }) => [name, meant ? `did you mean ${meant}?` : 'no setting']);
+    printSection('Unknown names in .env', others);
+  }
+  printSection('Database', Object.entries(database));
+  printSection('Limits', Object.entries(limits));
+  for (const problem of problems) console.log(`WRONG: ${problem}`);
+  if (problems.length === 0) console.log('All is well.');
+}
+
+function printSection(title: string, rows: readonly (readonly string[])[]): void {
   console.log(title);
   printTable(rows.map(([label = '', ...cells]) => [`  ${label}`, ...cells]));
   console.log('');

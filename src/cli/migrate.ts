@@ -1,7 +1,8 @@
-import { connectDatabase } from '../database/connect.ts';
+import type { Config } from '../config.ts';
 import { migrateDown, migrateUp, migrationStatus } from '../database/migrations.ts';
 import { UsageError } from '../failure.ts';
-import { runCommand } from './command.ts';
+import { runCommand, withDatabase } from './command.ts';
+import { openToLook } from './existing-database.ts';
 
 const HELP = `Schema migrations. Safe to run from several processes at once: one works, the others wait.
 
@@ -14,20 +15,21 @@ await runCommand({
   options: { status: { type: 'boolean' }, rollback: { type: 'boolean' } },
   async run({ values, config }) {
     if (values.status && values.rollback) throw new UsageError('Give --status or --rollback, not both.');
-    const database = connectDatabase(config);
-    try {
-      await database.ping();
-      if (values.status) {
-        const { completed, pending } = await migrationStatus(database);
-        for (const name of completed) console.log(`done     ${name}`);
-        for (const name of pending) console.log(`pending  ${name}`);
-        return;
-      }
-      const names = await (values.rollback ? migrateDown(database) : migrateUp(database));
-      for (const name of names) console.log(`${values.rollback ? 'taken back' : 'done'}  ${name}`);
-      if (names.length === 0) console.log('Nothing to do.');
-    } finally {
-      await database.close();
-    }
+    if (values.status) return printStatus(config);
+    const work = values.rollback ? migrateDown : migrateUp;
+    const names = await withDatabase({ ...config, migrateOnStart: false }, work);
+    for (const name of names) console.log(`${values.rollback ? 'taken back' : 'done'}  ${name}`);
+    if (names.length === 0) console.log('Nothing to do.');
   },
 });
+
+async function printStatus(config: Config): Promise<void> {
+  const { database } = openToLook(config);
+  try {
+    const { completed, pending } = await migrationStatus(database);
+    for (const name of completed) console.log(`done     ${name}`);
+    for (const name of pending) console.log(`pending  ${name}`);
+  } finally {
+    await database.close();
+  }
+}

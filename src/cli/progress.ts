@@ -4,9 +4,12 @@ export interface Progress {
   end(done: number): void;
 }
 
-const BAR_WIDTH = 30;
+const BAR_MIN = 10;
+const BAR_MAX = 30;
 const REDRAW_MS = 100;
 const LINE_MS = 5000;
+/** A terminal that does not tell its width. */
+const COLUMNS_FALLBACK = 80;
 
 /** Starts the clock for `total` things, called `noun`. */
 export function createProgress(total: number, noun: string, stream: NodeJS.WriteStream = process.stdout): Progress {
@@ -19,9 +22,12 @@ export function createProgress(total: number, noun: string, stream: NodeJS.Write
     const left = rate > 0 ? Math.ceil((total - done) / rate) : 0;
     return `${format(done)} of ${format(total)} ${noun}, ${format(rate)}/s, ${left} s left`;
   };
-  const bar = (done: number): string => {
-    const filled = Math.round((done / total) * BAR_WIDTH);
-    return `[${'#'.repeat(filled)}${' '.repeat(BAR_WIDTH - filled)}]`;
+  /** One line that leaves the last column free: a terminal that wraps would keep what a redraw cannot reach. */
+  const line = (done: number): string => {
+    const columns = (stream.columns || COLUMNS_FALLBACK) - 1;
+    const text = describe(done);
+    const width = Math.min(BAR_MAX, columns - text.length - '[] '.length);
+    return (width < BAR_MIN ? text : `[${bar(done / total, width)}] ${text}`).slice(0, columns);
   };
 
   return {
@@ -29,13 +35,17 @@ export function createProgress(total: number, noun: string, stream: NodeJS.Write
       const now = performance.now();
       if (now - saidAt < (stream.isTTY ? REDRAW_MS : LINE_MS)) return;
       saidAt = now;
-      stream.write(stream.isTTY ? `\r${bar(done)} ${describe(done)}\u001B[K` : `${describe(done)}\n`);
+      stream.write(stream.isTTY ? `\r${line(done)}\u001B[K` : `${describe(done)}\n`);
     },
     end(done) {
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
       stream.write(`${stream.isTTY ? '\r\u001B[K' : ''}${format(done)} ${noun} added in ${seconds} s.\n`);
     },
   };
+}
+
+function bar(part: number, width: number): string {
+  return '#'.repeat(Math.round(part * width)).padEnd(width);
 }
 
 function format(count: number): string {

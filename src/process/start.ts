@@ -1,9 +1,12 @@
 import cluster from 'node:cluster';
-import { type Config, loadDotEnv, readConfig } from '../config.ts';
+import { readCommandLine } from '../command-line.ts';
+import { type Config, readConfig } from '../config.ts';
+import { describeUnknown, loadDotEnv } from '../dot-env.ts';
 import { explainFailure } from '../failure.ts';
 import { createGateway } from '../gateway.ts';
 import { createLog, type Logger } from '../log.ts';
-import { welcome } from './first-start.ts';
+import { readableOutput } from '../readable-log.ts';
+import { START_HELP, welcome } from './first-start.ts';
 import { serve } from './serve.ts';
 import { superviseWorkers } from './workers.ts';
 
@@ -11,9 +14,12 @@ import { superviseWorkers } from './workers.ts';
 export async function start(): Promise<void> {
   let config: Config | undefined;
   try {
-    loadDotEnv();
+    if (readCommandLine({}).help) return console.log(START_HELP);
+    const unknownNames = loadDotEnv();
     config = readConfig();
-    await startProcesses(config, createLog(config.logLevel));
+    const log = createLog(config.logLevel, await readableOutput());
+    for (const unknown of unknownNames) if (cluster.isPrimary && unknown.meant) log.warn(describeUnknown(unknown));
+    await startProcesses(config, log);
   } catch (error) {
     const { line, exitCode } = explainFailure(error, config);
     console.error(line);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { command, expectFailure } from './command.ts';
 
-const COMMANDS = ['keys', 'migrate', 'seed', 'print-schema', 'deprecation-report', 'doctor'];
+const COMMANDS = ['../main', 'keys', 'migrate', 'seed', 'print-schema', 'deprecation-report', 'doctor'];
 
 /** Calls that are wrong, and what the one line says. */
 const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string, string>])[] = [
@@ -44,6 +44,24 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
   ['deprecation-report report --days 3651', /^--days must be/],
   ['deprecation-report report --days soon', /^--days must be/],
   ['deprecation-report report more', /^Unknown word "more"/],
+  ['../main --port 5000', /^Unknown option '--port'; --help/],
+  ['../main now', /^Unknown word "now"/],
+  [
+    '../main',
+    /^WORKERS="2" is not allowed: 1, because sqlite::memory: is seen by one process only$/,
+    memory('WORKERS', '2'),
+  ],
+  ['../main', /^MIGRATE_ON_START="false" is not allowed: true, because nobody/, memory('MIGRATE_ON_START', 'false')],
+  ['keys create --name x', /^sqlite::memory: ends with its process/, memory()],
+  ['seed --pets 1', /^sqlite::memory: ends with its process/, memory()],
+  ['seed', /^npm took --pets for itself; put -- first: npm run seed -- --pets …$/, swallowed('seed', { pets: '5' })],
+  [
+    'keys create',
+    /^npm took --name, --expires for itself; put -- first: npm run keys -- create --name --expires …$/,
+    swallowed('keys', { name: 'foo', expires: '90d' }),
+  ],
+  ['deprecation-report report', /^npm took --json for itself/, swallowed('deprecations', { json: 'true' })],
+  ['migrate', /^npm took --rollback for itself/, swallowed('migrate', { rollback: 'true' })],
   ['doctor --fix', /Unknown option '--fix'/],
   ['doctor please', /^Unknown word "please"/],
   ['doctor', /^PORT="x" is not allowed: a whole number from 0 to 65535$/, { PORT: 'x' }],
@@ -53,6 +71,16 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
   ['seed --pets 1', /^DATABASE_URL: unknown option "tls"/, { DATABASE_URL: 'mysql://u:S3cret@h/d?tls=S3cret' }],
 ];
 
+function memory(name = 'PORT', value = '0'): Record<string, string> {
+  return { DATABASE_URL: 'sqlite::memory:', [name]: value };
+}
+
+/** What npm adds to the environment when its own words end at a missing `--`. */
+function swallowed(script: string, options: Record<string, string>): Record<string, string> {
+  const taken = Object.entries(options).map(([name, value]) => [`npm_config_${name}`, value]);
+  return { npm_lifecycle_event: script, ...Object.fromEntries(taken) };
+}
+
 const CALLS = WRONG.map(([call, line, env = {}]) => ({ call, line, env }));
 
 describe('commands › --help', () => {
@@ -60,7 +88,7 @@ describe('commands › --help', () => {
     const { code, stdout, stderr } = await command(name, ['--help'], { DATABASE_URL: 'nonsense' });
     expect(stderr).toBe('');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^[A-Z].*\n\n {2}npm run \S+/s);
+    expect(stdout).toMatch(/^[A-Z].*\n\n {2}npm (?:run|start)/s);
     expect(stdout.split('\n').every((line) => line.length <= 120)).toBe(true);
     expect((await command(name, ['-h'])).stdout).toBe(stdout);
   });

@@ -35,7 +35,7 @@ async function startStranger(greeting: string): Promise<number> {
 describe('a start that fails', () => {
   it.each(['1', '2'])('the port is in use, WORKERS=%s: says so and what to do', async (workers) => {
     const port = await startStranger('');
-    const { code, line } = await failToStart({ PORT: String(port), WORKERS: workers, DATABASE_URL: 'sqlite::memory:' });
+    const { code, line } = await failToStart({ PORT: String(port), WORKERS: workers });
     expect(line).toBe(
       `Port ${port} of 127.0.0.1 is in use by another program: stop that one, or choose another with PORT=${port + 1} npm start`,
     );

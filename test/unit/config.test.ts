@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, it, test } from 'vitest';
-import { type Config, ConfigError, maskCredentials, readConfig } from '../../src/config.ts';
+import { type Config, ConfigError, readConfig } from '../../src/config.ts';
+import { maskCredentials } from '../../src/credentials.ts';
 
 type Row = readonly [variable: string, value: string, field: keyof Config, expected: unknown];
 
@@ -9,6 +10,7 @@ const DEFAULTS: Config = {
   port: 4000,
   databaseUrl: 'sqlite:data/petstore.sqlite',
   embedded: true,
+  inMemory: false,
   databasePoolMax: 10,
   publicUrl: undefined,
   corsOrigins: '*',

@@ -1,0 +1,71 @@
+import type { Config } from '../config.ts';
+import type { Database } from '../database/connect.ts';
+import { migrationStatus } from '../database/migrations.ts';
+import { explainFailure } from '../failure.ts';
+import { LIMITS } from '../graphql/limits.ts';
+import { createKeyStore } from '../keys/key-store.ts';
+import { LIST_LIMIT } from '../pets/pet.ts';
+import { openToLook, probeWrite } from './existing-database.ts';
+
+/** What a look at the database finds. */
+export interface Findings {
+  readonly facts: Readonly<Record<string, string>>;
+  /** One line each, with what to do. */
+  readonly problems: readonly string[];
+}
+
+/** Looks at the database of the configuration, and changes nothing in it. */
+export async function examineDatabase(config: Config): Promise<Findings> {
+  if (config.inMemory) return { facts: { exists: 'in memory, while the gateway runs' }, problems: [] };
+  const facts: Record<string, string> = {};
+  const problems: string[] = [];
+  const { database, exists } = openToLook(config);
+  try {
+    if (exists) await collectFacts(database, config, facts, problems);
+    else {
+      facts.exists = 'no';
+      problems.push('there is no database file yet: npm start makes it');
+    }
+  } catch (error) {
+    facts.answers ??= 'no';
+    problems.push(explainFailure(error, config).line);
+  } finally {
+    await database.close();
+  }
+  return { facts, problems };
+}
+
+async function collectFacts(
+  database: Database,
+  config: Config,
+  facts: Record<string, string>,
+  problems: string[],
+): Promise<void> {
+  facts.answers = `yes, ${database.engine === 'mysql' ? 'MySQL protocol' : 'SQLite'} ${await database.ping()}`;
+  const { completed, pending } = await migrationStatus(database);
+  facts.migrations = `${completed.length} done, ${pending.length} pending`;
+  if (pending.length > 0) {
+    problems.push(`migrations are pending: npm run migrate${config.migrateOnStart ? ', or npm start' : ''}`);
+    return;
+  }
+  facts['takes writes'] = 'no';
+  await probeWrite(database, config).then(
+    () => {
+      facts['takes writes'] = 'yes';
+    },
+    (error) => problems.push(`the database takes no writes: ${explainFailure(error).line}`),
+  );
+  const keys = await createKeyStore(database).list();
+  const valid = keys.filter((key) => !key.revokedAt && (!key.expiresAt || key.expiresAt.getTime() > Date.now()));
+  facts['API keys'] = `${valid.length} valid of ${keys.length}`;
+  if (valid.length === 0) problems.push('no valid API key: npm run keys -- create --name NAME');
+}
+
+/** The largest request of each kind. */
+export function readLimits(config: Config): Readonly<Record<string, string>> {
+  return {
+    list: `${LIST_LIMIT.least} to ${LIST_LIMIT.most} animals, by default ${LIST_LIMIT.fallback}`,
+    body: `${config.bodyLimitBytes} bytes`,
+    ...Object.fromEntries(Object.entries(LIMITS).map(([name, { most }]) => [`GraphQL ${name}`, String(most)])),
+  };
+}

@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Config, settingNames } from '../../src/config.ts';
+import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
+import { freePort } from '../support/mysql-server.ts';
+import { openDatabase } from '../support/prepared.ts';
+import { command, succeed } from './command.ts';
+
+const examine = async (env: Record<string, string>, folder?: string) => {
+  const { code, stdout, stderr } = await command('doctor', ['--json'], env, folder);
+  expect(stderr).toBe('');
+  return { code, ...JSON.parse(stdout) };
+};
+
+describeEachEngine('doctor', (engine) => {
+  test('says what is wrong until all is well', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    const first = await command('doctor', [], env);
+    expect([first.code, first.stderr]).toEqual([1, '']);
+    expect(first.stdout).toMatch(/^WRONG: .*(?:npm start)/m);
+
+    await succeed('migrate', [], env);
+    const keyless = await command('doctor', [], env);
+    expect(keyless.code).toBe(1);
+    expect(keyless.stdout).toMatch(/^WRONG: no valid API key: npm run keys -- create --name NAME$/m);
+
+    await succeed('keys', ['create', '--name', 'app'], env);
+    const well = (await succeed('doctor', [], env)).join('\n');
+    expect(well).toMatch(/All is well\.$/);
+    expect(well).toMatch(/^ {2}takes writes +yes$/m);
+    expect(well).toMatch(/^ {2}API keys +1 valid of 1$/m);
+    const migrations = readdirSync(join(import.meta.dirname, '../../migrations')).length;
+    expect(well).toMatch(new RegExp(`^ {2}migrations +${migrations} done, 0 pending$`, 'm'));
+    const named = well.match(/^ {2}[A-Z_]{4,}(?= )/gm)?.map((name) => name.trim());
+    expect(named).toEqual(settingNames());
+  });
+
+  test('--json gives the same to programs', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    await succeed('migrate', [], env);
+    await succeed('keys', ['create', '--name', 'app'], env);
+    const { code, well, problems, configuration, database, limits } = await examine(env);
+    expect([code, well, problems]).toEqual([0, true, []]);
+    expect(configuration.map(({ name }: { name: string }) => name)).toEqual(settingNames());
+    expect(configuration).toContainEqual({ name: 'WORKERS', value: '1', isDefault: true });
+    expect(database).toMatchObject({ 'takes writes': 'yes', 'API keys': '1 valid of 1' });
+    expect(limits.list).toBe('1 to 100 animals, by default 20');
+  });
+
+  if (engine.name !== 'mysql') return;
+
+  test('sees that the account may only read', async () => {
+    const url = await engine.freshDatabase();
+    await succeed('keys', ['create', '--name', 'app'], { DATABASE_URL: url });
+    const { knex } = openDatabase(url);
+    const user = `reader_${process.pid}`;
+    await knex.raw(`CREATE USER ${user} IDENTIFIED BY 'reader'`);
+    await knex.raw(`GRANT SELECT ON ${new URL(url).pathname.slice(1)}.* TO ${user}`);
+    const { host, pathname } = new URL(url);
+    const { code, problems } = await examine({ DATABASE_URL: `mysql://${user}:reader@${host}${pathname}` });
+    await knex.raw(`DROP USER ${user}`);
+    expect([code, problems]).toEqual([
+      1,
+      [expect.stringMatching(/^the database takes no writes: .*INSERT command denied/)],
+    ]);
+  });
+});
+
+describe('doctor', () => {
+  test('every setting has a place in the configuration, so that its default is shown', async () => {
+    const { configuration } = await examine({ DATABASE_URL: 'sqlite::memory:' });
+    const without = configuration.filter(({ value }: { value?: string }) => value === undefined);
+    const optional: (keyof Config)[] = ['publicUrl'];
+    expect(without).toHaveLength(optional.length);
+  });
+
+  test.each([
+    ['doctor', 1],
+    ['migrate --status', 0],
+  ])('%s makes neither file nor folder', async (call, exitCode) => {
+    const folder = temporaryFolder();
+    const [name = '', ...args] = call.split(' ');
+    const { code, stdout } = await command(name, args, {}, folder);
+    expect(code).toBe(exitCode);
+    expect(stdout).toMatch(
+      name === 'doctor' ? /^WRONG: there is no database file yet: npm start makes it$/m : /^pending {2}/m,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('leaves the file as it is, byte for byte', async () => {
+    const folder = temporaryFolder();
+    const env = { DATABASE_URL: 'sqlite:pets.sqlite' };
+    await succeed('seed', ['--pets', '3'], env, folder);
+    const before = readFileSync(join(folder, 'pets.sqlite'));
+    await command('doctor', [], env, folder);
+    expect(readFileSync(join(folder, 'pets.sqlite')).equals(before)).toBe(true);
+    expect(readdirSync(folder)).toEqual(['pets.sqlite']);
+  });
+
+  test('names what .env has and no setting is; a near miss is wrong, the name of another program is not', async () => {
+    const folder = temporaryFolder();
+    const settings = 'DATABASE_URL=sqlite::memory:\nDATABASE_POOL_MAX=7\nLOG_LEVEL=debug\nMYSQL_PASSWORD=S3cret\n';
+    await writeFile(join(folder, '.env'), settings);
+    const others = await examine({ LOG_LEVEL: 'warn' }, folder);
+    expect([others.code, others.unknownNames]).toEqual([0, [{ name: 'MYSQL_PASSWORD' }]]);
+    expect(others.configuration).toContainEqual({ name: 'DATABASE_POOL_MAX', value: '7', isDefault: false });
+    expect(others.configuration).toContainEqual({ name: 'LOG_LEVEL', value: 'warn', isDefault: false }); // set already
+
+    await writeFile(join(folder, '.env'), `${settings}PROT=5000\n`);
+    const { code, stdout } = await command('doctor', [], {}, folder);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^ {2}MYSQL_PASSWORD +no setting$/m);
+    expect(stdout).toMatch(/^WRONG: \.env: PROT is no setting of the gateway; did you mean PORT\?$/m);
+    expect(stdout).not.toContain('S3cret');
+  });
+
+  test('with a database that is away: exit code 1, the page is printed, no password', async () => {
+    const port = await freePort();
+    const ended = await command('doctor', [], { DATABASE_URL: `mysql://app:S3cr%40t@127.0.0.1:${port}/petstore` });
+    expect([ended.code, ended.stderr]).toEqual([1, '']);
+    expect(ended.stdout).toMatch(/^ {2}answers +no$/m);
+    expect(ended.stdout).toMatch(/^WRONG: The database mysql:\/\/app:\*\*\*@127/m);
+    expect(ended.stdout).not.toContain('S3cr');
+  });
+});

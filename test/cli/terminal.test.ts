@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { ENGINES, temporaryFolder } from '../support/engines.ts';
+import { onTerminal, screenLines } from '../support/terminal.ts';
+import { ROOT } from '../support/tracked-files.ts';
+
+const COLUMNS = 80;
+const program = (file: string) => `'${process.execPath}' '${join(ROOT, file)}'`;
+/** Lines to copy, or to click, cannot be cut. */
+const toCopy = (line: string) => /^ {2}(?:curl|http)/.test(line);
+
+/** Starts the gateway on a terminal, and stops it after its greeting; gives what was on the screen. */
+async function startOnTerminal(folder: string, ready: RegExp, env: Record<string, string> = {}): Promise<string[]> {
+  const terminal = onTerminal(program('start.js'), COLUMNS, { PORT: '0', ...env }, folder);
+  await terminal.waitFor(ready);
+  await terminal.interrupt();
+  return screenLines(terminal.shown());
+}
+
+describe('npm start on a terminal of 80 columns', () => {
+  test('the first start greets, later ones print the addresses, and every line but those to copy fits', async () => {
+    const folder = temporaryFolder();
+    const first = await startOnTerminal(folder, /graphql#key=petstore_\w+/);
+    expect(first.filter((line) => line.length > COLUMNS && !toCopy(line))).toEqual([]);
+    const addresses = first.filter((line) => /^ {2}(?:Overview|REST|Reference|GraphQL) +http:/.test(line));
+
+    const second = await startOnTerminal(folder, /GraphQL +http:\S+\/graphql\r?\n/);
+    expect(second.filter((line) => line.length > COLUMNS)).toEqual([]);
+    const withoutPort = (line: string) => line.replace(/:\d+\//, ':PORT/');
+    expect(second.filter((line) => /^ {2}\w/.test(line)).map(withoutPort)).toEqual(addresses.map(withoutPort));
+    expect(second.join('\n')).not.toMatch(/petstore_\w{38}/);
+  });
+
+  test('log lines are readable, and one warns of a setting that was mistyped', async () => {
+    const folder = temporaryFolder();
+    const terminal = onTerminal(
+      `sh -c 'echo PROT=1 >.env; exec ${program('start.js').replaceAll("'", '')}'`,
+      COLUMNS,
+      { PORT: '0' },
+      folder,
+    );
+    const [, url = ''] = await terminal.waitFor(/Overview +(http:\S+?)\/\r?\n/);
+    await fetch(`${url}/livez`);
+    await terminal.waitFor(/GET \/livez 200 in/);
+    await terminal.interrupt();
+    const lines = screenLines(terminal.shown());
+    expect(
+      lines.some(
+        (line) => line.includes('WARN') && line.includes('.env: PROT is no setting of the gateway; did you mean PORT?'),
+      ),
+    ).toBe(true);
+    expect(lines.filter((line) => line.startsWith('{'))).toEqual([]);
+  });
+});
+
+describe('seed on a terminal', () => {
+  test.each([80, 20])('of %i columns redraws one line that never reaches the last column', async (columns) => {
+    const [sqlite] = ENGINES;
+    const env = { DATABASE_URL: (await sqlite?.freshDatabase()) ?? '' };
+    const terminal = onTerminal(`${program('src/cli/seed.ts')} --pets 60000`, columns, env, temporaryFolder());
+    await terminal.exited;
+    const shown = terminal.shown();
+    const draws = stripVTControlCharacters(shown)
+      .split(/[\r\n]+/)
+      .filter((text) => text.includes(' of ') || text.startsWith('['));
+    expect(draws.length).toBeGreaterThan(1);
+    expect(draws.filter((draw) => draw.length >= columns)).toEqual([]);
+    expect(screenLines(shown).filter((line) => line !== '')).toEqual([
+      expect.stringMatching(/^60,000 animals added in [\d.]+ s\.$/),
+    ]);
+  });
+});

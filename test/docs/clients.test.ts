@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import ts from 'typescript';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/engines.ts';
+import { startProcess } from '../support/process.ts';
+import { ROOT } from '../support/tracked-files.ts';
+
+const runFile = promisify(execFile);
+
+/** A fenced block of the guide. */
+interface Block {
+  readonly title: string;
+  readonly language: string;
+  /** What stands after the language: `setup`, or the name of the file to keep. */
+  readonly note: string;
+  readonly text: string;
+}
+
+const blocks = readBlocks(readFileSync(join(ROOT, 'docs/clients.md'), 'utf8'));
+const PROGRAMS = { bash: 'sh', js: 'mjs', ts: 'mts', python: 'py' } as const;
+/** Blocks that run, each with the `text` block behind it. */
+const programs = blocks.flatMap(({ title, language, note, text }, index) => {
+  if (!(language in PROGRAMS) || note !== '') return [];
+  const after = blocks[index + 1];
+  const file = `block-${index}.${PROGRAMS[language as keyof typeof PROGRAMS]}`; // by the condition above
+  return [
+    {
+      name: `${title} › ${language} ${index}`,
+      language,
+      file,
+      text,
+      expected: after?.language === 'text' ? after.text : '',
+    },
+  ];
+});
+
+function readBlocks(document: string): Block[] {
+  let title = '';
+  return [...document.matchAll(/^## (.+)$|^```(\w+)(?: (?:file=)?(\S+))?\n([\s\S]*?)^```$/gm)].flatMap(
+    ([, heading, language = '', note = '', text = '']) => {
+      if (heading !== undefined) title = heading;
+      return heading === undefined ? [{ title, language, note, text }] : [];
+    },
+  );
+}
+
+describe('the client guide', () => {
+  let folder: string;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    folder = temporaryFolder();
+    const gateway = await startProcess({ DATABASE_URL: 'sqlite::memory:' });
+    const [, key = ''] = await gateway.waitFor(/#key=(petstore_\w{38})\n/);
+    const { PATH = '', HOME = '' } = process.env;
+    const bin = join(ROOT, 'node_modules/.bin');
+    env = { PATH: `${bin}:${PATH}`, HOME, PETSTORE_URL: gateway.url, PETSTORE_KEY: key, npm_config_loglevel: 'error' };
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    copyFileSync(join(ROOT, 'schema.graphql'), join(folder, 'schema.graphql'));
+    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+    for (const { note, text } of blocks) if (note.includes('.')) writeFileSync(join(folder, note), text);
+  });
+
+  test.each(programs)('$name prints what the guide says', async ({ language, file, text, expected }) => {
+    writeFileSync(join(folder, file), text);
+    const commands: Record<string, string[]> = {
+      bash: ['bash', '-euo', 'pipefail', file],
+      python: ['python3', file],
+    };
+    const [command = '', ...words] = commands[language] ?? [process.execPath, file];
+    const { stdout, stderr } = await runFile(command, words, { cwd: folder, env });
+    expect(stdout.trimEnd()).toBe(expected.trimEnd());
+    expect(stderr).toBe('');
+  });
+
+  test('its TypeScript blocks have no type error', () => {
+    const files = programs.filter(({ language }) => language === 'ts').map(({ file }) => join(folder, file));
+    const options: ts.CompilerOptions = {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      allowJs: true,
+      allowImportingTsExtensions: true,
+      target: ts.ScriptTarget.ESNext,
+      module: ts.ModuleKind.NodeNext,
+      types: ['node'],
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+    };
+    const problems = ts.getPreEmitDiagnostics(ts.createProgram(files, options));
+    expect(
+      problems.map(
+        ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+      ),
+    ).toEqual([]);
+  });
+
+  test('has a block of every language that it promises, and leaves only PowerShell out', () => {
+    const languages = new Set(blocks.map(({ language }) => language));
+    expect([...languages].filter((language) => !(language in PROGRAMS)).sort()).toEqual(['json', 'powershell', 'text']);
+  });
+});

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, normalize } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+import { ROOT, tracked } from './support/tracked-files.ts';
+
+/** A row of ARCHITECTURE.md's table of rooms: paths from the root, a room's with a slash at its end. */
+interface Row {
+  readonly room: string;
+  readonly text: string;
+  readonly rooms: readonly string[];
+  readonly packages: readonly string[];
+}
+
+interface Import {
+  readonly file: string;
+  readonly specifier: string;
+}
+
+const LEAVES = 'leaves';
+const rows = readRows(readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8'));
+const leaves = rows.find(({ room }) => room === LEAVES)?.rooms ?? [];
+const code = tracked.filter((path) => /^(?:src|migrations)\/.*\.(?:ts|js)$/.test(path));
+
+/** The rows of the table; the leaves' own row names them in place of a room. */
+function readRows(document: string): Row[] {
+  const named = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+  const table = document.split('\n').filter((line) => /^\| (?:`|leaves)/.test(line));
+  return table.map((line) => {
+    const [, first = '', , rooms = '', packages = ''] = line.split('|');
+    const inSource = (name: string) => normalize(join('src', name));
+    const isLeaves = first.trim().startsWith(LEAVES);
+    return {
+      room: isLeaves ? LEAVES : inSource(named(first)[0] ?? ''),
+      text: line,
+      rooms: isLeaves ? named(first).map((name) => inSource(`${name}.ts`)) : named(rooms).map(inSource),
+      packages: named(packages),
+    };
+  });
+}
+
+function rowOf(path: string): Row | undefined {
+  const row = rows.find(({ room }) => (room.endsWith('/') ? path.startsWith(room) : path === room));
+  return row ?? rows.find(({ room, rooms }) => room === LEAVES && rooms.includes(path));
+}
+
+/** Every module that a file names: by import and export, of types too, at run time, and by `import('…').Type`. */
+function importsIn(file: string, text: string): Import[] {
+  const found: Import[] = [];
+  const note = (node: ts.Node | undefined) =>
+    found.push({ file, specifier: node && ts.isStringLiteralLike(node) ? node.text : '(not a plain text)' });
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) || (ts.isExportDeclaration(node) && node.moduleSpecifier)) {
+      note(node.moduleSpecifier);
+    } else if (ts.isImportTypeNode(node)) {
+      note(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined);
+    } else if (ts.isCallExpression(node) && isModuleCall(node.expression)) {
+      note(node.arguments[0]);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
+  return found;
+}
+
+const importsOf = (file: string): Import[] => importsIn(file, readFileSync(join(ROOT, file), 'utf8'));
+
+function isModuleCall(callee: ts.Expression): boolean {
+  return callee.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(callee) && callee.text === 'require');
+}
+
+/** Whether the table lets the file import this. */
+function isAllowed({ file, specifier }: Import): boolean {
+  const row = rowOf(file);
+  if (row === undefined) return false;
+  if (!specifier.startsWith('.')) return isPackageAllowed(row, specifier);
+  const target = normalize(join(dirname(file), specifier));
+  if (row.room === 'migrations/') return false;
+  return (
+    target === 'package.json' ||
+    leaves.includes(target) ||
+    (row.room.endsWith('/') && target.startsWith(row.room)) ||
+    (row.room !== LEAVES && row.rooms.some((room) => (room.endsWith('/') ? target.startsWith(room) : target === room)))
+  );
+}
+
+function isPackageAllowed({ packages }: Row, specifier: string): boolean {
+  if (isBuiltin(specifier) && specifier !== 'node:sqlite') return true;
+  return packages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+}
+
+const complain = ({ file, specifier }: Import): string =>
+  `${file} imports ${specifier}, and ARCHITECTURE.md says: ${rowOf(file)?.text ?? 'nothing about its room'}`;
+
+describe('the table of rooms in ARCHITECTURE.md', () => {
+  test('has a row for every file, and names nothing that is not there', () => {
+    expect(code.filter((file) => rowOf(file) === undefined)).toEqual([]);
+    const exists = (path: string) => code.some((file) => (path.endsWith('/') ? file.startsWith(path) : file === path));
+    const named = rows.flatMap(({ room, rooms }) => (room === LEAVES ? rooms : [room, ...rooms]));
+    expect([...new Set(named)].filter((path) => !exists(path))).toEqual([]);
+  });
+
+  test('allows every import of the code', () => {
+    const wrong = code.flatMap(importsOf).filter((found) => !isAllowed(found));
+    expect(wrong.map(complain)).toEqual([]);
+  });
+
+  test.each([
+    ['src/rest/adapter.ts', '../graphql/limits.ts'],
+    ['src/graphql/limits.ts', '../rest/adapter.ts'],
+    ['src/rest/adapter.ts', '../pets/pet-store.ts'],
+    ['src/schema/builder.ts', 'koa'],
+    ['src/pets/pet.ts', 'node:sqlite'],
+    ['src/errors.ts', './gateway.ts'],
+    ['src/errors.ts', './pets/pet.ts'],
+    ['src/gateway.ts', './process/server.ts'],
+    ['migrations/1_create.ts', '../src/errors.ts'],
+    ['src/new-room/thing.ts', '../errors.ts'],
+  ])('refuses that %s imports %s', (file, specifier) => {
+    expect(isAllowed({ file, specifier })).toBe(false);
+  });
+
+  test.each([
+    ["import type { A } from '../graphql/a.ts'", '../graphql/a.ts'],
+    ["let a: import('../graphql/a.ts').A", '../graphql/a.ts'],
+    ["await import('../graphql/a.ts')", '../graphql/a.ts'],
+    ["export * from '../graphql/a.ts'", '../graphql/a.ts'],
+    ["await import('../' + room)", '(not a plain text)'],
+  ])('is held against %s', (text, specifier) => {
+    expect(importsIn('src/rest/new.ts', text)).toEqual([{ file: 'src/rest/new.ts', specifier }]);
+  });
+});

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { stripVTControlCharacters } from 'node:util';
+import { endWithUs } from './end-with-us.ts';
+import { afterFile } from './engines.ts';
+
+/** A program that runs on a terminal of its own. */
+export interface Terminal {
+  /** All that the terminal was sent so far. */
+  shown(): string;
+  waitFor(pattern: RegExp): Promise<RegExpMatchArray>;
+  /** Sends the program Ctrl+C and waits for its end. */
+  interrupt(): Promise<void>;
+  readonly exited: Promise<unknown>;
+}
+
+/** Runs a shell command on a terminal of `columns`, by `script` of util-linux; what still runs ends after the test file. */
+export function onTerminal(command: string, columns: number, env: Record<string, string>, folder: string): Terminal {
+  const { PATH = '', HOME = '' } = process.env;
+  const words = ['--quiet', '--return', '--flush', '--command', `stty cols ${columns}; exec ${command}`, '/dev/null'];
+  const child = spawn('script', words, {
+    cwd: folder,
+    env: { PATH, HOME, TERM: 'xterm', SHELL: '/bin/sh', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.once('exit', endWithUs({ pid: child.pid }));
+  let shown = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    shown += text;
+  });
+  const exited = once(child, 'close');
+  const waitFor = async (pattern: RegExp): Promise<RegExpMatchArray> => {
+    for (;;) {
+      const match = shown.match(pattern);
+      if (match) return match;
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`ended: ${shown}`);
+      await Promise.race([once(child.stdout, 'data'), exited]);
+    }
+  };
+  const interrupt = async () => {
+    child.stdin.write('\u0003');
+    await exited;
+  };
+  afterFile(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  return { shown: () => shown, waitFor, interrupt, exited };
+}
+
+/** What stays on the screen of each line that was redrawn from its begin, without colours. */
+export function screenLines(shown: string): string[] {
+  return stripVTControlCharacters(shown)
+    .split('\n')
+    .map((line) => line.replace(/\r+$/, '').split('\r').at(-1) ?? '');
+}

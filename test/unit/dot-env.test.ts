@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { settingNames } from '../../src/config.ts';
+import { unknownNames } from '../../src/dot-env.ts';
+
+describe('names in .env', () => {
+  test.each([
+    ['PROT', 'PORT'],
+    ['Port', 'PORT'],
+    ['PORTS', 'PORT'],
+    ['HOTS', 'HOST'],
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['DATABASE-URL', 'DATABASE_URL'],
+    ['DATABASEURL', 'DATABASE_URL'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['WORKER', 'WORKERS'],
+    ['CORS_ORIGIN', 'CORS_ORIGINS'],
+  ])('%s was probably meant to be %s', (name, meant) => {
+    expect(unknownNames([name])).toEqual([{ name, meant }]);
+  });
+
+  test.each(['MYSQL_PASSWORD', 'TZ', 'NODE_OPTIONS', 'PATH', 'COMPOSE_FILE', 'X', 'A'.repeat(100_000)])(
+    '%.20s is of another program',
+    (name) => {
+      expect(unknownNames([name])).toEqual([{ name, meant: undefined }]);
+    },
+  );
+
+  test('every setting is known', () => {
+    expect(unknownNames(settingNames())).toEqual([]);
+  });
+});
