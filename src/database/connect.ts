@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { existsSync } from 'node:fs';
 import knexFactory, { type Knex } from 'knex';
 import type { Config } from '../config.ts';
 import { type Deadline, deadlineIn, REQUEST_MS } from '../deadline.ts';
@@ -46,10 +47,18 @@ export interface Database {
 
 const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
 
+/** What is left of a deadline to write the answer, in ms. */
+const ANSWER_MS = 250;
 /** How long work may take that nobody waits for in a request, in ms: an hour. */
 const UNHURRIED_MS = 3_600_000;
 
 type DatabaseConfig = Pick<Config, 'databaseUrl' | 'databasePoolMax'>;
+
+/** Whether there is a database that can be looked at without making one: an embedded file may not be there yet. */
+export function databaseExists({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {
+  const [, path] = /^sqlite:(.*)$/s.exec(databaseUrl) ?? [];
+  return path === undefined || path === ':memory:' || existsSync(path);
+}
 
 /**
  * The database of DATABASE_URL. Connections open on first use, so an unreachable server is seen by
@@ -89,18 +98,25 @@ function createDatabase(
   const client = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
   // Errors reach the log through us: with placeholders, for names of animals are nobody's business there.
   const knex = knexFactory({ ...client, compileSqlOnError: false, log: SILENT });
-  const run: Database['run'] = (work, { repeatable, deadline = deadlineIn(workMs) } = {}) =>
-    deadlines.run(deadline, () => withoutFaults(() => work(knex), deadline, repeatable));
+  const before = (deadline = deadlineIn(workMs)): Deadline => deadline - ANSWER_MS;
+  const run: Database['run'] = (work, { repeatable, deadline } = {}) => {
+    const end = before(deadline);
+    return deadlines.run(end, () => withoutFaults(() => work(knex), end, repeatable));
+  };
   const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';
   return {
     knex,
     engine,
     run,
     // Both of our clients have these; Knex types a client as any.
-    query: (sql, bindings, deadline = deadlineIn(workMs)) =>
-      withoutFaults(() => knex.client.queryPrepared(sql, bindings, deadline), deadline),
-    insert: (into, rows, deadline = deadlineIn(workMs)) =>
-      withoutFaults(() => knex.client.insertPrepared(into, rows, deadline), deadline),
+    query(sql, bindings, deadline) {
+      const end = before(deadline);
+      return withoutFaults(() => knex.client.queryPrepared(sql, bindings, end), end);
+    },
+    insert(into, rows, deadline) {
+      const end = before(deadline);
+      return withoutFaults(() => knex.client.insertPrepared(into, rows, end), end);
+    },
     unhurried,
     takesWrites: () => knex.client.takesWrites?.() ?? true,
     poolState() {
@@ -108,9 +124,9 @@ function createDatabase(
       const { pool } = knex.client;
       return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
     },
-    async ping(deadline = deadlineIn(workMs)) {
+    async ping(deadline) {
       const ask = (db: Knex) => db.select<{ version: string }[]>(db.raw(`${version} as version`));
-      const [row] = await run(ask, { deadline });
+      const [row] = await run(ask, deadline === undefined ? {} : { deadline });
       return row?.version ?? 'unknown';
     },
     close: () => knex.destroy(),

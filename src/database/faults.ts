@@ -61,6 +61,11 @@ export function isHostLost(error: unknown): boolean {
   return means(error, 'readOnly') || means(error, 'notReady');
 }
 
+/** Whether servers answered, and none of them takes writes. */
+export function isWithoutWriter(error: unknown): boolean {
+  return driverError(error).code === 'POOL_NO_WRITER';
+}
+
 /** Whether the server was reached, or may have been, and nobody knows what it has done. */
 export function isUnknownOutcome(error: unknown): boolean {
   const fault = driverError(error);
