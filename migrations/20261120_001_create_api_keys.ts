@@ -1,21 +1,28 @@
 import type { Knex } from 'knex';
 
 export async function up(knex: Knex): Promise<void> {
+  if (knex.client.driverName === 'mysql2') {
+    // hash: SHA-256 in hexadecimal; the key itself is stored nowhere. Moments are milliseconds since 1970 (UTC): exact
+    // and equal on both engines.
+    await knex.raw(`CREATE TABLE IF NOT EXISTS api_keys (
+      id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
+      name varchar(255) NOT NULL,
+      prefix varchar(32) NOT NULL,
+      hash varchar(64) NOT NULL,
+      created_at bigint NOT NULL,
+      expires_at bigint NULL,
+      last_used_at bigint NULL,
+      revoked_at bigint NULL,
+      UNIQUE INDEX api_keys_hash (hash)
+    ) DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
+    return;
+  }
   if (await knex.schema.hasTable('api_keys')) return;
-  const mysql = knex.client.driverName === 'mysql2';
   await knex.schema.createTable('api_keys', (table) => {
-    if (mysql) {
-      table.charset('utf8mb4');
-      table.collate('utf8mb4_bin');
-      table.specificType('id', 'bigint not null auto_increment primary key');
-    } else {
-      table.bigIncrements('id');
-    }
+    table.bigIncrements('id');
     table.string('name', 255).notNullable();
     table.string('prefix', 32).notNullable();
-    // SHA-256 in hexadecimal; the key itself is stored nowhere.
     table.string('hash', 64).notNullable().unique({ indexName: 'api_keys_hash' });
-    // Moments are milliseconds since 1970 (UTC): exact and equal on both engines.
     table.bigInteger('created_at').notNullable();
     table.bigInteger('expires_at').nullable();
     table.bigInteger('last_used_at').nullable();

@@ -1,8 +1,10 @@
 import type Koa from 'koa';
 import type { Config } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
+import { isWithoutWriter } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
-import { serviceUnavailable } from './errors.ts';
+import { deadlineIn } from './deadline.ts';
+import { ApiError } from './errors.ts';
 import { createApp } from './http/app.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
 import { createDeprecatedUseStore } from './keys/deprecated-use.ts';
@@ -87,12 +89,26 @@ async function openDatabase(config: Config): Promise<Database> {
   }
 }
 
-/** Ready: the database answers, and no migration is pending; the second is asked until it is so once. */
-function readinessCheck(database: Database): () => Promise<void> {
+/** How long a probe waits for the database, in ms: who asks is to hear the truth while it is one. */
+const PROBE_MS = 1500;
+
+/**
+ * Ready: the database answers, and no migration is pending; the second is asked until it is so once. A server that is the
+ * only one and takes no writes still answers reads: that is told, and is no reason to send readers away.
+ */
+function readinessCheck(database: Database): () => Promise<{ database: string }> {
   let schemaIsCurrent = false;
+  const unavailable = (message: string, cause: unknown) =>
+    new ApiError('service_unavailable', message, { cause, headers: { 'Retry-After': '1' } });
   return async () => {
-    await database.ping();
-    schemaIsCurrent ||= (await migrationStatus(database)).pending.length === 0;
-    if (!schemaIsCurrent) throw serviceUnavailable(new Error('migrations are pending'));
+    try {
+      await database.ping(deadlineIn(PROBE_MS));
+      schemaIsCurrent ||= (await migrationStatus(database)).pending.length === 0;
+    } catch (error) {
+      const why = isWithoutWriter(error) ? 'No server of the database takes writes.' : 'The database does not answer.';
+      throw unavailable(why, error);
+    }
+    if (!schemaIsCurrent) throw unavailable('Migrations are pending: npm run migrate.', undefined);
+    return { database: database.takesWrites() ? 'ok' : 'takes no writes' };
   };
 }

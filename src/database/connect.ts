@@ -1,6 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { existsSync } from 'node:fs';
 import knexFactory, { type Knex } from 'knex';
 import type { Config } from '../config.ts';
-import type { Deadline } from '../deadline.ts';
+import { type Deadline, deadlineIn, REQUEST_MS } from '../deadline.ts';
 import type { Int64 } from '../int64.ts';
 import { withoutFaults } from './faults.ts';
 import { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } from './mysql.ts';
@@ -32,7 +34,9 @@ export interface Database {
   /** The ids, in the order of the rows, that one prepared INSERT gives; `into` is `table (column, ...)`. */
   insert(into: string, rows: readonly (readonly Binding[])[], deadline?: Deadline): Promise<Int64[]>;
   /** The server's version text; `service_unavailable` when the database does not answer. */
-  ping(): Promise<string>;
+  ping(deadline?: Deadline): Promise<string>;
+  /** Whether the server that was reached last takes writes. */
+  takesWrites(): boolean;
   /** Connections of the pool in use and free, and those who wait for one. */
   poolState(): { used: number; free: number; waiting: number };
   /** The same database for work that may take minutes, such as a migration. Close it after use. */
@@ -43,7 +47,18 @@ export interface Database {
 
 const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
 
+/** What is left of a deadline to write the answer, in ms. */
+const ANSWER_MS = 250;
+/** How long work may take that nobody waits for in a request, in ms: an hour. */
+const UNHURRIED_MS = 3_600_000;
+
 type DatabaseConfig = Pick<Config, 'databaseUrl' | 'databasePoolMax'>;
+
+/** Whether there is a database that can be looked at without making one: an embedded file may not be there yet. */
+export function databaseExists({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {
+  const [, path] = /^sqlite:(.*)$/s.exec(databaseUrl) ?? [];
+  return path === undefined || path === ':memory:' || existsSync(path);
+}
 
 /**
  * The database of DATABASE_URL. Connections open on first use, so an unreachable server is seen by
@@ -52,36 +67,66 @@ type DatabaseConfig = Pick<Config, 'databaseUrl' | 'databasePoolMax'>;
 export function connectDatabase(config: DatabaseConfig): Database {
   const { databaseUrl, databasePoolMax } = config;
   if (!databaseUrl.startsWith('mysql:')) {
-    const database = createDatabase(createSqliteClient(databaseUrl), 'sqlite', () => ({
+    const createClient: CreateClient = () => createSqliteClient(databaseUrl);
+    const database = createDatabase(createClient, 'sqlite', REQUEST_MS, () => ({
       ...database,
       close: () => Promise.resolve(), // the one connection stays: it may be all there is of `:memory:`
     }));
     return database;
   }
-  const connectMysql = (poolMax: number, limits: typeof REQUEST_LIMITS): Database =>
-    createDatabase(createMysqlClient(databaseUrl, poolMax, limits), 'mysql', () => connectMysql(2, UNHURRIED_LIMITS));
-  return connectMysql(databasePoolMax, REQUEST_LIMITS);
+  const connectMysql = (poolMax: number, limits: typeof REQUEST_LIMITS, workMs: number): Database =>
+    createDatabase(
+      (currentDeadline) => createMysqlClient(databaseUrl, poolMax, limits, currentDeadline),
+      'mysql',
+      workMs,
+      () => connectMysql(2, UNHURRIED_LIMITS, UNHURRIED_MS),
+    );
+  return connectMysql(databasePoolMax, REQUEST_LIMITS, REQUEST_MS);
 }
 
-function createDatabase(client: Knex.Config, engine: Engine, unhurried: () => Database): Database {
+/** A client for Knex; what Knex itself asks of it has the deadline that `currentDeadline` gives. */
+type CreateClient = (currentDeadline: () => Deadline) => Knex.Config;
+
+function createDatabase(
+  createClient: CreateClient,
+  engine: Engine,
+  workMs: number,
+  unhurried: () => Database,
+): Database {
+  // Knex hands nothing through to its client: what belongs to a piece of work travels beside it.
+  const deadlines = new AsyncLocalStorage<Deadline>();
+  const client = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
   // Errors reach the log through us: with placeholders, for names of animals are nobody's business there.
   const knex = knexFactory({ ...client, compileSqlOnError: false, log: SILENT });
-  const run: Database['run'] = (work, options) => withoutFaults(() => work(knex), options?.repeatable);
+  const before = (deadline = deadlineIn(workMs)): Deadline => deadline - ANSWER_MS;
+  const run: Database['run'] = (work, { repeatable, deadline } = {}) => {
+    const end = before(deadline);
+    return deadlines.run(end, () => withoutFaults(() => work(knex), end, repeatable));
+  };
   const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';
   return {
     knex,
     engine,
     run,
     // Both of our clients have these; Knex types a client as any.
-    query: (sql, bindings) => run(() => knex.client.queryPrepared(sql, bindings)),
-    insert: (into, rows) => run(() => knex.client.insertPrepared(into, rows)),
+    query(sql, bindings, deadline) {
+      const end = before(deadline);
+      return withoutFaults(() => knex.client.queryPrepared(sql, bindings, end), end);
+    },
+    insert(into, rows, deadline) {
+      const end = before(deadline);
+      return withoutFaults(() => knex.client.insertPrepared(into, rows, end), end);
+    },
     unhurried,
+    takesWrites: () => knex.client.takesWrites?.() ?? true,
     poolState() {
-      const { pool } = knex.client; // tarn's; Knex types it as any
+      if (engine === 'mysql') return knex.client.poolState(); // Knex types its client as any
+      const { pool } = knex.client;
       return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
     },
-    async ping() {
-      const [row] = await run((db) => db.select<{ version: string }[]>(db.raw(`${version} as version`)));
+    async ping(deadline) {
+      const ask = (db: Knex) => db.select<{ version: string }[]>(db.raw(`${version} as version`));
+      const [row] = await run(ask, deadline === undefined ? {} : { deadline });
       return row?.version ?? 'unknown';
     },
     close: () => knex.destroy(),

@@ -3,8 +3,8 @@ import { ApiError } from '../errors.ts';
 
 /** What the probes ask. */
 export interface ProbeParts {
-  /** Throws when a request could not be served: the database is away, or its schema is not current. */
-  readonly checkReady: () => Promise<void>;
+  /** Throws when a request could not be served: the database is away, or its schema is not current. Gives what to add. */
+  readonly checkReady: () => Promise<object>;
   readonly isDraining: () => boolean;
   /** The metrics page of all processes of this gateway, in Prometheus's text format. */
   readonly collectMetrics: () => Promise<string>;
@@ -18,8 +18,7 @@ export function createProbes({ checkReady, isDraining, collectMetrics }: ProbePa
     },
     '/readyz': async (ctx: Context) => {
       if (isDraining()) throw new ApiError('service_unavailable', 'The gateway is shutting down.');
-      await checkReady();
-      ctx.body = { status: 'ok' };
+      ctx.body = { status: 'ok', ...(await checkReady()) };
     },
     '/metrics': async (ctx: Context) => {
       // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format

@@ -23,7 +23,7 @@ export interface LandingParts {
   readonly graphiql: boolean;
   readonly publicUrl: string | undefined;
   /** Throws when a request could not be served. */
-  readonly checkReady: () => Promise<void>;
+  readonly checkReady: () => Promise<object>;
 }
 
 /** `GET /`: what runs here and where, as a page or, for who prefers it, as JSON. */

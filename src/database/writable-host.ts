@@ -1,0 +1,149 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { poolError } from './connection-pool.ts';
+import { endConnection, type MysqlSession, type MysqlTarget } from './mysql-session.ts';
+import type { MysqlHost } from './mysql-url.ts';
+
+/** The next server is asked beside one that is silent for so long, in ms, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
+const STAGGER_MS = 250;
+/** How long a name may take to be looked up, in ms. */
+const LOOKUP_MS = 2000;
+
+/** What was found at each address when none would do. */
+type Refusals = Map<MysqlTarget, unknown>;
+
+/**
+ * Opens sessions on the server that takes writes, of all addresses of all hosts; that of the last session first. As
+ * libpq's target_session_attrs=read-write, https://www.postgresql.org/docs/current/libpq-connect.html. A server that is
+ * the only one is taken although it is read-only: nobody else can have acknowledged a write that it lacks. Of several,
+ * none is: it could have missed some. Rejects when there is none.
+ */
+export function createWritableHost(
+  hosts: readonly MysqlHost[],
+  openAt: (target: MysqlTarget) => Promise<MysqlSession>,
+): () => Promise<MysqlSession> {
+  let chosen: MysqlTarget | undefined;
+  let search: Promise<MysqlSession> | undefined;
+
+  const accept = (target: MysqlTarget, session: MysqlSession): MysqlSession => {
+    chosen = target;
+    return session;
+  };
+
+  const tryChosen = async (targets: readonly MysqlTarget[]): Promise<MysqlSession | undefined> => {
+    const target = targets.find((each) => chosen && nameOf(each) === nameOf(chosen));
+    if (target === undefined) return undefined;
+    const session = await openAt(target).catch(() => undefined);
+    if (session?.role === 'writable') return session;
+    if (session) endConnection(session.connection);
+    chosen = undefined;
+    return undefined;
+  };
+
+  return async () => {
+    const targets = await findTargets(hosts);
+    const [only] = targets;
+    if (only !== undefined && targets.length === 1) return acceptLone(await openAt(only));
+    const known = await tryChosen(targets);
+    if (known) return known;
+    if (search) {
+      const first = await search.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      const next = first === undefined ? await tryChosen(targets) : undefined;
+      if (next === undefined) throw first ?? poolError('POOL_NO_WRITER', 'the server that took writes is gone');
+      return next;
+    }
+    search = searchWriter(targets, isLone(targets), openAt, accept).finally(() => {
+      search = undefined;
+    });
+    return search;
+  };
+}
+
+function acceptLone(session: MysqlSession): MysqlSession {
+  if (session.role !== 'not ready') return session;
+  endConnection(session.connection);
+  throw poolError('POOL_NO_WRITER', 'the server is no working member of its cluster');
+}
+
+/** One server may have an address of each family. */
+function isLone(targets: readonly MysqlTarget[]): boolean {
+  const families = targets.map(({ address }) => address.includes(':'));
+  return (
+    new Set(targets.map(({ host, port }) => `${host} ${port}`)).size === 1 && new Set(families).size === targets.length
+  );
+}
+
+/** Asks all, each a little after the one before it, or at once when that one has refused; the first that takes writes wins. */
+async function searchWriter(
+  targets: readonly MysqlTarget[],
+  isOnlyServer: boolean,
+  openAt: (target: MysqlTarget) => Promise<MysqlSession>,
+  accept: (target: MysqlTarget, session: MysqlSession) => MysqlSession,
+): Promise<MysqlSession> {
+  const refusals: Refusals = new Map();
+  let fallback: { target: MysqlTarget; session: MysqlSession } | undefined;
+  let isFound = false;
+  const attempt = async (target: MysqlTarget): Promise<MysqlSession> => {
+    const session = await openAt(target);
+    if (session.role === 'writable' && !isFound) {
+      isFound = true;
+      return accept(target, session);
+    }
+    if (session.role === 'read-only' && isOnlyServer && !isFound && !fallback) fallback = { target, session };
+    else endConnection(session.connection);
+    throw new Error(isFound ? 'not needed' : session.role);
+  };
+  const attempts: Promise<MysqlSession>[] = [];
+  for (const target of targets) {
+    const one = attempt(target);
+    one.catch((error) => refusals.set(target, error));
+    attempts.push(one);
+    const isOver = await Promise.race([
+      one.then(
+        () => true,
+        () => false,
+      ),
+      delay(STAGGER_MS, false),
+    ]);
+    if (isOver) break;
+  }
+  const found = await Promise.any(attempts).catch(() => undefined);
+  if (fallback && found) endConnection(fallback.session.connection);
+  const session = found ?? (fallback && accept(fallback.target, fallback.session));
+  if (session) return session;
+  const [refusal] = refusals.values();
+  if (targets.length === 1 && refusal instanceof Error) throw refusal;
+  throw poolError('POOL_NO_WRITER', `no server takes writes: ${tell(refusals)}`, refusal);
+}
+
+function tell(refusals: Refusals): string {
+  return [...refusals]
+    .map(([target, error]) => `${nameOf(target)} ${error instanceof Error ? error.message || error.name : error}`)
+    .join('; ');
+}
+
+function nameOf({ address, port }: MysqlTarget): string {
+  return `${address}:${port}`;
+}
+
+/** Every address of every host, in their order; rejects when no name is known. */
+async function findTargets(hosts: readonly MysqlHost[]): Promise<MysqlTarget[]> {
+  const found = await Promise.allSettled(hosts.map(lookUp));
+  const targets = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  const failed = found.find((each) => each.status === 'rejected');
+  if (targets.length === 0 && failed) throw failed.reason;
+  return targets;
+}
+
+async function lookUp({ host, port }: MysqlHost): Promise<MysqlTarget[]> {
+  if (isIP(host) !== 0) return [{ host, address: host, port }];
+  const late = delay(LOOKUP_MS, undefined, { ref: false }).then(() => {
+    throw poolError('POOL_TIMEOUT', `the name ${host} could not be looked up in time`);
+  });
+  const addresses = await Promise.race([lookup(host, { all: true }), late]);
+  return addresses.map(({ address }) => ({ host, address, port }));
+}

@@ -1,0 +1,151 @@
+import mysql from 'mysql2/promise';
+import { describe, expect, test } from 'vitest';
+import type { Database } from '../../src/database/connect.ts';
+import { migrateUp } from '../../src/database/migrations.ts';
+import { ENGINES } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { openDatabase, prepareDatabase } from '../support/prepared.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+const ANSWERED_WITHIN_MS = 5500;
+const HEALED_WITHIN_MS = 2000;
+const LIST = 'SELECT id FROM pets WHERE id > ? ORDER BY id LIMIT ?';
+
+/** How long `work` took in ms, and what became of it. */
+async function timed<T>(work: Promise<T>): Promise<{ ms: number; value?: T; code?: string }> {
+  const startedAt = performance.now();
+  const settled = await work.then(
+    (value) => ({ value }),
+    ({ code }) => ({ code }),
+  );
+  return { ...settled, ms: performance.now() - startedAt };
+}
+
+const isUp = (database: Database) =>
+  database.query(LIST, [0, 1]).then(
+    () => true,
+    () => false,
+  );
+
+describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way to the database', (engine) => {
+  test('a PREPARE that is never answered: 503 in time, and lists go on', async () => {
+    const { url } = await prepareDatabase(engine);
+    const proxy = await startTcpProxy(url);
+    const database = openDatabase(proxy.url);
+    await database.query(LIST, [0, 1]);
+    proxy.swallowAnswersTo(/FORCE INDEX/);
+    const filtered = 'SELECT id FROM pets FORCE INDEX (pets_status_id) WHERE status = ? AND id > ? ORDER BY id LIMIT ?';
+    const stuck = Array.from({ length: 4 }, () => timed(database.query(filtered, ['sold', 0, 1])));
+    const others = await Promise.all(Array.from({ length: 20 }, () => timed(database.query(LIST, [0, 1]))));
+    expect(others.filter(({ code }) => code !== undefined)).toEqual([]);
+    for (const { ms, code } of await Promise.all(stuck)) {
+      expect(code).toBe('service_unavailable');
+      expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+    }
+    proxy.swallowAnswersTo(undefined);
+    expect(await database.query(filtered, ['sold', 0, 1])).toEqual([]);
+  });
+
+  test('open connections are lost in silence: new ones are used soon, whatever the size of the pool', async () => {
+    const { url } = await prepareDatabase(engine);
+    const proxy = await startTcpProxy(url);
+    const database = openDatabase(proxy.url);
+    await Promise.all(Array.from({ length: 10 }, () => database.query('SELECT SLEEP(0.1)', [])));
+    expect(database.poolState().free).toBe(10);
+    proxy.loseOpenOnes();
+    const inFlight = Array.from({ length: 6 }, () => timed(database.query(LIST, [0, 1])));
+    await eventually(() => isUp(database), HEALED_WITHIN_MS + 2000, 'it heals');
+    for (const { ms } of await Promise.all(inFlight)) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+  });
+
+  test('an idempotent create on a slow way has its answer or 503 in time', async () => {
+    const { url } = await prepareDatabase(engine);
+    const proxy = await startTcpProxy(url);
+    const gateway = await startGateway(engine, { DATABASE_URL: proxy.url });
+    expect((await gateway.createPet({ name: 'Rex', categoryId: 1 })).status).toBe(201);
+    proxy.delayAnswers(1900);
+    const { ms, value } = await timed(gateway.createPet({ name: 'slow', categoryId: 1 }, { 'idempotency-key': 'slow' }));
+    expect([201, 503]).toContain(value?.status);
+    expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+  });
+
+  test('an account that may have fewer connections than the pool: everybody is served', async () => {
+    const { url } = await prepareDatabase(engine);
+    const root = await mysql.createConnection(url);
+    const user = `limited_${process.pid}`;
+    await root.query(`CREATE USER '${user}'@'%' WITH MAX_USER_CONNECTIONS 3`);
+    await root.query(`GRANT ALL ON *.* TO '${user}'@'%'`);
+    const limited = new URL(url);
+    limited.username = user;
+    const database = openDatabase(limited.href);
+    const results = await Promise.all(Array.from({ length: 60 }, () => timed(database.query('SELECT SLEEP(0.02)', []))));
+    expect(results.filter(({ code }) => code !== undefined)).toEqual([]);
+    await database.close();
+    await root.query(`DROP USER '${user}'@'%'`);
+    await root.end();
+  });
+
+  test('an unreachable server is told at once, however many ask', async () => {
+    const proxy = await startTcpProxy((await prepareDatabase(engine)).url);
+    const database = openDatabase(proxy.url);
+    await database.ping();
+    proxy.move(1);
+    proxy.cut();
+    const results = await Promise.all(Array.from({ length: 50 }, () => timed(database.query(LIST, [0, 1]))));
+    for (const { ms, code } of results) {
+      expect(code).toBe('service_unavailable');
+      expect(ms).toBeLessThan(1000);
+    }
+  });
+
+  test('a create that waits for a table is refused, and does not come later', async () => {
+    const { url } = await prepareDatabase(engine);
+    const database = openDatabase(url);
+    await database.ping();
+    const holder = await mysql.createConnection(url);
+    await holder.query('LOCK TABLES pets WRITE');
+    const rows = [['late', 1n, null]];
+    const creates = await Promise.all(
+      Array.from({ length: 20 }, () => timed(database.insert('pets (name, category_id, status)', rows))),
+    );
+    for (const { ms, code } of creates) {
+      expect(code).toBe('service_unavailable');
+      expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+    }
+    await holder.query('UNLOCK TABLES');
+    await holder.query('DO SLEEP(0.3)');
+    expect(await database.query('SELECT name FROM pets', [])).toEqual([]);
+    await holder.end();
+  });
+
+  test('completion_type of the server: what is acknowledged stays', async () => {
+    const { url } = await prepareDatabase(engine);
+    const root = await mysql.createConnection(url);
+    const [[before]] = await root.query<mysql.RowDataPacket[]>('SELECT @@global.completion_type AS value');
+    await root.query('SET GLOBAL completion_type = 1');
+    try {
+      const database = openDatabase(url);
+      await database.run((knex) => knex.transaction((trx) => trx('pets').insert({ name: 'a', category_id: 1 })));
+      await database.insert('pets (name, category_id, status)', [['b', 1n, null]]);
+      const [rows] = await root.query<mysql.RowDataPacket[]>('SELECT name FROM pets ORDER BY id');
+      expect(rows.map(({ name }) => name)).toEqual(['a', 'b']);
+    } finally {
+      await root.query(`SET GLOBAL completion_type = ${before?.value}`);
+      await root.end();
+    }
+  });
+
+  test.each([0, 1, 2, 3, 4, 5, 6])('a migration that is cut at statement %d is whole after the next one', async (cutAt) => {
+    const proxy = await startTcpProxy(await engine.freshDatabase());
+    const database = openDatabase(proxy.url);
+    let statements = 0;
+    const counting = /create table|alter table|insert into `?knex_migrations`?|rename table/i;
+    proxy.cutAt({ test: (text: string) => counting.test(text) && statements++ === cutAt } as RegExp);
+    await migrateUp(database).catch(() => {});
+    proxy.cutAt(undefined);
+    await migrateUp(database);
+    const { schemaProblems } = await import('../../src/database/schema-check.ts');
+    expect(await schemaProblems(database)).toEqual([]);
+  });
+});

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterFile } from './engines.ts';
+
+/** What a way through the network may do to what is on it. */
+export interface TcpProxy {
+  /** The address of the server, by way of this proxy. */
+  readonly url: string;
+  readonly port: number;
+  /** From now on new connections lead there; those that are open stay where they are. */
+  move(port: number): void;
+  /** Drops what comes from now on, without a word, on every connection that is open; new ones work. */
+  loseOpenOnes(): void;
+  /** Drops, without a word, the answers to what matches; undefined drops none. */
+  swallowAnswersTo(pattern: RegExp | undefined): void;
+  /** Lets each answer wait, in ms. */
+  delayAnswers(ms: number): void;
+  /** Cuts every open connection. */
+  cut(): void;
+  /** Cuts a connection when it has sent what matches, before the server sees it. */
+  cutAt(pattern: RegExp | undefined): void;
+}
+
+/** Starts a way to the server of `url` that ends after the test file. */
+export async function startTcpProxy(url: string): Promise<TcpProxy> {
+  const own = new URL(url);
+  let target = Number(own.port);
+  let generation = 0;
+  let swallowed: RegExp | undefined;
+  let deadly: RegExp | undefined;
+  let delayMs = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer({ noDelay: true }, (client) => {
+    const born = generation;
+    let isSilent = false;
+    const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true });
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => socket.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        if (born === generation) other.destroy();
+      });
+    }
+    client.on('data', (bytes) => {
+      if (born !== generation) return;
+      const text = bytes.toString('latin1');
+      if (deadly?.test(text)) return void client.destroy();
+      isSilent ||= swallowed?.test(text) ?? false;
+      if (upstream.writable) upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      const pass = () => born === generation && !isSilent && client.writable && client.write(bytes);
+      if (delayMs === 0) pass();
+      else setTimeout(pass, delayMs);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  own.port = String(port);
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  afterFile(() => {
+    cut();
+    server.close();
+  });
+  return {
+    url: own.href,
+    port,
+    move(next) {
+      target = next;
+    },
+    loseOpenOnes() {
+      generation++;
+    },
+    swallowAnswersTo(pattern) {
+      swallowed = pattern;
+    },
+    delayAnswers(ms) {
+      delayMs = ms;
+    },
+    cut,
+    cutAt(pattern) {
+      deadly = pattern;
+    },
+  };
+}
