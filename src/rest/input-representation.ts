@@ -98,9 +98,10 @@ function representObject(type: GraphQLInputObjectType): Shape {
   };
 }
 
-function readField({ name, isRequired, fallback, allowed, readJson }: Input, object: Json, way: string): unknown {
+function readField(input: Input, object: Json, way: string): unknown {
+  const { name, isRequired, fallback, allowed } = input;
   const field = way === '' ? name : `${way}.${name}`;
-  if (Object.hasOwn(object, name)) return readJson(object[name], field);
+  if (Object.hasOwn(object, name)) return input.readJson(object[name], field);
   if (isRequired) throw new ApiError('bad_request', `${field} is required: ${allowed}.`);
   return fallback;
 }

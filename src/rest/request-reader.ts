@@ -25,17 +25,29 @@ export function readRequest(
   body: unknown,
 ): RestRequest {
   const args: Record<string, unknown> = {};
-  const inPath = operation.inPath.map(({ name }) => path[name]);
-  const inQuery = readQuery(operation.inQuery, querystring);
-  for (const [index, { argument, leaf }] of operation.inPath.entries()) {
-    args[argument.name] = leaf.fromText(inPath[index] ?? '') ?? refuseNotFound(operation);
-  }
-  for (let index = 0; index < operation.inQuery.length; index++) {
-    const parameter = operation.inQuery[index] as Parameter; // index is in range
-    args[parameter.argument.name] = readText(parameter, inQuery[index]);
-  }
+  const inPath = operation.inPath.length > 0 ? readPath(operation, path, args) : NONE;
+  const inQuery = operation.inQuery.length > 0 ? readQuery(operation.inQuery, querystring, args) : NONE;
   if (operation.body !== undefined) args[operation.body.name] = operation.body.readJson(body, '');
   return { args, inPath, inQuery };
+}
+
+const NONE: Texts = [];
+
+function readPath(operation: Operation, path: Readonly<Record<string, string>>, args: Record<string, unknown>): Texts {
+  return operation.inPath.map(({ name, argument, leaf }) => {
+    const text = path[name] ?? '';
+    args[argument.name] = leaf.fromText(text) ?? refuseNotFound(operation);
+    return text;
+  });
+}
+
+function readQuery(parameters: readonly Parameter[], querystring: string, args: Record<string, unknown>): Texts {
+  const texts = findTexts(parameters, querystring);
+  for (let index = 0; index < parameters.length; index++) {
+    const parameter = parameters[index] as Parameter; // the index is within
+    args[parameter.argument.name] = readText(parameter, texts[index]);
+  }
+  return texts;
 }
 
 /** The refusal of an operation whose path leads nowhere. */
@@ -69,22 +81,28 @@ function readText({ name, argument, leaf, isRequired }: Parameter, text: string 
   return argument.defaultValue;
 }
 
-/** https://url.spec.whatwg.org/#urlencoded-parsing, of those parameters that are asked for. */
-function readQuery(parameters: readonly Parameter[], querystring: string): Texts {
-  const texts: (string | undefined)[] = parameters.map(() => undefined);
+/** https://url.spec.whatwg.org/#concept-urlencoded-parser, of the parameters that are asked for. */
+function findTexts(parameters: readonly Parameter[], querystring: string): Texts {
+  const texts: (string | undefined)[] = [];
   if (querystring === '') return texts;
+  const isEncoded = /[%+]/.test(querystring);
   for (const part of querystring.split('&')) {
     const equals = part.indexOf('=');
-    const name = decode(equals < 0 ? part : part.slice(0, equals));
-    const index = parameters.findIndex((parameter) => parameter.name === name);
+    const name = equals < 0 ? part : part.slice(0, equals);
+    const index = indexOf(parameters, isEncoded ? decode(name) : name);
     if (index < 0) continue;
-    if (texts[index] !== undefined) throw new ApiError('bad_request', `${name} was given twice.`);
-    texts[index] = equals < 0 ? '' : decode(part.slice(equals + 1));
+    if (texts[index] !== undefined) throw new ApiError('bad_request', `${parameters[index]?.name} was given twice.`);
+    const text = equals < 0 ? '' : part.slice(equals + 1);
+    texts[index] = isEncoded ? decode(text) : text;
   }
   return texts;
 }
 
+function indexOf(parameters: readonly Parameter[], name: string): number {
+  for (let index = 0; index < parameters.length; index++) if (parameters[index]?.name === name) return index;
+  return -1;
+}
+
 function decode(text: string): string {
-  // The most usual texts are what they say.
   return /[%+]/.test(text) ? (new URLSearchParams(`=${text}`).get('') ?? '') : text;
 }

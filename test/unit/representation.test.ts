@@ -80,7 +80,11 @@ describe('the reader of a query', () => {
 describe('the reader of a path', () => {
   test('takes every canonical 64-bit integer', () => {
     const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
-    fc.assert(fc.property(id, (text) => expect(readId(text)).toEqual({ id: text })));
+    fc.assert(
+      fc.property(id, (text) => {
+        expect(readId(text)).toEqual({ id: text });
+      }),
+    );
   });
 
   test('anything else is an animal that was not found', () => {
