@@ -117,9 +117,13 @@ function refuse(leaf: Leaf, name: string, value: unknown): never {
 }
 
 /** The refusal of a parameter whose text is not allowed. */
-export function refuseText(leaf: Leaf, name: string, text: string, allowed: string = leaf.allowed): ApiError {
+export function refuseText(leaf: Leaf, name: string, text: string): ApiError {
   const meant = leaf.suggest(text);
-  const came = `${name}=${quoteInput(text)}`;
-  const message = meant === undefined ? `${came} is not allowed: ${allowed}.` : `${came}: did you mean ${meant}?`;
-  return new ApiError('bad_request', message);
+  if (meant === undefined) return notAllowed(name, text, leaf.allowed);
+  return new ApiError('bad_request', `${name}=${quoteInput(text)}: did you mean ${meant}?`);
+}
+
+/** The refusal of a parameter whose text is not what is allowed. */
+export function notAllowed(name: string, text: string, allowed: string): ApiError {
+  return new ApiError('bad_request', `${name}=${quoteInput(text)} is not allowed: ${allowed}.`);
 }

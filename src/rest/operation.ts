@@ -6,7 +6,6 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-
 import type { Deprecation } from '../deprecations.ts';
 import { type CompiledOperation, type CompiledVariable, compile } from '../schema/compile.ts';
 import { type Input, representInput, representParameter } from './input-representation.ts';

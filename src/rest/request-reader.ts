@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import { type BrokenRule, brokenRule } from '../schema/rules.ts';
-import { refuseText } from './input-representation.ts';
+import { notAllowed, refuseText } from './input-representation.ts';
 import type { Operation, Parameter } from './operation.ts';
 
 /** The texts of parameters, in their order; undefined where there was none. */
@@ -62,13 +62,19 @@ export function explainRefusal(operation: Operation, request: RestRequest, throw
 }
 
 function explainRule({ inPath, inQuery, body, notFound }: Operation, request: RestRequest, rule: BrokenRule): ApiError {
-  const [argument, ...way] = rule.path.map(String);
-  if (argument === body?.name) return new ApiError('bad_request', `${way.join('.')} ${rule.message}.`);
-  if (inPath.some((parameter) => parameter.argument.name === argument))
-    return new ApiError('not_found', notFound ?? '');
-  const index = inQuery.findIndex((parameter) => parameter.argument.name === argument);
-  const { name, leaf } = inQuery[index] as Parameter; // each argument is a parameter or the body
-  return refuseText(leaf, name, request.inQuery[index] ?? '', rule.message.replace(/^must be /, ''));
+  const [argument, ...way] = rule.path;
+  const isIt = (parameter: Parameter) => parameter.argument.name === argument;
+  if (argument === body?.name) return new ApiError('bad_request', `${nameField(way)} ${rule.message}.`);
+  if (inPath.some(isIt)) return new ApiError('not_found', notFound ?? '');
+  const index = inQuery.findIndex(isIt);
+  const { name } = inQuery[index] as Parameter; // each argument is a parameter or the body
+  return notAllowed(name, request.inQuery[index] ?? '', rule.message.replace(/^must be /, ''));
+}
+
+/** The way to a field within a body, such as `tags[0].word`. */
+function nameField(way: readonly PropertyKey[]): string {
+  const steps = way.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`));
+  return steps.join('').replace(/^\./, '');
 }
 
 function readText({ name, argument, leaf, isRequired }: Parameter, text: string | undefined): unknown {
