@@ -27,11 +27,6 @@ export interface Pet {
 /** How many animals one list may have. */
 export const LIST_LIMIT = { least: 1, most: 100, fallback: 20 } as const;
 
-/** `word` as a PetStatus, or undefined when it is none (the words are case-sensitive). */
-export function parsePetStatus(word: unknown): PetStatus | undefined {
-  return PET_STATUSES.find((status) => status === word);
-}
-
 /** A name is text that UTF-8 can carry: a lone surrogate (half a character) cannot be stored byte for byte. */
 export function isPetName(name: string): boolean {
   return name.isWellFormed();

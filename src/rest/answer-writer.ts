@@ -19,7 +19,8 @@ export function createAnswerWriter(operation: Operation, publicUrl: string | und
     if (written.data !== data) written = { data, text: answer.write(data) };
     if (isPaged && hasMore) {
       const last = (data as readonly { id: unknown }[]).at(-1); // what is listed by pages is ordered by its id
-      if (last) ctx.set('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(operation, request, last.id)}>; rel="next"`);
+      if (last)
+        ctx.append('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(operation, request, last.id)}>; rel="next"`);
     }
     if (location) ctx.set('Location', fillPath(location, data as Readonly<Record<string, unknown>>)); // an object
     if (replayed) ctx.set('Idempotency-Replayed', 'true');

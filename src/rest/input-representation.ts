@@ -98,9 +98,10 @@ function representObject(type: GraphQLInputObjectType): Shape {
   };
 }
 
-function readField({ name, isRequired, fallback, allowed, readJson }: Input, object: Json, way: string): unknown {
+function readField(input: Input, object: Json, way: string): unknown {
+  const { name, isRequired, fallback, allowed } = input;
   const field = way === '' ? name : `${way}.${name}`;
-  if (Object.hasOwn(object, name)) return readJson(object[name], field);
+  if (Object.hasOwn(object, name)) return input.readJson(object[name], field);
   if (isRequired) throw new ApiError('bad_request', `${field} is required: ${allowed}.`);
   return fallback;
 }
@@ -116,9 +117,13 @@ function refuse(leaf: Leaf, name: string, value: unknown): never {
 }
 
 /** The refusal of a parameter whose text is not allowed. */
-export function refuseText(leaf: Leaf, name: string, text: string, allowed: string = leaf.allowed): ApiError {
+export function refuseText(leaf: Leaf, name: string, text: string): ApiError {
   const meant = leaf.suggest(text);
-  const came = `${name}=${quoteInput(text)}`;
-  const message = meant === undefined ? `${came} is not allowed: ${allowed}.` : `${came}: did you mean ${meant}?`;
-  return new ApiError('bad_request', message);
+  if (meant === undefined) return notAllowed(name, text, leaf.allowed);
+  return new ApiError('bad_request', `${name}=${quoteInput(text)}: did you mean ${meant}?`);
+}
+
+/** The refusal of a parameter whose text is not what is allowed. */
+export function notAllowed(name: string, text: string, allowed: string): ApiError {
+  return new ApiError('bad_request', `${name}=${quoteInput(text)} is not allowed: ${allowed}.`);
 }

@@ -118,7 +118,7 @@ function describeOwn(operation: Operation, code: ErrorCode): Json | undefined {
   }
   const description = operation.body
     ? 'The body is missing required fields or has invalid values.'
-    : 'A query parameter has an invalid value: a page other than the one that was asked for would hide the mistake.';
+    : 'A query parameter has an invalid value. An addition to the original description: an answer other than the one that was asked for would hide the mistake.';
   return describeRefusal(code, description, wrongInput(operation));
 }
 

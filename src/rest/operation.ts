@@ -5,11 +5,9 @@ import {
   isInputObjectType,
   isListType,
   isNonNullType,
-  isRequiredArgument,
 } from 'graphql';
-
 import type { Deprecation } from '../deprecations.ts';
-import { type CompiledOperation, compile } from '../schema/compile.ts';
+import { type CompiledOperation, type CompiledVariable, compile } from '../schema/compile.ts';
 import { type Input, representInput, representParameter } from './input-representation.ts';
 import type { Json, Leaf } from './leaf-representation.ts';
 import { type Output, representList, representObject } from './output-representation.ts';
@@ -83,7 +81,7 @@ export function compileRow(row: Row, tag: string): Operation {
   const [body, ...bodies] = variables.filter(isBody);
   const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     const variable = variables.find((candidate) => candidate.name === name);
-    if (variable === undefined) throw new Error(`${row.operationId} has no variable ${name}.`);
+    if (!variable?.isRequired) throw new Error(`${row.operationId} requires no variable ${name}.`);
     return toParameter(variable);
   });
   const isInPath = ({ name }: { name: string }) => inPath.some((parameter) => parameter.name === name);
@@ -109,14 +107,12 @@ export function compileRow(row: Row, tag: string): Operation {
 /** The query parameter that asks for the next page. */
 export const CURSOR = 'after';
 
-type Variable = CompiledOperation['variables'][number];
-
-function isBody({ argument }: Variable): boolean {
+function isBody({ argument }: CompiledVariable): boolean {
   return isInputObjectType(getNamedType(argument.type));
 }
 
-function toParameter({ name, argument }: Variable): Parameter {
-  return { name, argument, leaf: representParameter(argument), isRequired: isRequiredArgument(argument) };
+function toParameter({ name, argument, isRequired }: CompiledVariable): Parameter {
+  return { name, argument, leaf: representParameter(argument), isRequired };
 }
 
 function representAnswer({ field, selection, variables }: CompiledOperation): Output {

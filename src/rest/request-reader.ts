@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import { type BrokenRule, brokenRule } from '../schema/rules.ts';
-import { refuseText } from './input-representation.ts';
+import { notAllowed, refuseText } from './input-representation.ts';
 import type { Operation, Parameter } from './operation.ts';
 
 /** The texts of parameters, in their order; undefined where there was none. */
@@ -25,17 +25,29 @@ export function readRequest(
   body: unknown,
 ): RestRequest {
   const args: Record<string, unknown> = {};
-  const inPath = operation.inPath.map(({ name }) => path[name]);
-  const inQuery = readQuery(operation.inQuery, querystring);
-  for (const [index, { argument, leaf }] of operation.inPath.entries()) {
-    args[argument.name] = leaf.fromText(inPath[index] ?? '') ?? refuseNotFound(operation);
-  }
-  for (let index = 0; index < operation.inQuery.length; index++) {
-    const parameter = operation.inQuery[index] as Parameter; // index is in range
-    args[parameter.argument.name] = readText(parameter, inQuery[index]);
-  }
+  const inPath = operation.inPath.length > 0 ? readPath(operation, path, args) : NONE;
+  const inQuery = operation.inQuery.length > 0 ? readQuery(operation.inQuery, querystring, args) : NONE;
   if (operation.body !== undefined) args[operation.body.name] = operation.body.readJson(body, '');
   return { args, inPath, inQuery };
+}
+
+const NONE: Texts = [];
+
+function readPath(operation: Operation, path: Readonly<Record<string, string>>, args: Record<string, unknown>): Texts {
+  return operation.inPath.map(({ name, argument, leaf }) => {
+    const text = path[name] ?? '';
+    args[argument.name] = leaf.fromText(text) ?? refuseNotFound(operation);
+    return text;
+  });
+}
+
+function readQuery(parameters: readonly Parameter[], querystring: string, args: Record<string, unknown>): Texts {
+  const texts = findTexts(parameters, querystring);
+  for (let index = 0; index < parameters.length; index++) {
+    const parameter = parameters[index] as Parameter; // the index is within
+    args[parameter.argument.name] = readText(parameter, texts[index]);
+  }
+  return texts;
 }
 
 /** The refusal of an operation whose path leads nowhere. */
@@ -50,13 +62,19 @@ export function explainRefusal(operation: Operation, request: RestRequest, throw
 }
 
 function explainRule({ inPath, inQuery, body, notFound }: Operation, request: RestRequest, rule: BrokenRule): ApiError {
-  const [argument, ...way] = rule.path.map(String);
-  if (argument === body?.name) return new ApiError('bad_request', `${way.join('.')} ${rule.message}.`);
-  if (inPath.some((parameter) => parameter.argument.name === argument))
-    return new ApiError('not_found', notFound ?? '');
-  const index = inQuery.findIndex((parameter) => parameter.argument.name === argument);
-  const { name, leaf } = inQuery[index] as Parameter; // each argument is a parameter or the body
-  return refuseText(leaf, name, request.inQuery[index] ?? '', rule.message.replace(/^must be /, ''));
+  const [argument, ...way] = rule.path;
+  const isIt = (parameter: Parameter) => parameter.argument.name === argument;
+  if (argument === body?.name) return new ApiError('bad_request', `${nameField(way)} ${rule.message}.`);
+  if (inPath.some(isIt)) return new ApiError('not_found', notFound ?? '');
+  const index = inQuery.findIndex(isIt);
+  const { name } = inQuery[index] as Parameter; // each argument is a parameter or the body
+  return notAllowed(name, request.inQuery[index] ?? '', rule.message.replace(/^must be /, ''));
+}
+
+/** The way to a field within a body, such as `tags[0].word`. */
+function nameField(way: readonly PropertyKey[]): string {
+  const steps = way.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`));
+  return steps.join('').replace(/^\./, '');
 }
 
 function readText({ name, argument, leaf, isRequired }: Parameter, text: string | undefined): unknown {
@@ -69,22 +87,28 @@ function readText({ name, argument, leaf, isRequired }: Parameter, text: string 
   return argument.defaultValue;
 }
 
-/** https://url.spec.whatwg.org/#urlencoded-parsing, of those parameters that are asked for. */
-function readQuery(parameters: readonly Parameter[], querystring: string): Texts {
-  const texts: (string | undefined)[] = parameters.map(() => undefined);
+/** https://url.spec.whatwg.org/#concept-urlencoded-parser, of the parameters that are asked for. */
+function findTexts(parameters: readonly Parameter[], querystring: string): Texts {
+  const texts: (string | undefined)[] = [];
   if (querystring === '') return texts;
+  const isEncoded = /[%+]/.test(querystring);
   for (const part of querystring.split('&')) {
     const equals = part.indexOf('=');
-    const name = decode(equals < 0 ? part : part.slice(0, equals));
-    const index = parameters.findIndex((parameter) => parameter.name === name);
+    const name = equals < 0 ? part : part.slice(0, equals);
+    const index = indexOf(parameters, isEncoded ? decode(name) : name);
     if (index < 0) continue;
-    if (texts[index] !== undefined) throw new ApiError('bad_request', `${name} was given twice.`);
-    texts[index] = equals < 0 ? '' : decode(part.slice(equals + 1));
+    if (texts[index] !== undefined) throw new ApiError('bad_request', `${parameters[index]?.name} was given twice.`);
+    const text = equals < 0 ? '' : part.slice(equals + 1);
+    texts[index] = isEncoded ? decode(text) : text;
   }
   return texts;
 }
 
+function indexOf(parameters: readonly Parameter[], name: string): number {
+  for (let index = 0; index < parameters.length; index++) if (parameters[index]?.name === name) return index;
+  return -1;
+}
+
 function decode(text: string): string {
-  // The most usual texts are what they say.
   return /[%+]/.test(text) ? (new URLSearchParams(`=${text}`).get('') ?? '') : text;
 }

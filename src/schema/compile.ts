@@ -14,6 +14,7 @@ import {
   parse,
   print,
   TypeInfo,
+  type VariableDefinitionNode,
   validate,
   visit,
   visitWithTypeInfo,
@@ -30,8 +31,8 @@ export interface CompiledOperation {
   readonly isMutation: boolean;
   /** What its root field is. */
   readonly field: GraphQLField<unknown, unknown>;
-  /** Its variables, in their order, and the argument of the root field that each of them is. */
-  readonly variables: readonly { readonly name: string; readonly argument: GraphQLArgument }[];
+  /** Its variables, in their order. */
+  readonly variables: readonly CompiledVariable[];
   /** What it asks of the object that the root field gives, or of each in its list. */
   readonly selection: Selection;
   /**
@@ -39,6 +40,13 @@ export interface CompiledOperation {
    * promise of it, in the words of the store. Throws what the resolver throws.
    */
   run(args: Readonly<Record<string, unknown>>, context: Context): unknown;
+}
+
+/** A variable, and the argument of the root field that it is. */
+export interface CompiledVariable {
+  readonly name: string;
+  readonly argument: GraphQLArgument;
+  readonly isRequired: boolean;
 }
 
 /** The fields that are asked of an object. */
@@ -62,12 +70,11 @@ export function compile(text: string): CompiledOperation {
   if (wrong !== undefined) throw wrong;
   const { node, field, resolve } = planOnlyField(document);
   const operation = getOperationAST(document);
-  const variables = (operation?.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
   return {
     deprecations: deprecationsIn(document),
     isMutation: operation?.operation === OperationTypeNode.MUTATION,
     field,
-    variables: variables.map((name) => ({ name, argument: argumentOf(name, node, field) })),
+    variables: (operation?.variableDefinitions ?? []).map((definition) => readVariable(definition, node, field)),
     selection: readSelection(node, field),
     run: resolve,
   };
@@ -82,15 +89,21 @@ function planOnlyField(document: DocumentNode): RootPlan {
 }
 
 /** In our documents each argument is a variable, and each variable an argument: its value is taken as it is. */
-function argumentOf(variable: string, node: FieldNode, field: GraphQLField<unknown, unknown>): GraphQLArgument {
-  const isVariable = ({ value }: ArgumentNode) => value.kind === Kind.VARIABLE && value.name.value === variable;
+function readVariable(
+  { variable, type, defaultValue }: VariableDefinitionNode,
+  node: FieldNode,
+  field: GraphQLField<unknown, unknown>,
+): CompiledVariable {
+  const { value: variableName } = variable.name;
+  const isVariable = ({ value }: ArgumentNode) => value.kind === Kind.VARIABLE && value.name.value === variableName;
   if (!node.arguments?.every(({ value }) => value.kind === Kind.VARIABLE)) {
     throw new Error(`A document of the table takes its arguments from variables: ${print(node)}`);
   }
   const name = node.arguments.find(isVariable)?.name.value;
   const argument = field.args.find((candidate) => candidate.name === name);
-  if (argument === undefined) throw new Error(`$${variable} is no argument of ${field.name}.`);
-  return argument;
+  if (argument === undefined) throw new Error(`$${variableName} is no argument of ${field.name}.`);
+  if (defaultValue !== undefined) throw new Error(`The default of $${variableName} is for the schema to say.`);
+  return { name: variableName, argument, isRequired: type.kind === Kind.NON_NULL_TYPE };
 }
 
 function readSelection(node: FieldNode, { type: fieldType }: GraphQLField<unknown, unknown>): Selection {

@@ -1,8 +1,20 @@
 import fc from 'fast-check';
+import {
+  GraphQLBoolean,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInputObjectType,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLString,
+} from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
 import { type Int64, parseJson } from '../../src/int64.ts';
 import { PET_STATUSES } from '../../src/pets/pet.ts';
+import { representInput } from '../../src/rest/input-representation.ts';
+import { representLeaf } from '../../src/rest/leaf-representation.ts';
 import type { Operation } from '../../src/rest/operation.ts';
 import { OPERATIONS } from '../../src/rest/operations.ts';
 import { readRequest } from '../../src/rest/request-reader.ts';
@@ -80,7 +92,11 @@ describe('the reader of a query', () => {
 describe('the reader of a path', () => {
   test('takes every canonical 64-bit integer', () => {
     const id = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String);
-    fc.assert(fc.property(id, (text) => expect(readId(text)).toEqual({ id: text })));
+    fc.assert(
+      fc.property(id, (text) => {
+        expect(readId(text)).toEqual({ id: text });
+      }),
+    );
   });
 
   test('anything else is an animal that was not found', () => {
@@ -138,6 +154,48 @@ describe('the reader of a body', () => {
     expect(refusalOf(() => readPet(body)).message).toMatch(new RegExp(`^${field} is required: a `));
     const heir: unknown = Object.assign(Object.create({ [field]: 1 }), body);
     expect(refusalOf(() => readPet(heir)).message).toMatch(new RegExp(`^${field} is required: a `));
+  });
+});
+
+describe('kinds that no animal has', () => {
+  test.each([
+    ['Int', representLeaf(GraphQLInt), 'a 32-bit integer', '-7', -7],
+    ['Int within bounds', representLeaf(GraphQLInt, { minimum: 0, maximum: 9 }), 'an integer from 0 to 9', '007', 7],
+    ['String', representLeaf(GraphQLString), 'a string', '', ''],
+    ['String within bounds', representLeaf(GraphQLString, { maxLength: 9 }), 'a string of 0 to 9 characters', 'a', 'a'],
+    ['Boolean', representLeaf(GraphQLBoolean), 'true or false', 'false', false],
+  ])('%s', (_what, leaf, allowed, text, value) => {
+    expect(leaf.allowed).toBe(allowed);
+    expect(leaf.fromText(text)).toBe(value);
+    expect(leaf.fromJson(JSON.parse(leaf.write(value)))).toBe(value);
+    for (const other of [null, [], {}, 1.5, 2 ** 31, -0.5]) expect(leaf.fromJson(other)).toBeUndefined();
+  });
+
+  test('one that has no representation stops the start', () => {
+    expect(() => representLeaf(GraphQLFloat)).toThrow('Float has no representation in REST.');
+  });
+
+  test('lists and objects within a body are named by the way to them', () => {
+    const tag = new GraphQLInputObjectType({
+      name: 'TagInput',
+      fields: { word: { type: new GraphQLNonNull(GraphQLString) }, ids: { type: new GraphQLList(GraphQLID) } },
+    });
+    const field = new GraphQLInputObjectType({
+      name: 'X',
+      fields: { tags: { type: new GraphQLList(tag) } },
+    }).getFields().tags;
+    const input = representInput(field as NonNullable<typeof field>);
+    expect(input.readJson([{ word: 'a', ids: [1, 2] }, { word: 'b' }], 'tags')).toEqual([
+      { word: 'a', ids: ['1', '2'] },
+      { word: 'b', ids: undefined },
+    ]);
+    const refused = (value: unknown) => refusalOf(() => input.readJson(value, 'tags')).message;
+    expect(refused({})).toBe('tags must be an array, each item a JSON object, not an object.');
+    expect(refused([1])).toBe('tags[0] must be a JSON object.');
+    expect(refused([{}])).toBe('tags[0].word is required: a string.');
+    expect(refused([{ word: 'a', ids: [1, '2'] }])).toBe(
+      'tags[0].ids[1] must be a 64-bit integer, not a string: 2 instead of "2".',
+    );
   });
 });
 
