@@ -7,6 +7,7 @@ const ssr = { resolve: { conditions: ['module-sync', 'node'] } };
 const common = {
   // The service runs as its users run it: by Node itself, without a transformation.
   server: { deps: { external: [/\/src\//] } },
+  setupFiles: ['test/support/graphql-js-watch.ts'],
   testTimeout: 30_000,
   hookTimeout: 60_000,
 };

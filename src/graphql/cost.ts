@@ -27,8 +27,11 @@ export function costError(
     addCost(cost, field, given, variables, 1);
     if (operation.operation !== OperationTypeNode.MUTATION || given instanceof Error) continue;
     // What is added is written to the database, and back into the answer, whose size must be known before.
-    cost.values += countValues(given);
-    answerBytes += Buffer.byteLength(JSON.stringify(given)) * (1 + field.leafCount);
+    const { values, characters } = sizeOf(given);
+    cost.values += values;
+    // A character has six bytes of JSON at most; what could be too much with those is counted exactly.
+    const bytes = characters * 6 * (1 + field.leafCount) < SMALL_BYTES ? 0 : Buffer.byteLength(JSON.stringify(given));
+    answerBytes += bytes * (1 + field.leafCount);
   }
   if (cost.animals > LIMITS.animals.most) return limitError('animals', cost.animals);
   if (cost.values > LIMITS.values.most) return limitError('values', cost.values);
@@ -70,7 +73,17 @@ function isAllowed({ extensions }: GraphQLArgument, value: unknown): boolean {
   });
 }
 
-function countValues(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce<number>((sum, inner) => sum + countValues(inner), 0);
+/** What of an answer need not be counted: a mutation has fewer fields than such parts would make too much. */
+const SMALL_BYTES = LIMITS.responseBytes.most / LIMITS.tokens.most;
+
+function sizeOf(value: unknown): { values: number; characters: number } {
+  if (typeof value === 'string') return { values: 1, characters: value.length };
+  if (typeof value !== 'object' || value === null) return { values: 1, characters: 0 };
+  const size = { values: 0, characters: 0 };
+  for (const inner of Object.values(value)) {
+    const { values, characters } = sizeOf(inner);
+    size.values += values;
+    size.characters += characters;
+  }
+  return size;
 }

@@ -67,7 +67,7 @@ const PLACES_MAX = 5;
 
 function rewrite(thrown: unknown, message: string, extensions: Record<string, unknown>): GraphQLError {
   const { nodes, source, positions, path } = thrown instanceof GraphQLError ? thrown : new GraphQLError('');
-  const places = { nodes: nodes?.slice(0, PLACES_MAX), source, positions, path };
+  const places = { nodes: nodes?.slice(0, PLACES_MAX), source, positions: positions?.slice(0, PLACES_MAX), path };
   return new GraphQLError(shortMessage(message), { ...places, extensions });
 }
 

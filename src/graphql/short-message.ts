@@ -5,13 +5,12 @@ const QUOTED_MAX = 100;
 const MESSAGE_MAX = 400;
 
 // What graphql-js takes from outside stands in quotation marks or ends the message after one of these words.
-const QUOTED = /"(?:[^"\\]|\\.)*"|(?<=(?:found|Found|value): ).+$/gs;
+const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)|(?<=(?:found|Found|value): ).+$/gs;
 
 /** A message of graphql-js that quotes at most 100 characters of the input, the first ones, however much it was given. */
 export function shortMessage(message: string): string {
   if (message.length <= QUOTED_MAX) return message;
   let left = QUOTED_MAX;
-  // Cut first: the pattern looks at what is not closed again and again.
   const shortened = cut(message, 2 * MESSAGE_MAX).replace(QUOTED, (quoted) => {
     const shown = cut(quoted, left);
     left = Math.max(0, left - quoted.length);

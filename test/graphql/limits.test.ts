@@ -35,6 +35,13 @@ const ALLOWED: Record<string, Case> = {
   'an operation of 500 animals beside another': {
     query: `query A { ${pets(5, '100')} } query B { ${repeat(3, () => 'pets(limit: 100) { id }')} }`,
   },
+  'five lists of a hundred with all four fields': {
+    query: `{ ${repeat(5, (n) => `p${n}: pets(limit: 100) { ...F }`)} } fragment F on Pet { id name categoryId status }`,
+  },
+  '600 animals, a hundred of which a condition leaves out': {
+    query: `query ($no: Boolean!) { ${pets(5, '100')} more: pets(limit: 100) @include(if: $no) { id } }`,
+    variables: { no: false },
+  },
   'one list that is written ten times': { query: `{ ${repeat(10, () => 'pets(limit: 100) { id }')} }` },
   'one list that is spread ten times': {
     query: `{ ${repeat(10, () => '...F')} } fragment F on Query { ${pets(5, '100')} }`,
@@ -56,11 +63,25 @@ const REFUSED: Record<string, Record<string, Case>> = {
     '1001 tokens': { query: `{ ${repeat(249, () => 'pets { id }')} __typename __typename __typename }` },
     '30,000 levels that are never closed': { query: '{a'.repeat(30_000) },
   },
+  MAX_DOCUMENT_BYTES_EXCEEDED: {
+    'a document of 64 KiB and a byte': { query: `{ pets { id } } #${'é'.repeat(32_760)}` },
+  },
   MAX_COST_EXCEEDED: {
     '501 animals': { query: `{ ${pets(5, '100')} pet(id: 1) { id } }` },
     '520 animals, a list without a limit among them': { query: `{ ${pets(5, '100')} pets { id } }` },
     '600 animals by a variable': { query: `query ($n: Int!) { ${pets(6, '$n')} }`, variables: { n: 100 } },
     '600 animals by a default': { query: `query ($n: Int! = 100) { ${pets(6, '$n')} }` },
+    '600 animals beside introspection, which graphql-js runs': {
+      query: `{ __schema { queryType { name } } ${pets(6, '100')} }`,
+    },
+    '600 animals that a condition lets in': {
+      query: `query ($yes: Boolean!) { ${pets(5, '100')} more: pets(limit: 100) @include(if: $yes) { id } }`,
+      variables: { yes: true },
+    },
+    'a hundred names, thirty times each': { query: `{ pets(limit: 100) { ${repeat(30, (n) => `n${n}: name`)} } }` },
+    'a hundred names, eleven times each, spread in two lists': {
+      query: `{ a: pets(limit: 100) { ...F } b: pets(limit: 100) { ...F } } fragment F on Pet { ${repeat(11, (n) => `n${n}: name`)} }`,
+    },
     '600 animals in a fragment': { query: `{ ...F } fragment F on Query { ${pets(6, '100')} }` },
     '600 animals in fragments of fragments': {
       query: `{ ... { ...F } } fragment F on Query { ${pets(3, '100')} ...G } fragment G on Query { ... on Query { q: pets(limit: 100) { id } r: pets(limit: 100) { id } s: pets(limit: 100) { id } } }`,
@@ -84,7 +105,7 @@ describeEachEngine('limits', (engine) => {
   let gateway: TestGateway;
   let countStatements: () => number;
   beforeAll(async () => {
-    gateway = await startGateway(engine);
+    gateway = await startGateway(engine, { BODY_LIMIT: '131072' });
     countStatements = countPetStatements(gateway);
   });
   const ask = ({ query, variables = {} }: Case) =>

@@ -1,0 +1,196 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createDocuments } from '../../src/graphql/documents.ts';
+import { parseInt64 } from '../../src/int64.ts';
+import { send } from '../support/client.ts';
+import { ENGINES } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { serveEndpoint } from './endpoint-alone.ts';
+
+/** What the input is made of, and nothing else in an answer is. */
+const MARK = 'Q';
+const QUOTED_MAX = 100;
+
+const ADD = 'mutation ($input: NewPetInput!) { addPet(input: $input) { id } }';
+const marks = (count: number) => MARK.repeat(count);
+const many = (count: number, write: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => write(index)).join(' ');
+const unknownFields = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${MARK}${index}`, 1]));
+
+/** Requests as large as they may be, each of which gets errors that graphql-js would quote it in. */
+const QUOTED: Record<string, { query: string; variables?: object; operationName?: string }> = {
+  'unknown members of an input': {
+    query: ADD,
+    variables: { input: { name: 'x', categoryId: 1, ...unknownFields(5500) } },
+  },
+  'an unknown member with a long name': {
+    query: ADD,
+    variables: { input: { name: 'x', categoryId: 1, [marks(60_000)]: 1 } },
+  },
+  'an input that is text': { query: ADD, variables: { input: marks(60_000) } },
+  'an input without a name': { query: ADD, variables: { input: { categoryId: marks(60_000) } } },
+  'a category that is a list': { query: ADD, variables: { input: { name: 'x', categoryId: [marks(60_000)] } } },
+  'a name that is a list of many': {
+    query: ADD,
+    variables: { input: { name: Array.from({ length: 10_000 }, () => MARK), categoryId: 1 } },
+  },
+  'a status that is none': { query: ADD, variables: { input: { name: 'x', categoryId: 1, status: marks(60_000) } } },
+  'a limit that is text': { query: 'query ($n: Int!) { pets(limit: $n) { id } }', variables: { n: marks(60_000) } },
+  'a variable with a long name': { query: `query ($${marks(40_000)}: Int!) { pets(limit: $${MARK}) { id } }` },
+  'an unknown field': { query: `{ ${marks(60_000)} }` },
+  'unknown fields': { query: `{ ${many(900, (n) => marks(60) + n)} }` },
+  'an unknown argument': { query: `{ pets(${marks(60_000)}: 1) { id } }` },
+  'an unknown fragment': { query: `{ ...${marks(60_000)} }` },
+  'fragments that spread each other': {
+    query: `{ ...${MARK}0 } ${many(80, (n) => `fragment ${MARK}${n} on Query { ...${MARK}${(n + 1) % 80} ...${MARK}0 }`)}`,
+  },
+  'an unknown type': { query: `query ($n: ${marks(60_000)}) { pets { id } }` },
+  'an unknown directive': { query: `{ pets { id @${marks(60_000)} } }` },
+  'an enum value that is none': { query: `{ pets(status: ${marks(60_000)}) { id } }` },
+  'a text in the place of an enum value': { query: `{ pets(status: "${marks(60_000)}") { id } }` },
+  'a text in the place of a number': { query: `{ pets(limit: "\\"${marks(30_000)}\\"${marks(20_000)}") { id } }` },
+  'an object in the place of a number': {
+    query: `{ pets(limit: { ${many(200, (n) => `${MARK}${n}: ${MARK}`)} }) { id } }`,
+  },
+  'fields that conflict': {
+    query: `{ ...A ...B } fragment A on Query { pets { ${many(14, (n) => `${MARK}${n}: id`)} } } fragment B on Query { pets { ${many(14, (n) => `${MARK}${n}: name`)} } }`,
+  },
+  'many operations': { query: many(120, (n) => `query ${MARK}${n} { pets { id } }`) },
+  'an operation that there is not': { query: 'query A { pets { id } }', operationName: marks(60_000) },
+  'a text that is no document': { query: marks(60_000) },
+  'a string that does not end': { query: `{ pets(after: "${marks(60_000)}` },
+};
+
+const [engine] = ENGINES;
+const LONG_NAME = 'n'.repeat(60_000);
+
+describe('input that would be large in the answer', () => {
+  let gateway: TestGateway;
+  let url: string;
+  beforeAll(async () => {
+    if (!engine) throw new Error('There is always SQLite.');
+    gateway = await startGateway(engine, { LOG_LEVEL: 'silent' });
+    url = await serveEndpoint(gateway);
+  });
+  const ask = (request: object) =>
+    send(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) });
+
+  test.each(Object.entries(QUOTED))('%s: a few short errors that quote little of it', async (_what, request) => {
+    const { text, json } = await ask(request);
+    expect(json.errors.length).toBeLessThanOrEqual(11);
+    for (const { message, locations = [] } of json.errors) {
+      expect(message.split(MARK).length - 1).toBeLessThanOrEqual(QUOTED_MAX);
+      expect(message.length).toBeLessThanOrEqual(401);
+      expect(locations.length).toBeLessThanOrEqual(5);
+    }
+    expect(text.length).toBeLessThan(10_000);
+  });
+
+  test.each([
+    ['categoryId', { name: 'x', categoryId: 1.5 }, /^Variable "\$input" has invalid value at \.categoryId: ID cannot/],
+    [
+      'an unknown member',
+      { name: 'x', categoryId: 1, colour: 'red' },
+      /^Variable "\$input" has invalid value: .*"colour"/,
+    ],
+  ])('the message about %s names the variable', async (_what, input, message) => {
+    expect((await ask({ query: ADD, variables: { input } })).json.errors[0].message).toMatch(message);
+  });
+
+  describe('long names', () => {
+    beforeAll(async () => {
+      const categoryId = parseInt64('1') ?? expect.fail();
+      for (let index = 0; index < 100; index++) {
+        await gateway.pets.addPets([{ name: LONG_NAME, categoryId, status: null }]);
+      }
+    });
+    const names = (count: number) => `pets(limit: 100) { ${many(count, (n) => `n${n}: name`)} }`;
+
+    test.each([
+      ['by its plan', `{ ${names(18)} }`],
+      ['in two lists', `{ a: pets(limit: 50) { ${many(10, (n) => `n${n}: name`)} } b: ${names(6)} }`],
+      ['by graphql-js', `{ __schema { queryType { name } } ${names(18)} }`],
+    ])('an answer that would be larger than 32 MiB is refused while it is written, %s', async (_what, query) => {
+      const { status, json, text } = await ask({ query });
+      expect([status, json.data]).toEqual([200, null]);
+      expect(json.errors[0]).toMatchObject({
+        message: expect.stringContaining('33554432 bytes'),
+        extensions: { code: 'MAX_RESPONSE_BYTES_EXCEEDED' },
+      });
+      expect(text.length).toBeLessThan(1000);
+    });
+
+    test('five pages of them are answered', async () => {
+      expect((await ask({ query: `{ ${names(5)} }` })).json.data.pets).toHaveLength(100);
+    });
+
+    test('what could not be answered is not added', async () => {
+      const before = await gateway.database.knex('pets').count({ n: '*' });
+      const query = `mutation ($input: NewPetInput!) { ${many(15, (n) => `a${n}: addPet(input: $input) { ...F }`)} }
+        fragment F on Pet { ${many(15, (n) => `b${n}: name`)} }`;
+      const { json } = await ask({ query, variables: { input: { name: '\u0001'.repeat(40_000), categoryId: 1 } } });
+      expect(json.errors[0].extensions.code).toBe('MAX_RESPONSE_BYTES_EXCEEDED');
+      expect(await gateway.database.knex('pets').count({ n: '*' })).toEqual(before);
+    });
+  });
+});
+
+/** Documents in which something grows. */
+const GROWING: Record<string, (size: number) => string> = {
+  comments: (size) => `{ pets { id } }${'#\n'.repeat(size / 2)}`,
+  'empty lines, and an error after them': (size) => `${'\n'.repeat(size)}{ pets { bad } }`,
+  'a block string': (size) => `{ pets(after: """${'a\n '.repeat(size / 3)}""") { id } }`,
+  'escaped quotation marks': (size) => `{ pets(limit: "${'\\"'.repeat(size / 2)}") { id } }`,
+  digits: (size) => `{ pets(limit: ${'9'.repeat(size)}) { id } }`,
+  'a name': (size) => `{ pets { ${'x'.repeat(size)} } }`,
+  'equal fields': (size) => `{ ${'pets { id } '.repeat(size / 250)} }`,
+  'fields that differ': (size) =>
+    `{ ${many(size / 400, (n) => `pets { ${['id', 'name', 'id name', 'name id'][n % 4]} }`)} }`,
+  'nested fragments': (size) => `{ ${'... { '.repeat(size / 250)}__typename${' }'.repeat(size / 250)} }`,
+  'spread fragments': (size) =>
+    `{ ${many(size / 1000, (n) => `...F${n}`)} } ${many(size / 1000, (n) => `fragment F${n} on Query { pets { ...G } }`)} fragment G on Pet { id name }`,
+  'repeated directives': (size) => `{ pets { id ${'@skip(if: true) '.repeat(size / 500)} } }`,
+};
+
+describe('documents', () => {
+  test.each(Object.entries(GROWING))('%s: twice as much costs no more than twice the time', (_what, write) => {
+    const cpuOf = (size: number) => {
+      const text = write(size);
+      let least = Number.POSITIVE_INFINITY;
+      for (let round = 0; round < 7; round++) {
+        const prepare = createDocuments();
+        const before = process.cpuUsage();
+        prepare(text);
+        const { user, system } = process.cpuUsage(before);
+        least = Math.min(least, user + system);
+      }
+      return least / 1000;
+    };
+    cpuOf(30_000);
+    const [half, full] = [cpuOf(30_000), cpuOf(60_000)];
+    // A quadratic step takes four times as long; the 5 ms are for what the machine does meanwhile.
+    expect(full).toBeLessThan(3 * half + 5);
+    expect(full).toBeLessThan(250);
+  });
+
+  test('thousands of different ones, of comments or of fields, are not all kept', () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    const heap = () => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const prepare = createDocuments();
+    const before = heap();
+    for (let index = 0; index < 250; index++) {
+      prepare(`{ pets { id } } # ${index}\n${'#\n'.repeat(7500)}`);
+      if (index % 10 === 0) prepare(many(120, (n) => `query A${index}B${n} { pets { id } }`));
+    }
+    // With all of their tokens they have 200 MB.
+    expect((heap() - before) / 2 ** 20).toBeLessThan(40);
+    const document = prepare('{ pets { id } }');
+    expect(prepare('{ pets { id } }')).toBe(document);
+  });
+});
