@@ -1,11 +1,11 @@
 # syntax=docker/dockerfile:1
-FROM node:24.11-slim AS dependencies
+FROM node:24.21.0-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Runtime packages only; no package needs its install script to run.
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24.11-slim
+FROM node:24.21.0-slim
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 COPY --from=dependencies /app/node_modules ./node_modules

@@ -42,12 +42,12 @@ test(`${READERS} readers that do not read share one copy of what they asked for`
   const sockets = Array.from({ length: READERS }, () => stall(port, asset));
   const all = async () => {
     const now = await readFootprint(gateway.url);
-    return now.openFiles >= before.openFiles + READERS && now;
+    return now.openFiles > before.openFiles + READERS - 10 && now; // connections of fetch, kept before, end meanwhile
   };
   const during = await eventually(all, 20_000, 'all readers are there');
   expect(during.residentMb - before.residentMb).toBeLessThan(100);
   for (const socket of sockets) socket.destroy();
-});
+}, 60_000);
 
 describe('a connection on which nothing moves', () => {
   test('is ended when its client does not read the answer that it has', async () => {
