@@ -1,19 +1,19 @@
 # syntax=docker/dockerfile:1
-FROM node:24-slim AS dependencies
+FROM node:24.21.0-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # Runtime packages only; no package needs its install script to run.
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24-slim
+FROM node:24.21.0-slim
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json schema.graphql ./
 COPY migrations ./migrations
 COPY src ./src
-# Where the embedded store would be, for who sets no DATABASE_URL.
-RUN mkdir data && chown node:node data
+# Where the embedded store would be, for who sets no DATABASE_URL: the only place that the process may write to.
+RUN mkdir --mode=0700 data && chown node:node data
 USER node
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \

@@ -40,29 +40,32 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
   };
 
   const replaced = new WeakSet<Worker>();
+  let reloading = false;
   const reload = async () => {
+    if (reloading) return;
+    reloading = true;
     log.info('replacing the workers, one at a time');
     for (const worker of Object.values(cluster.workers ?? {})) {
       if (!worker || stopping) continue;
-      await once(start(), 'listening');
+      const next = start();
+      const giveUp = () => replaced.add(next); // the one that it should have replaced still serves
+      next.prependOnceListener('exit', giveUp);
+      if (!(await listens(next))) {
+        reloading = false;
+        return log.error('a new worker did not start; the others stay as they are');
+      }
+      next.off('exit', giveUp);
       replaced.add(worker);
-      const gone = once(worker, 'exit');
-      worker.process.kill('SIGTERM');
-      await gone;
+      await end(worker);
     }
+    reloading = false;
     log.info('all workers are replaced');
   };
 
   const stop = async () => {
     stopping = true;
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    await Promise.all(
-      workers.map((worker) => {
-        const gone = once(worker, 'exit');
-        worker.process.kill('SIGTERM');
-        return gone;
-      }),
-    );
+    await Promise.all(workers.map(end));
   };
 
   answerMetricsRequests(log);
@@ -72,4 +75,19 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
   for (let worker = 1; worker < config.workers; worker++) start();
   const host = String(address).includes(':') ? `[${address}]` : address;
   return `http://${host}:${port}`;
+}
+
+/** Whether a new worker comes to listen; false when it ends before. */
+function listens(worker: Worker): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  worker.once('listening', () => resolve(true));
+  worker.once('exit', () => resolve(false));
+  return promise;
+}
+
+/** Ends a worker in good order; resolves when it has ended. */
+async function end(worker: Worker): Promise<void> {
+  const gone = once(worker, 'exit');
+  worker.process.kill('SIGTERM');
+  await gone;
 }

@@ -1,16 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { connectClient, eventually, petBody, sumMetric } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
-
-/** The process ids of the workers, as Linux tells them. */
-async function workersOf({ child }: TestProcess): Promise<number[]> {
-  const children = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8');
-  return children.trim().split(' ').filter(Boolean).map(Number);
-}
+import { workersOf } from './workers-of.ts';
 
 /** Waits for two workers, none of them among `others`. */
 function twoWorkers(gateway: TestProcess, others: readonly number[] = []): Promise<number[]> {
