@@ -50,7 +50,7 @@ export async function createGateway(
     metrics,
     pets,
     usage,
-    authenticate: createAuthenticator(keys),
+    authenticator: createAuthenticator(keys),
     checkReady: readinessCheck(database),
     isDraining: () => draining,
     collectMetrics: collectMetrics ?? (() => metrics.registry.metrics()),

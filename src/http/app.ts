@@ -4,7 +4,8 @@ import type { Config } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { createGraphqlEndpoint, GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { graphqlErrorBody } from '../graphql/error-masking.ts';
-import type { Authenticate } from '../keys/authenticator.ts';
+import type { Authenticator } from '../keys/authenticator.ts';
+import { createRateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -13,15 +14,13 @@ import { createLandingPage, LANDING_ASSETS } from '../pages/landing-page.ts';
 import { createReferencePage } from '../pages/reference-page.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
 import type { Context } from '../schema/context.ts';
-import type { Admission } from '../web/admission.ts';
 import { refuseOtherMethods } from '../web/allowed-methods.ts';
 import { allowOrigins } from './allow-origins.ts';
 import { servePages } from './assets.ts';
 import { errorBody } from './error-body.ts';
+import { createAdmission } from './key-admission.ts';
 import { createProbes, type ProbeParts } from './probes.ts';
 import { requestLog } from './request-log.ts';
-import { requireKey } from './require-key.ts';
-import { shedLoad } from './shed-load.ts';
 
 /** The rooms that the app is composed of. */
 export interface AppParts extends ProbeParts {
@@ -29,15 +28,16 @@ export interface AppParts extends ProbeParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly pets: Context['pets'];
-  readonly authenticate: Authenticate;
+  readonly authenticator: Authenticator;
   readonly usage: Usage;
 }
 
 /** The Koa application: the order of its middleware is the way of a request. */
 export function createApp(parts: AppParts): Koa {
-  const { config, log, metrics, pets, authenticate, usage } = parts;
+  const { config, log, metrics, pets, authenticator, usage } = parts;
   const { bodyLimitBytes, publicUrl } = config;
-  const admission: Admission = { admit: requireKey(authenticate, usage), atWork: shedLoad(metrics) };
+  const rateLimit = config.rateLimit && createRateLimit(config.rateLimit);
+  const admission = createAdmission({ authenticator, usage, metrics, bodyLimitBytes, rateLimit });
   const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
     usage.noteDeprecatedUse(apiKeyId, operation);
     metrics.countDeprecatedUse(operation);
@@ -68,7 +68,7 @@ export function createApp(parts: AppParts): Koa {
   app.use(errorBody(log));
   app.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));
   app.use(requireHost);
-  app.use(allowOrigins(config.corsOrigins));
+  app.use(allowOrigins(config));
   app.use(createRestAdapter({ pets, bodyLimitBytes, publicUrl, noteDeprecatedUse, admission }));
   app.use(servePages(pages));
   app.use(routes.routes());

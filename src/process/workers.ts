@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { countForWorkers } from '../keys/rate-limit.ts';
 import type { Logger } from '../log.ts';
 import { stopOnSignals } from './stop.ts';
 import { answerMetricsRequests } from './worker-metrics.ts';
@@ -66,6 +67,7 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
   };
 
   answerMetricsRequests();
+  if (config.rateLimit !== undefined) countForWorkers();
   stopOnSignals(stop, config.shutdownGraceMs, log);
   process.on('SIGHUP', reload);
   const [{ address, port }] = await once(start(), 'listening'); // alone: what stops the start is said once

@@ -11,7 +11,7 @@ import { command, expectFailure, succeed } from './command.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const KEY = /^petstore_[0-9A-Za-z]{38}$/;
-const MIGRATIONS = 4;
+const MIGRATIONS = 5;
 const SETTINGS =
   'HOST PORT DATABASE_URL DATABASE_POOL_MAX PUBLIC_URL CORS_ORIGINS BODY_LIMIT WORKERS LOG_LEVEL MIGRATE_ON_START GRAPHIQL SAMPLE_DATA SHUTDOWN_GRACE_MS';
 
@@ -30,12 +30,13 @@ describeEachEngine('commands', (engine) => {
 
     const json = (await succeed('keys', ['list', '--json'], env)).join('\n');
     const rows = JSON.parse(json);
-    const nobody = { lastUsed: null, revoked: null };
+    const nobody = { rights: 'full', lastUsed: null, revoked: null };
     expect(rows).toEqual([
       {
         id: '1',
         name: 'Zoé "the app" 🐾',
         prefix: key.slice(0, 13),
+        state: 'active',
         created: expect.any(String),
         expires: null,
         ...nobody,
@@ -44,6 +45,7 @@ describeEachEngine('commands', (engine) => {
         id: '2',
         name: 'short',
         prefix: shortKey.slice(0, 13),
+        state: 'expires in 89 days',
         created: expect.any(String),
         expires: expect.any(String),
         ...nobody,
@@ -51,7 +53,7 @@ describeEachEngine('commands', (engine) => {
     ]);
     expect(Date.parse(rows[1].expires) - Date.parse(rows[1].created)).toBeCloseTo(90 * 86_400_000, -5);
     const table = await succeed('keys', ['list'], env);
-    expect(table[0]).toMatch(/^id +name +prefix +created +expires +lastUsed +revoked$/);
+    expect(table[0]).toMatch(/^id +name +prefix +state +rights +created +last used$/);
     expect(table).toHaveLength(3);
     expect(json + table.join('\n')).not.toContain(key.slice(9, 20));
 

@@ -57,8 +57,8 @@ describeEachEngine('API keys › usage', (engine) => {
   test('a later use, written by another process, is not taken back', async () => {
     const { keys, keyId } = await prepareDatabase(engine);
     const later = new Date(Date.now() + 5000);
-    await keys.noteLastUse(keyId, later);
-    await keys.noteLastUse(keyId, new Date());
+    await keys.noteLastUses(new Map([[keyId, later.getTime()]]));
+    await keys.noteLastUses(new Map([[keyId, Date.now()]]));
     expect((await keys.list())[0]?.lastUsedAt).toEqual(later);
   });
 

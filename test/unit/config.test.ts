@@ -13,6 +13,7 @@ const DEFAULTS: Config = {
   publicUrl: undefined,
   corsOrigins: '*',
   bodyLimitBytes: 65_536,
+  rateLimit: undefined,
   logLevel: 'info',
   migrateOnStart: true,
   graphiql: true,
