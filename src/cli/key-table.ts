@@ -40,11 +40,12 @@ const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
+  ['second', 1000],
 ] as const;
 
-/** `3 days`: rounded to the greatest unit of which there are two, so that no key seems to last longer than it does. */
+/** `3 days`: rounded down, so that no key seems to last longer than it does. */
 function roughly(ms: number): string {
-  const [unit, unitMs] = UNITS.find(([, each]) => ms >= 2 * each) ?? UNITS[2];
+  const [unit, unitMs] = UNITS.find(([, each]) => ms >= each) ?? UNITS[3];
   const count = Math.max(1, Math.floor(ms / unitMs));
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
@@ -54,20 +55,29 @@ export const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 const COLUMNS_MAX = 80;
 const GAP = '  ';
-const NAME_LEAST = 8;
+/** With less room for names, in columns, prefixes lose what they all have in common. */
+const NAME_ROOM = 8;
+const RIGHTS = { full: 'full', 'read-only': 'read' } as const;
 
 /** The keys as lines of 80 columns at most: names are cut as short as that needs. */
-export function keyTable(rows: readonly KeyRow[]): string[] {
+export function keyTable(rows: readonly KeyRow[], cutPrefix = false): string[] {
   const day = (moment: string | null) => moment?.slice(0, 10) ?? '-';
   const rest = [
     ['prefix', 'state', 'rights', 'created', 'last used'],
-    ...rows.map((row) => [row.prefix, row.state, row.rights, day(row.created), day(row.lastUsed)]),
+    ...rows.map((row) => [
+      cutPrefix ? row.prefix.replace(/^petstore_/, '…') : row.prefix,
+      row.state,
+      RIGHTS[row.rights],
+      day(row.created),
+      day(row.lastUsed),
+    ]),
   ];
   const ids = padColumn(['id', ...rows.map(({ id }) => id)]);
   const columns = [0, 1, 2, 3, 4].map((column) => padColumn(rest.map((cells) => cells[column] ?? '')));
   const others = [ids, ...columns].reduce((sum, cells) => sum + (cells[0]?.length ?? 0) + GAP.length, 0);
-  const room = Math.max(NAME_LEAST, COLUMNS_MAX - others);
-  const names = padColumn(['name', ...rows.map(({ name }) => cut(visible(name), room))]);
+  const room = COLUMNS_MAX - others;
+  if (room < NAME_ROOM && !cutPrefix) return keyTable(rows, true);
+  const names = padColumn(['name', ...rows.map(({ name }) => cut(visible(name), Math.max(1, room)))]);
   return ids.map((id, line) => [id, names[line], ...columns.map((cells) => cells[line])].join(GAP).trimEnd());
 }
 
