@@ -24,7 +24,7 @@ describeEachEngine('keys', (engine) => {
 
     const table = (await command('keys', ['list'], env)).stdout.trimEnd().split('\n');
     expect(table.every((line) => line.length <= 80)).toBe(true);
-    expect(table[2]).toMatch(/^2 +猫+… +…\w{4} +expires in 3 days +full /);
+    expect(table[2]).toMatch(/^2 +猫+… +petstore_\w{4} +expires in 3 days +full /);
     expect(table[3]).toMatch(/^3 +evil \\u.*expired +full /);
     expect(table[4]).toMatch(/expires in 1 hour +read /);
     expect(table[5]).toMatch(/active +read /);
