@@ -28,6 +28,8 @@ export interface Config {
   readonly corsOrigins: readonly string[] | '*';
   /** Bytes a request body may have. */
   readonly bodyLimitBytes: number;
+  /** Requests of one API key in a window of seconds; absent: not limited. */
+  readonly rateLimit: { readonly requests: number; readonly seconds: number } | undefined;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly migrateOnStart: boolean;
   readonly graphiql: boolean;
@@ -96,6 +98,7 @@ function readSettings(text: (name: string) => string | undefined): Config {
     publicUrl: parsePublicUrl(text('PUBLIC_URL')),
     corsOrigins: parseOrigins(text('CORS_ORIGINS')),
     bodyLimitBytes: wholeNumber('BODY_LIMIT', text('BODY_LIMIT'), 65_536, 1024, BODY_LIMIT_MAX),
+    rateLimit: parseRateLimit(text('RATE_LIMIT')),
     logLevel: parseLogLevel(text('LOG_LEVEL')),
     migrateOnStart: flag('MIGRATE_ON_START', text('MIGRATE_ON_START'), true),
     graphiql: flag('GRAPHIQL', text('GRAPHIQL'), true),
@@ -122,6 +125,17 @@ function flag(name: string, value: string | undefined, fallback: boolean): boole
   if (value === undefined) return fallback;
   if (value !== 'true' && value !== 'false') throw wrong(name, value, 'true or false');
   return value === 'true';
+}
+
+/** The longest window of a rate limit, in seconds. */
+const WINDOW_MAX_S = 86_400;
+
+function parseRateLimit(value: string | undefined): Config['rateLimit'] {
+  if (value === undefined || value === 'off') return undefined;
+  const [, requests = '', count = '', unit = ''] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})([smh])$/.exec(value) ?? [];
+  const seconds = Number(count) * { s: 1, m: 60, h: 3600, '': Number.NaN }[unit as 's' | 'm' | 'h' | '']; // as matched
+  if (seconds <= WINDOW_MAX_S) return { requests: Number(requests), seconds };
+  throw wrong('RATE_LIMIT', value, 'off, or requests per time such as 600/1m (s, m or h; at most 24h)');
 }
 
 const WORKERS_MAX = 256;

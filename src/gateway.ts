@@ -52,7 +52,7 @@ export async function createGateway(
     metrics,
     stores: { pets },
     usage,
-    authenticate: createAuthenticator(keys),
+    authenticator: createAuthenticator(keys),
     checkReady: readinessCheck(database),
     isDraining: () => draining,
     collectMetrics: collectMetrics ?? (() => metrics.registry.metrics()),

@@ -1,88 +1,143 @@
 import { UsageError } from '../failure.ts';
-import { parseInt64 } from '../int64.ts';
-import { type ApiKey, createKeyStore } from '../keys/key-store.ts';
-import { type CommandInput, printTable, runCommand, withDatabase } from './command.ts';
+import { type Int64, parseInt64 } from '../int64.ts';
+import { createKeyStore } from '../keys/key-store.ts';
+import { type CommandInput, runCommand, withDatabase } from './command.ts';
+import { describeKey, keyTable, UNPRINTABLE } from './key-table.ts';
 
 const HELP = `API keys: every request needs one, as "Authorization: Bearer KEY".
 
-  npm run keys -- create --name NAME [--expires 90d]   make a key and print it, this once
-  npm run keys -- list [--json]                        all keys, never the keys themselves
-  npm run keys -- revoke ID                            a key that must not work any more
+  npm run keys -- create --name NAME [--expires 90d] [--read-only]   make a key and print it, this once
+  npm run keys -- rotate ID [--grace 24h]   a new key in place of one that ends after the grace
+  npm run keys -- list [--json]             all keys, never the keys themselves
+  npm run keys -- revoke ID                 a key that must not work any more
 
   --name NAME       who or what the key is for, 1 to 255 characters
   --expires TIME    a whole number and s, m, h or d: 90d; without it the key does not expire
+  --read-only       the key may list and get animals, and add none
+  --grace TIME      how long the old key goes on, as above or 0s; 24h without it
   --json            for programs
 
-A new key works at once; a revoked one stops everywhere within five seconds.`;
+A new key works at once; a revoked one stops everywhere within five seconds. A rotated key's successor has its name, its
+rights and, if it expires, its lifetime, counted from now.`;
 
 const OPTIONS = {
   name: { type: 'string' },
   expires: { type: 'string' },
+  'read-only': { type: 'boolean' },
+  grace: { type: 'string' },
   json: { type: 'boolean' },
 } as const;
 
 type Input = CommandInput<typeof OPTIONS>;
+
+/** What each verb takes beside itself, and what it does. */
+const VERBS: Record<string, { takesId?: true; options: (keyof typeof OPTIONS)[]; run(input: Input): Promise<void> }> = {
+  create: { options: ['name', 'expires', 'read-only'], run: createKey },
+  rotate: { takesId: true, options: ['grace'], run: rotateKey },
+  list: { options: ['json'], run: listKeys },
+  revoke: { takesId: true, options: [], run: revokeKey },
+};
 
 await runCommand({
   help: HELP,
   options: OPTIONS,
   positionals: 2,
   async run(input) {
-    const [verb, word] = input.positionals;
-    if (verb === 'revoke' && word !== undefined) return revokeKey(input, word);
-    if (verb === 'create' && word === undefined) return createKey(input);
-    if (verb === 'list' && word === undefined) return listKeys(input);
-    throw new UsageError('Say what to do: create --name NAME, list or revoke ID; --help tells more.');
+    const [verb = '', word] = input.positionals;
+    const known = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
+    refuseSwallowedOptions(input, verb);
+    if (known === undefined || (word !== undefined) !== (known.takesId ?? false)) {
+      throw new UsageError('Say what to do: create --name NAME, list, rotate ID or revoke ID; --help tells more.');
+    }
+    const foreign = Object.keys(input.values).find((name) => !known.options.some((option) => option === name));
+    if (foreign !== undefined) throw new UsageError(`keys ${verb} does not take --${foreign}; --help tells more.`);
+    await known.run(input);
   },
 });
 
+/** npm keeps for itself the options that stand before `--`, and tells of them in the environment only. */
+function refuseSwallowedOptions({ values }: Input, verb: string): void {
+  // biome-ignore lint/style/noProcessEnv: npm's own words, no configuration of ours
+  const environment = process.env;
+  if (environment.npm_lifecycle_event !== 'keys') return;
+  const swallowed = (Object.keys(OPTIONS) as (keyof typeof OPTIONS)[]).flatMap((name) => {
+    const value = values[name] === undefined ? environment[`npm_config_${name.replace('-', '_')}`] : undefined;
+    if (value === undefined || value === '' || value === 'false') return [];
+    return OPTIONS[name].type === 'boolean'
+      ? [`--${name}`]
+      : [`--${name} ${/^[\w.-]+$/.test(value) ? value : `"${value}"`}`];
+  });
+  if (swallowed.length === 0) return;
+  throw new UsageError(`Put -- before the options: npm run keys -- ${[verb, ...swallowed].join(' ')}`);
+}
+
 async function createKey({ values, config }: Input): Promise<void> {
-  const name = values.name ?? '';
+  const { name = '', expires, 'read-only': readOnly = false } = values;
   if (name.trim() === '' || name.length > 255) throw new UsageError('--name must be 1 to 255 characters.');
-  const expiresAt = values.expires === undefined ? null : new Date(Date.now() + parseDuration(values.expires));
-  const { id, key } = await withDatabase(config, (database) => createKeyStore(database).create({ name, expiresAt }));
-  const until = expiresAt ? `until ${expiresAt.toISOString()}` : 'until it is revoked';
-  console.log(`Key ${id} for "${name}", valid ${until}. It is shown this once; only its hash is stored:`);
-  console.log(key);
+  if (UNPRINTABLE.test(name)) throw new UsageError('--name must have no control or other invisible characters.');
+  const expiresAt = expires === undefined ? null : new Date(Date.now() + parseDuration('expires', expires));
+  const { id, key } = await withDatabase(config, (database) =>
+    createKeyStore(database).create({ name, expiresAt, readOnly }),
+  );
+  printKey(`Key ${id} for "${name}", ${readOnly ? 'read-only, ' : ''}valid ${untilWhen(expiresAt)}.`, key);
+}
+
+async function rotateKey({ positionals, values, config }: Input): Promise<void> {
+  const id = readId(positionals[1]);
+  const graceMs = values.grace === '0s' ? 0 : parseDuration('grace', values.grace ?? '24h');
+  const rotation = await withDatabase(config, (database) => createKeyStore(database).rotate(id, graceMs));
+  if (rotation === undefined) throw noSuchKey(id);
+  const { old, created, endsAt } = rotation;
+  if (created === undefined) {
+    const state = old.revokedAt === null ? 'has expired' : 'is revoked';
+    throw new UsageError(`Key ${id} ${state} and cannot be rotated: npm run keys -- create makes a new one.`);
+  }
+  const what = `Key ${created.id} takes the place of key ${id}, which is valid ${untilWhen(endsAt)}.`;
+  printKey(`${what} The new one is valid ${untilWhen(created.expiresAt)}.`, created.key);
 }
 
 async function listKeys({ values, config }: Input): Promise<void> {
   const keys = await withDatabase(config, (database) => createKeyStore(database).list());
-  const rows = keys.map(describeKey);
+  const rows = keys.map((key) => describeKey(key, Date.now()));
   if (values.json) return console.log(JSON.stringify(rows, null, 2));
   if (rows.length === 0) return console.log('No keys yet: npm run keys -- create --name NAME');
-  const [first] = rows;
-  printTable([Object.keys(first ?? {}), ...rows.map((row) => Object.values(row).map((cell) => cell ?? '-'))]);
+  console.log(keyTable(rows).join('\n'));
 }
 
-async function revokeKey({ config }: Input, word: string): Promise<void> {
-  const id = parseInt64(word);
-  if (id === undefined) throw new UsageError(`"${word}" is no key id; npm run keys -- list shows them.`);
+async function revokeKey({ positionals, config }: Input): Promise<void> {
+  const id = readId(positionals[1]);
   const found = await withDatabase(config, (database) => createKeyStore(database).revoke(id));
-  if (!found) throw new UsageError(`No key has the id ${id}; npm run keys -- list shows them.`);
+  if (!found) throw noSuchKey(id);
   console.log(`Key ${id} is revoked: it stops working everywhere within five seconds.`);
 }
 
-function describeKey(key: ApiKey): Record<string, string | null> {
-  const moment = (date: Date | null) => date?.toISOString() ?? null;
-  return {
-    id: key.id,
-    name: key.name,
-    prefix: key.prefix,
-    created: moment(key.createdAt),
-    expires: moment(key.expiresAt),
-    lastUsed: moment(key.lastUsedAt),
-    revoked: moment(key.revokedAt),
-  };
+/** The key is alone on the last line, for scripts. */
+function printKey(what: string, key: string): void {
+  console.log(`${what} It is shown this once; only its hash is stored:`);
+  console.log(key);
+}
+
+function untilWhen(date: Date | null): string {
+  return date ? `until ${date.toISOString()}` : 'until it is revoked';
+}
+
+function readId(word = ''): Int64 {
+  const id = parseInt64(word);
+  if (id === undefined) throw new UsageError(`"${word}" is no key id; npm run keys -- list shows them.`);
+  return id;
+}
+
+function noSuchKey(id: Int64): UsageError {
+  return new UsageError(`No key has the id ${id}; npm run keys -- list shows them.`);
 }
 
 /** `90d` in ms; a hundred years at most. */
-function parseDuration(text: string): number {
+function parseDuration(option: 'expires' | 'grace', text: string): number {
   const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
   const [, count = '', unit = ''] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
   const ms = Number(count) * (units[unit as keyof typeof units] ?? Number.NaN); // another unit gives NaN
   if (!(ms > 0 && ms <= 36_525 * units.d)) {
-    throw new UsageError(`--expires "${text}" must be a whole number and s, m, h or d, such as 90d.`);
+    throw new UsageError(`--${option} "${text}" must be a whole number and s, m, h or d, such as 90d.`);
   }
   return ms;
 }

@@ -91,7 +91,11 @@ export function createMysqlClient(
       }
 
       /** The ids that one prepared INSERT gives its rows, in their order. */
-      insertPrepared(into: string, rows: readonly (readonly Binding[])[], deadline = currentDeadline()): Promise<string[]> {
+      insertPrepared(
+        into: string,
+        rows: readonly (readonly Binding[])[],
+        deadline = currentDeadline(),
+      ): Promise<string[]> {
         return onConnection(deadline, (connection) => {
           refuseLateWrite(deadline);
           return insertRows(connection, into, rows, NO_LIMIT);

@@ -15,14 +15,18 @@ const READABLE_HEADERS = [
   'Retry-After',
   'Idempotency-Replayed',
 ];
+const RATE_LIMIT_HEADERS = ['RateLimit-Policy', 'RateLimit'];
 
 /** CORS for both APIs. Keys travel in a header, never in a cookie: credentials stay off, and `*` is safe. */
-export function allowOrigins(origins: Config['corsOrigins'], methods: readonly string[]): Middleware {
+export function allowOrigins(
+  { corsOrigins: origins, rateLimit }: Pick<Config, 'corsOrigins' | 'rateLimit'>,
+  methods: readonly string[],
+): Middleware {
   const allow = cors({
     // An empty answer: no header at all, and the browser refuses.
     origin: (ctx) => (origins === '*' ? '*' : (origins.find((origin) => origin === ctx.get('Origin')) ?? '')),
     allowMethods: [...methods],
-    exposeHeaders: READABLE_HEADERS,
+    exposeHeaders: rateLimit === undefined ? READABLE_HEADERS : [...READABLE_HEADERS, ...RATE_LIMIT_HEADERS],
     maxAge: PREFLIGHT_MAX_AGE_S,
   });
   // Where every origin is welcome, a request without one gets an answer that does not depend on it.

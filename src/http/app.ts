@@ -4,7 +4,8 @@ import { atMostOnce } from '../at-most-once.ts';
 import type { Config } from '../config.ts';
 import { createGraphqlEndpoint, GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { graphqlErrorBody } from '../graphql/error-masking.ts';
-import type { Authenticate } from '../keys/authenticator.ts';
+import type { Authenticator } from '../keys/authenticator.ts';
+import { createRateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { harmless, type Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -15,14 +16,12 @@ import { createRestAdapter } from '../rest/adapter.ts';
 import { OPENAPI_PATH } from '../rest/openapi.ts';
 import { BASE_PATH, OPERATIONS } from '../rest/operations.ts';
 import type { Stores } from '../schema/context.ts';
-import type { Admission } from '../web/admission.ts';
 import { allowOrigins } from './allow-origins.ts';
 import { servePages } from './assets.ts';
 import { errorBody } from './error-body.ts';
+import { createAdmission } from './key-admission.ts';
 import { createProbes, type ProbeParts } from './probes.ts';
 import { requestLog } from './request-log.ts';
-import { requireKey } from './require-key.ts';
-import { shedLoad } from './shed-load.ts';
 import { refuseUnknown } from './unknown-path.ts';
 
 /** How often, in ms, open endpoints do their work, whoever asks. */
@@ -34,7 +33,7 @@ export interface AppParts extends ProbeParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly stores: Stores;
-  readonly authenticate: Authenticate;
+  readonly authenticator: Authenticator;
   readonly usage: Usage;
 }
 
@@ -49,11 +48,12 @@ const PATHS = [
 
 /** The Koa application: the order of its middleware is the way of a request. */
 export function createApp(parts: AppParts): Koa {
-  const { config, log, metrics, stores, authenticate, usage } = parts;
+  const { config, log, metrics, stores, authenticator, usage } = parts;
   const { bodyLimitBytes, publicUrl } = config;
   const checkReady = atMostOnce(OPEN_WORK_MS, parts.checkReady);
   const collectMetrics = atMostOnce(OPEN_WORK_MS, parts.collectMetrics);
-  const admission: Admission = { admit: requireKey(authenticate, usage), atWork: shedLoad(metrics) };
+  const rateLimit = config.rateLimit && createRateLimit(config.rateLimit);
+  const admission = createAdmission({ authenticator, usage, metrics, bodyLimitBytes, rateLimit });
   const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
     usage.noteDeprecatedUse(apiKeyId, operation);
     metrics.countDeprecatedUse(operation);
@@ -83,7 +83,7 @@ export function createApp(parts: AppParts): Koa {
   app.use(requestLog(log, metrics));
   app.use(errorBody(log));
   app.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));
-  app.use(allowOrigins(config.corsOrigins, METHODS));
+  app.use(allowOrigins(config, METHODS));
   app.use(createRestAdapter({ stores, bodyLimitBytes, publicUrl, noteDeprecatedUse, admission }));
   app.use(servePages(pages));
   app.use(routes.routes());

@@ -1,78 +1,128 @@
+import { type Deadline, deadlineIn } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import { hashApiKey, isApiKey } from './api-key.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
+import { createLookupBudget } from './lookup-budget.ts';
+import { createRefusals } from './refusals.ts';
 
 /** A key found in the database is believed this long, in ms: a revoked one stops within five seconds. */
 const BELIEVED_MS = 4000;
 /** From this age on, in ms, a key in use is looked up again beside the request, which need not wait. */
 const REFRESHED_MS = 2000;
+/** How long a request waits for the look-up of its key, in ms: there must be time left for its work. */
+const LOOKUP_MS = 2500;
 const CACHE_SIZE = 10_000;
 
-/** Gives the valid key of an `Authorization` header; ApiError `unauthorized` says why not. */
-export type Authenticate = (authorization: string | undefined) => Promise<ApiKey>;
-
-interface CachedKey {
+/** A key that was valid when the database was asked. */
+export interface ValidKey {
   readonly key: ApiKey;
+  /** Until when that is believed, in ms of `performance.now()`; never beyond its expiry. */
+  readonly validUntil: number;
+}
+
+/** Checks bearer keys by the `Authorization` header they come in. */
+export interface Authenticator {
+  /** The key, where it is believed without asking anybody. */
+  recall(authorization: string | undefined): ValidKey | undefined;
+  /** The key by the database; ApiError `unauthorized` says why not, `too_many_requests` when too many unknown ones came. */
+  lookUp(authorization: string | undefined): Promise<ValidKey>;
+}
+
+interface Found extends ValidKey {
   readonly foundAt: number;
+  /** Until when the key is not looked up again, in ms of `performance.now()`. */
+  readonly freshUntil: number;
+  /** Why it is refused all the same. */
+  readonly refusal: string | undefined;
 }
 
 /**
- * Checks bearer keys against the store, through a short memory of those that exist. Unknown keys are
- * not remembered: a new key works at once.
+ * Checks keys against the store, through a short memory of those that exist. Unknown keys are not remembered: a new key
+ * works at once.
  */
 export function createAuthenticator(
   keys: KeyStore,
   now: () => number = performance.now.bind(performance),
-): Authenticate {
-  // By the header as it came, oldest first: its form, checksum and hash are worked out once for many requests. What is too
-  // old to be believed goes with the next lookup.
-  const cache = new Map<string, CachedKey>();
-  const lookups = new Map<string, Promise<ApiKey | undefined>>();
+): Authenticator {
+  // By the header as it should come, oldest first: its form, checksum and hash are worked out once for many requests.
+  const cache = new Map<string, Found>();
+  const underWay = new Map<string, Promise<Found | undefined>>();
+  const budget = createLookupBudget(keys, now);
+  const refusals = createRefusals(now);
 
-  const remember = (authorization: string, cached: CachedKey | undefined) => {
-    cache.delete(authorization);
-    if (cached !== undefined) cache.set(authorization, cached);
-    for (const [header, { foundAt }] of cache) {
+  const remember = (header: string, found: Found | undefined) => {
+    cache.delete(header);
+    if (found !== undefined) cache.set(header, found);
+    for (const [oldest, { foundAt }] of cache) {
       if (now() - foundAt < BELIEVED_MS && cache.size <= CACHE_SIZE) break;
-      cache.delete(header);
+      cache.delete(oldest);
     }
   };
 
-  const lookUp = (authorization: string): Promise<ApiKey | undefined> => {
-    const underWay = lookups.get(authorization);
-    if (underWay !== undefined) return underWay;
-    const token = readBearerToken(authorization);
-    if (!isApiKey(token)) return Promise.resolve(undefined);
+  const ask = async (header: string, token: string): Promise<Found | undefined> => {
     const askedAt = now(); // what is found is as old as the question, not as the answer
-    const lookup = keys
-      .findByHash(hashApiKey(token))
-      .then((key) => {
-        remember(authorization, key && { key, foundAt: askedAt });
-        return key;
-      })
-      .finally(() => lookups.delete(authorization));
-    lookups.set(authorization, lookup);
+    const hash = hashApiKey(token);
+    const key = await budget.spend(
+      hash,
+      (deadline: Deadline) => keys.findByHash(hash, deadline),
+      deadlineIn(LOOKUP_MS),
+    );
+    const found = key && toFound(key, askedAt, now());
+    remember(header, found);
+    return found;
+  };
+
+  /** Joins an equal look-up that is under way. */
+  const askOnce = (header: string, token: string): Promise<Found | undefined> => {
+    const lookup = underWay.get(header) ?? ask(header, token).finally(() => underWay.delete(header));
+    underWay.set(header, lookup);
     return lookup;
   };
 
-  const find = (authorization: string): Promise<ApiKey | undefined> | ApiKey => {
-    const cached = cache.get(authorization);
-    const age = cached === undefined ? Number.POSITIVE_INFINITY : now() - cached.foundAt;
-    if (cached === undefined || age >= BELIEVED_MS) return lookUp(authorization);
-    if (age >= REFRESHED_MS) lookUp(authorization).catch(() => {}); // who must wait for the next one will see the fault
-    return cached.key;
+  const lookUp = async (authorization: string): Promise<ValidKey> => {
+    const token = readBearerToken(authorization);
+    if (!isApiKey(token)) throw invalidToken('The API key is not known.');
+    const header = `Bearer ${token}`; // whatever its case and spaces were: one key has one entry
+    const cached = cache.get(header);
+    const isFresh = cached !== undefined && now() < cached.freshUntil;
+    const found = isFresh ? cached : await askOnce(header, token);
+    if (found === undefined) throw invalidToken('The API key is not known.');
+    if (found.refusal !== undefined) throw invalidToken(found.refusal);
+    return found;
   };
 
-  return async (authorization = '') => {
-    const key = await find(authorization);
-    if (key === undefined) throw invalidToken('The API key is not known.');
-    if (key.revokedAt !== null) throw invalidToken('The API key has been revoked.');
-    if (key.expiresAt !== null && key.expiresAt.getTime() <= Date.now()) throw invalidToken('The API key has expired.');
-    return key;
+  return {
+    recall(authorization = '') {
+      const found = cache.get(authorization);
+      const moment = now();
+      if (found === undefined || moment >= found.validUntil) return undefined;
+      if (moment - found.foundAt >= REFRESHED_MS) {
+        askOnce(authorization, readBearerToken(authorization)).catch(() => {}); // who must wait for the next one will see the fault
+      }
+      return found;
+    },
+
+    lookUp: (authorization = '') => lookUp(authorization).catch(refusals.pace),
   };
 }
 
+function toFound(key: ApiKey, foundAt: number, moment: number): Found {
+  const believedUntil = foundAt + BELIEVED_MS;
+  if (key.revokedAt !== null) return refused(key, foundAt, 'The API key has been revoked.');
+  if (key.expiresAt === null)
+    return { key, foundAt, validUntil: believedUntil, freshUntil: believedUntil, refusal: undefined };
+  const leftMs = key.expiresAt.getTime() - Date.now();
+  if (leftMs <= 0) return refused(key, foundAt, 'The API key has expired.');
+  const validUntil = Math.min(believedUntil, moment + leftMs);
+  return { key, foundAt, validUntil, freshUntil: validUntil, refusal: undefined };
+}
+
+function refused(key: ApiKey, foundAt: number, refusal: string): Found {
+  return { key, foundAt, validUntil: Number.NEGATIVE_INFINITY, freshUntil: foundAt + BELIEVED_MS, refusal };
+}
+
 const CHALLENGE = 'Bearer realm="petstore"';
+const FORM = 'send the header "Authorization: Bearer <API_KEY>".';
 
 function readBearerToken(authorization: string): string {
   // The scheme is case-insensitive, RFC 9110 §11.1; the token is RFC 6750 §2.1's b64token.
@@ -80,7 +130,12 @@ function readBearerToken(authorization: string): string {
   if (token !== undefined) return token;
   const presented = /^Bearer +\S/i.test(authorization);
   if (presented) throw invalidToken('The API key is not known.');
-  throw unauthorized('An API key is required: send the header "Authorization: Bearer <API_KEY>".', CHALLENGE);
+  if (/^Bearer *$/i.test(authorization))
+    throw unauthorized(`The Authorization header lacks the API key: ${FORM}`, CHALLENGE);
+  if (/petstore_/.test(authorization)) {
+    throw unauthorized(`The Authorization header lacks the word Bearer: ${FORM}`, CHALLENGE);
+  }
+  throw unauthorized(`An API key is required: ${FORM}`, CHALLENGE);
 }
 
 // RFC 6750 §3: the error attribute belongs to answers to a presented token only.

@@ -1,4 +1,6 @@
+import type { Knex } from 'knex';
 import type { Database } from '../database/connect.ts';
+import type { Deadline } from '../deadline.ts';
 import type { Int64 } from '../int64.ts';
 import { generateApiKey, hashApiKey, visiblePrefix } from './api-key.ts';
 
@@ -13,20 +15,53 @@ export interface ApiKey {
   /** Written about once a minute while the key is in use. */
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
+  /** Whether it may change nothing. */
+  readonly readOnly: boolean;
 }
+
+/** What a key is made with. */
+export interface NewKey {
+  readonly name: string;
+  readonly expiresAt: Date | null;
+  /** Whether it may change nothing; by default it may do everything. */
+  readonly readOnly?: boolean;
+}
+
+/** A key that was just made; the only place where it is ever seen. */
+export interface CreatedKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** What came of a rotation: the old key as it was, and the new one, unless the old one was not valid any more. */
+export interface Rotation {
+  readonly old: ApiKey;
+  readonly created: (CreatedKey & { readonly expiresAt: Date | null }) | undefined;
+  /** When the old key ends. */
+  readonly endsAt: Date;
+}
+
+/** When a key was used last, by its id, in ms since 1970. */
+export type LastUses = ReadonlyMap<string, number>;
 
 /** The API keys in the database. Every function is `service_unavailable` when the database is away. */
 export interface KeyStore {
-  /** Makes a key; the answer is the only place where it is ever seen. */
-  create(options: { name: string; expiresAt: Date | null }): Promise<{ id: string; key: string }>;
+  create(newKey: NewKey): Promise<CreatedKey>;
+  /**
+   * Makes a key with the name, the rights and the lifetime of the one of `id`, which ends after `graceMs`, or earlier if it
+   * would anyway. Undefined when there is no such key.
+   */
+  rotate(id: Int64, graceMs: number): Promise<Rotation | undefined>;
   /** All keys, oldest first. */
   list(): Promise<ApiKey[]>;
   /** Revokes the key of `id`; false when there is none. A key stays revoked from the first time on. */
   revoke(id: Int64): Promise<boolean>;
   /** The key with this SHA-256, revoked and expired ones too. */
-  findByHash(hash: string): Promise<ApiKey | undefined>;
-  /** Notes the last use of a key, unless a later one is noted already. */
-  noteLastUse(id: string, moment: Date): Promise<void>;
+  findByHash(hash: string, deadline?: Deadline): Promise<ApiKey | undefined>;
+  /** The hashes of the keys made since a moment that are not revoked, the newest first, `most` at most. */
+  hashesCreatedSince(moment: Date, most: number): Promise<string[]>;
+  /** Notes the last uses of some hundred keys, but for those of which a later use is noted already. */
+  noteLastUses(uses: LastUses): Promise<void>;
   count(): Promise<number>;
 }
 
@@ -39,25 +74,26 @@ interface ApiKeyRow {
   expires_at: string | number | null;
   last_used_at: string | number | null;
   revoked_at: string | number | null;
+  read_only: string | number;
 }
 
-const COLUMNS = ['id', 'name', 'prefix', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const;
+const COLUMNS = [
+  'id',
+  'name',
+  'prefix',
+  'created_at',
+  'expires_at',
+  'last_used_at',
+  'revoked_at',
+  'read_only',
+] as const;
 
 /** The keys of this database. */
 export function createKeyStore({ run }: Database): KeyStore {
   return {
-    async create({ name, expiresAt }) {
-      const key = generateApiKey();
-      const row = {
-        name,
-        prefix: visiblePrefix(key),
-        hash: hashApiKey(key),
-        created_at: Date.now(),
-        expires_at: expiresAt?.getTime() ?? null,
-      };
-      const [id] = await run((knex) => knex('api_keys').insert(row));
-      return { id: String(id), key };
-    },
+    create: (newKey) => run((knex) => insertKey(knex, newKey)),
+
+    rotate: (id, graceMs) => run((knex) => knex.transaction((trx) => rotateKey(trx, id, graceMs))),
 
     async list() {
       const rows = await run((knex) => knex('api_keys').select<ApiKeyRow[]>(COLUMNS).orderBy('id'));
@@ -71,19 +107,32 @@ export function createKeyStore({ run }: Database): KeyStore {
       return true;
     },
 
-    async findByHash(hash) {
-      const row = await run((knex) => knex('api_keys').where({ hash }).first<ApiKeyRow | undefined>(COLUMNS));
+    async findByHash(hash, deadline) {
+      const find = (knex: Knex) => knex('api_keys').where({ hash }).first<ApiKeyRow | undefined>(COLUMNS);
+      const row = await run(find, deadline === undefined ? {} : { deadline });
       return row && toApiKey(row);
     },
 
-    async noteLastUse(id, moment) {
-      const at = moment.getTime();
-      await run((knex) =>
+    async hashesCreatedSince(moment, most) {
+      const rows = await run((knex) =>
         knex('api_keys')
-          .where({ id })
-          .andWhere((earlier) => earlier.whereNull('last_used_at').orWhere('last_used_at', '<', at))
-          .update({ last_used_at: at }),
+          .where('created_at', '>=', moment.getTime())
+          .whereNull('revoked_at')
+          .orderBy('created_at', 'desc')
+          .limit(most)
+          .select<{ hash: string }[]>('hash'),
       );
+      return rows.map(({ hash }) => hash);
+    },
+
+    async noteLastUses(uses) {
+      const ids = [...uses.keys()].sort(); // in one order everywhere: two processes never wait for each other
+      const later = `CASE id ${ids.map(() => 'WHEN ? THEN ?').join(' ')} END`;
+      const moments = ids.flatMap((id) => [id, uses.get(id) ?? 0]);
+      // One statement: on both engines a row's old value is what WHERE sees.
+      const sql = `UPDATE api_keys SET last_used_at = ${later}
+        WHERE id IN (${ids.map(() => '?').join(', ')}) AND (last_used_at IS NULL OR last_used_at < ${later})`;
+      await run((knex) => knex.raw(sql, [...moments, ...ids, ...moments]), { repeatable: true });
     },
 
     async count() {
@@ -91,6 +140,34 @@ export function createKeyStore({ run }: Database): KeyStore {
       return Number(row?.keys ?? 0);
     },
   };
+}
+
+async function insertKey(knex: Knex, { name, expiresAt, readOnly = false }: NewKey): Promise<CreatedKey> {
+  const key = generateApiKey();
+  const [id] = await knex('api_keys').insert({
+    name,
+    prefix: visiblePrefix(key),
+    hash: hashApiKey(key),
+    created_at: Date.now(),
+    expires_at: expiresAt?.getTime() ?? null,
+    read_only: readOnly,
+  });
+  return { id: String(id), key };
+}
+
+async function rotateKey(trx: Knex, id: Int64, graceMs: number): Promise<Rotation | undefined> {
+  const row = await trx('api_keys').where({ id }).forUpdate().first<ApiKeyRow | undefined>(COLUMNS);
+  if (row === undefined) return undefined;
+  const old = toApiKey(row);
+  const { name, readOnly, createdAt } = old;
+  const now = Date.now();
+  const expiry = old.expiresAt?.getTime() ?? null;
+  const endsAt = new Date(Math.min(now + graceMs, expiry ?? Number.POSITIVE_INFINITY));
+  if (old.revokedAt !== null || endsAt.getTime() < now) return { old, created: undefined, endsAt };
+  const expiresAt = expiry === null ? null : new Date(now + expiry - createdAt.getTime());
+  const created = { ...(await insertKey(trx, { name, expiresAt, readOnly })), expiresAt };
+  await trx('api_keys').where({ id }).update({ expires_at: endsAt.getTime() });
+  return { old, created, endsAt };
 }
 
 function toApiKey(row: ApiKeyRow): ApiKey {
@@ -102,6 +179,7 @@ function toApiKey(row: ApiKeyRow): ApiKey {
     expiresAt: toDate(row.expires_at),
     lastUsedAt: toDate(row.last_used_at),
     revokedAt: toDate(row.revoked_at),
+    readOnly: Number(row.read_only) === 1,
   };
 }
 

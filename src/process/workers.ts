@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { countForWorkers } from '../keys/rate-limit.ts';
 import type { Logger } from '../log.ts';
 import { stopInGoodOrder } from './stop.ts';
 import { answerMetricsRequests } from './worker-metrics.ts';
@@ -69,6 +70,7 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
   };
 
   answerMetricsRequests(log);
+  if (config.rateLimit !== undefined) countForWorkers();
   stopInGoodOrder(stop, config.shutdownGraceMs, log);
   process.on('SIGHUP', reload);
   const [{ address, port }] = await once(start(), 'listening'); // alone: what stops the start is said once

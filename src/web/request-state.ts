@@ -12,6 +12,10 @@ declare module 'koa' {
     keyId: string;
     /** Whether that key may add animals. */
     mayWrite: boolean;
+    /** Until when that key is believed to be valid, in ms of `performance.now()`. */
+    keyValidUntil: number;
+    /** How long the request waited for the look-up of its key, in ms; absent where there was none. */
+    keyCheckMs?: number;
     face?: Face;
     /** The REST operation, or GraphQL's type of operation. */
     operation?: string;

@@ -29,12 +29,13 @@ describeEachEngine('commands', (engine) => {
 
     const json = (await succeed('keys', ['list', '--json'], env)).join('\n');
     const rows = JSON.parse(json);
-    const nobody = { lastUsed: null, revoked: null };
+    const nobody = { rights: 'full', lastUsed: null, revoked: null };
     expect(rows).toEqual([
       {
         id: '1',
         name: 'Zoé "the app" 🐾',
         prefix: key.slice(0, 13),
+        state: 'active',
         created: expect.any(String),
         expires: null,
         ...nobody,
@@ -43,6 +44,7 @@ describeEachEngine('commands', (engine) => {
         id: '2',
         name: 'short',
         prefix: shortKey.slice(0, 13),
+        state: 'expires in 89 days',
         created: expect.any(String),
         expires: expect.any(String),
         ...nobody,
@@ -50,7 +52,7 @@ describeEachEngine('commands', (engine) => {
     ]);
     expect(Date.parse(rows[1].expires) - Date.parse(rows[1].created)).toBeCloseTo(90 * 86_400_000, -5);
     const table = await succeed('keys', ['list'], env);
-    expect(table[0]).toMatch(/^id +name +prefix +created +expires +lastUsed +revoked$/);
+    expect(table[0]).toMatch(/^id +name +prefix +state +rights +created +last used$/);
     expect(table).toHaveLength(3);
     expect(json + table.join('\n')).not.toContain(key.slice(9, 20));
 

@@ -5,7 +5,7 @@ const COMMANDS = ['../main', 'keys', 'migrate', 'seed', 'print-schema', 'depreca
 
 /** Calls that are wrong, and what the one line says. */
 const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string, string>])[] = [
-  ['keys', /^Say what to do: create --name NAME, list or revoke ID/],
+  ['keys', /^Say what to do: create --name NAME, list, rotate ID or revoke ID/],
   ['keys make', /^Say what to do/],
   ['keys create', /^--name must be 1 to 255 characters\.$/],
   ['keys create --name=', /^--name must be 1 to 255/],

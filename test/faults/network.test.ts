@@ -65,7 +65,9 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     const gateway = await startGateway(engine, { DATABASE_URL: proxy.url });
     expect((await gateway.createPet({ name: 'Rex', categoryId: 1 })).status).toBe(201);
     proxy.delayAnswers(1900);
-    const { ms, value } = await timed(gateway.createPet({ name: 'slow', categoryId: 1 }, { 'idempotency-key': 'slow' }));
+    const { ms, value } = await timed(
+      gateway.createPet({ name: 'slow', categoryId: 1 }, { 'idempotency-key': 'slow' }),
+    );
     expect([201, 503]).toContain(value?.status);
     expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
   });
@@ -79,7 +81,9 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     const limited = new URL(url);
     limited.username = user;
     const database = openDatabase(limited.href);
-    const results = await Promise.all(Array.from({ length: 60 }, () => timed(database.query('SELECT SLEEP(0.02)', []))));
+    const results = await Promise.all(
+      Array.from({ length: 60 }, () => timed(database.query('SELECT SLEEP(0.02)', []))),
+    );
     expect(results.filter(({ code }) => code !== undefined)).toEqual([]);
     await database.close();
     await root.query(`DROP USER '${user}'@'%'`);
@@ -136,16 +140,19 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     }
   });
 
-  test.each([0, 1, 2, 3, 4, 5, 6])('a migration that is cut at statement %d is whole after the next one', async (cutAt) => {
-    const proxy = await startTcpProxy(await engine.freshDatabase());
-    const database = openDatabase(proxy.url);
-    let statements = 0;
-    const counting = /create table|alter table|insert into `?knex_migrations`?|rename table/i;
-    proxy.cutAt({ test: (text: string) => counting.test(text) && statements++ === cutAt } as RegExp);
-    await migrateUp(database).catch(() => {});
-    proxy.cutAt(undefined);
-    await migrateUp(database);
-    const { schemaProblems } = await import('../../src/database/schema-check.ts');
-    expect(await schemaProblems(database)).toEqual([]);
-  });
+  test.each([0, 1, 2, 3, 4, 5, 6])(
+    'a migration that is cut at statement %d is whole after the next one',
+    async (cutAt) => {
+      const proxy = await startTcpProxy(await engine.freshDatabase());
+      const database = openDatabase(proxy.url);
+      let statements = 0;
+      const counting = /create table|alter table|insert into `?knex_migrations`?|rename table/i;
+      proxy.cutAt({ test: (text: string) => counting.test(text) && statements++ === cutAt } as RegExp);
+      await migrateUp(database).catch(() => {});
+      proxy.cutAt(undefined);
+      await migrateUp(database);
+      const { schemaProblems } = await import('../../src/database/schema-check.ts');
+      expect(await schemaProblems(database)).toEqual([]);
+    },
+  );
 });

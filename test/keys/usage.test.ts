@@ -57,8 +57,8 @@ describeEachEngine('API keys › usage', (engine) => {
   test('a later use, written by another process, is not taken back', async () => {
     const { keys, keyId } = await prepareDatabase(engine);
     const later = new Date(Date.now() + 5000);
-    await keys.noteLastUse(keyId, later);
-    await keys.noteLastUse(keyId, new Date());
+    await keys.noteLastUses(new Map([[keyId, later.getTime()]]));
+    await keys.noteLastUses(new Map([[keyId, Date.now()]]));
     expect((await keys.list())[0]?.lastUsedAt).toEqual(later);
   });
 
@@ -108,5 +108,58 @@ describeEachEngine('API keys › usage', (engine) => {
     await usage.close();
     const [sum] = await store.sumSince(TODAY);
     expect(sum?.uses).toBe(5);
+  });
+
+  test('three hundred keys are two statements a table, however long the database takes', async () => {
+    const { database, keys } = await prepareDatabase(engine);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const answers = Promise.withResolvers<void>();
+    const stalled = {
+      async noteLastUses(uses: Parameters<typeof keys.noteLastUses>[0]) {
+        await answers.promise;
+        await keys.noteLastUses(uses);
+      },
+    };
+    const usage = createUsage(stalled, createDeprecatedUseStore(database), createLog('silent'));
+    const ids = await Promise.all(
+      Array.from(
+        { length: 300 },
+        async (_, index) => (await keys.create({ name: `key ${index}`, expiresAt: null })).id,
+      ),
+    );
+    const statements: string[] = [];
+    database.knex.on('query', ({ sql }: { sql: string }) => statements.push(sql.slice(0, 6).toLowerCase()));
+    for (const id of ids) {
+      usage.noteUse(id);
+      usage.noteDeprecatedUse(id, 'getPet');
+    }
+    vi.advanceTimersByTime(25 * MINUTE_MS); // no flush begins while another one waits
+    answers.resolve();
+    await eventually(() => statements.length === 4, 5000, 'all is written');
+    await usage.close();
+    expect(statements).toEqual(['update', 'update', 'insert', 'insert']);
+    const uses = await createDeprecatedUseStore(database).sumSince(TODAY);
+    expect(uses.map((sum) => sum.uses)).toEqual(Array(300).fill(1));
+    expect((await keys.list()).filter(({ lastUsedAt }) => lastUsedAt !== null)).toHaveLength(300);
+  });
+
+  test('the last use of what is deprecated never goes back, and the counts add up', async () => {
+    const { database, keyId } = await prepareDatabase(engine);
+    const store = createDeprecatedUseStore(database);
+    const later = new Date(Date.now() + 5000);
+    const use = { apiKeyId: keyId, operation: 'getPet', day: TODAY, uses: 2 };
+    await store.add([{ ...use, lastSeenAt: later }]);
+    await store.add([{ ...use, uses: 3, lastSeenAt: new Date() }]);
+    expect(await store.sumSince(TODAY)).toMatchObject([{ uses: 5, lastSeenAt: later }]);
+  });
+
+  test('closing does not wait for a database that never answers', async () => {
+    const { database, keyId } = await prepareDatabase(engine);
+    const stalled = { noteLastUses: () => new Promise<void>(() => {}) };
+    const usage = createUsage(stalled, createDeprecatedUseStore(database), createLog('silent'));
+    usage.noteUse(keyId);
+    const startedAt = performance.now();
+    await usage.close();
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });

@@ -15,6 +15,7 @@ const DEFAULTS: Config = {
   publicUrl: undefined,
   corsOrigins: '*',
   bodyLimitBytes: 65_536,
+  rateLimit: undefined,
   logLevel: 'info',
   migrateOnStart: true,
   graphiql: true,

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { command } from '../cli/command.ts';
+import { describeEachEngine, ENGINES } from '../support/engines.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { run } from '../support/process.ts';
+
+const KEY = /^petstore_[0-9A-Za-z]{38}$/;
+
+describeEachEngine('keys', (engine) => {
+  test('create --read-only, rotate and list: 80 columns whatever the names are, and nothing that a terminal obeys', async () => {
+    const { url: DATABASE_URL, keys } = await prepareDatabase(engine);
+    const env = { DATABASE_URL };
+    await keys.create({ name: '猫'.repeat(120), expiresAt: new Date(Date.now() + 3.5 * 86_400_000) });
+    await keys.create({ name: 'evil \u001b[2J\u202e', expiresAt: new Date(Date.now() - 1) });
+    const created = (await command('keys', ['create', '--name', 'reader', '--read-only'], env)).stdout
+      .trim()
+      .split('\n');
+    expect(created.at(-1)).toMatch(KEY);
+    expect(created[0]).toMatch(/^Key 4 for "reader", read-only, valid until it is revoked\./);
+    const rotated = (await command('keys', ['rotate', '4', '--grace', '2h'], env)).stdout.trim().split('\n');
+    expect(rotated.at(-1)).toMatch(KEY);
+    expect(rotated[0]).toMatch(/^Key 5 takes the place of key 4, which is valid until 2/);
+    expect((await command('keys', ['rotate', '3'], env)).stderr).toMatch(/^Key 3 has expired and cannot be rotated/);
+
+    const table = (await command('keys', ['list'], env)).stdout.trimEnd().split('\n');
+    expect(table.every((line) => line.length <= 80)).toBe(true);
+    expect(table[2]).toMatch(/^2 +猫+… +petstore_\w{4} +expires in 3 days +full /);
+    expect(table[3]).toMatch(/^3 +evil \\u.*expired +full /);
+    expect(table[4]).toMatch(/expires in 1 hour +read /);
+    expect(table[5]).toMatch(/active +read /);
+  });
+});
+
+/** The words of a call, what is said, and the environment that npm makes of options before `--`. */
+const WRONG: readonly (readonly [string[], RegExp, Record<string, string>?])[] = [
+  [['create', '--name', 'x', '--json'], /^keys create does not take --json/],
+  [['list', '--name', 'x'], /^keys list does not take --name/],
+  [['revoke', '1', '--expires', '1d'], /^keys revoke does not take --expires/],
+  [['rotate', '1', '--read-only'], /^keys rotate does not take --read-only/],
+  [['rotate'], /^Say what to do/],
+  [['rotate', '1', '--grace', 'soon'], /^--grace "soon" must be/],
+  [['create', '--name', 'a\u001bb'], /^--name must have no control or other invisible characters\.$/],
+  [['create', '--name', 'a\u202eb'], /^--name must have no control/],
+  [
+    ['create'],
+    /^Put -- before the options: npm run keys -- create --name foo$/,
+    { npm_lifecycle_event: 'keys', npm_config_name: 'foo' },
+  ],
+  [
+    ['list'],
+    /^Put -- before the options: npm run keys -- list --json$/,
+    { npm_lifecycle_event: 'keys', npm_config_json: 'true' },
+  ],
+];
+
+test('keys: what a verb does not take is refused in one line, exit code 2', async () => {
+  const DATABASE_URL = (await ENGINES[0]?.freshDatabase()) ?? '';
+  for (const [words, line, environment = {}] of WRONG) {
+    const call = run('cli/keys.ts', words, { DATABASE_URL, ...environment });
+    expect((await call.exited).code, words.join(' ')).toBe(2);
+    expect(call.stderr().trimEnd()).toMatch(line);
+    expect(call.stderr().trimEnd()).not.toContain('\n');
+  }
+}, 120_000);

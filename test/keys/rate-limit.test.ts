@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { startProcess } from '../support/process.ts';
+
+const POLICY = '"default";q=3;w=60';
+
+describeEachEngine('rate limits', (engine) => {
+  test('a key has so many requests a window over both APIs, and every answer tells what is left', async () => {
+    const gateway = await startGateway(engine, { RATE_LIMIT: '3/1m' });
+    const answers = [
+      await gateway.request('/v1/pets'),
+      await gateway.graphql('{ pets { id } }'),
+      await gateway.request('/v1/pets?limit=0'),
+      await gateway.request('/v1/pets'),
+      await gateway.graphql('{ pets { id } }'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 429, 429]);
+    expect(answers.map(({ headers }) => headers.get('ratelimit-policy'))).toEqual(Array(5).fill(POLICY));
+    const left = answers.map(({ headers }) => /^"default";r=(\d);t=(\d+)$/.exec(headers.get('ratelimit') ?? '')?.[1]);
+    expect(left).toEqual(['2', '1', '0', '0', '0']);
+    const [rest, graphql] = answers.slice(3);
+    expect(rest?.json).toMatchObject({ code: 'too_many_requests', status: 429 });
+    expect(graphql?.json.errors[0].extensions.code).toBe('TOO_MANY_REQUESTS');
+    expect(Number(rest?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(Number(rest?.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+
+    const { key } = await gateway.keys.create({ name: 'other', expiresAt: null });
+    const other = await gateway.request('/v1/pets', {
+      headers: { authorization: `Bearer ${key}`, origin: 'https://a.example' },
+    });
+    expect(other.status).toBe(200);
+    expect(other.headers.get('access-control-expose-headers')).toContain('RateLimit-Policy,RateLimit');
+    const unknown = await gateway.request('/v1/pets', { headers: { authorization: 'Bearer none' } });
+    expect([unknown.status, unknown.headers.has('ratelimit')]).toEqual([401, false]);
+  });
+
+  test('without a limit no answer has the fields', async () => {
+    const gateway = await startGateway(engine);
+    expect((await gateway.request('/v1/pets')).headers.has('ratelimit-policy')).toBe(false);
+  });
+
+  test('two workers count together', async () => {
+    const { url: DATABASE_URL, key } = await prepareDatabase(engine);
+    const { url } = await startProcess({ DATABASE_URL, RATE_LIMIT: '10/1h', WORKERS: '2' });
+    const headers = { authorization: `Bearer ${key}`, connection: 'close' };
+    const statuses: number[] = [];
+    for (let request = 0; request < 14; request++) statuses.push((await fetch(`${url}/v1/pets`, { headers })).status);
+    expect(statuses).toEqual([...Array(10).fill(200), ...Array(4).fill(429)]);
+  });
+});

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import type { Int64 } from '../../src/int64.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+
+const DAY_MS = 86_400_000;
+
+describeEachEngine('API keys › rights', (engine) => {
+  test('a read-only key lists and gets, and adds nothing over either API', async () => {
+    const gateway = await startGateway(engine);
+    const { key } = await gateway.keys.create({ name: 'reader', expiresAt: null, readOnly: true });
+    const headers = { authorization: `Bearer ${key}` };
+    const { json: pet } = await gateway.createPet({ name: 'Rex', categoryId: 1 });
+    expect((await gateway.request('/v1/pets', { headers })).status).toBe(200);
+    expect((await gateway.request(`/v1/pets/${pet.id}`, { headers })).status).toBe(200);
+    const refused = await gateway.createPet({ name: 'Rex', categoryId: 1 }, headers);
+    expect(refused.json).toEqual({ code: 'forbidden', message: expect.any(String), status: 403 });
+    const mutation = 'mutation { addPet(input: { name: "Rex", categoryId: 1 }) { id } }';
+    const { json } = await gateway.graphql(mutation, undefined, headers);
+    expect(json.errors[0].extensions.code).toBe('FORBIDDEN');
+    expect((await gateway.graphql('{ pets { id } }', undefined, headers)).json.data.pets).toHaveLength(1);
+    expect((await gateway.request('/v1/pets')).json).toHaveLength(1);
+  });
+});
+
+describeEachEngine('API keys › rotation', (engine) => {
+  test('the new key has the name, the rights and the lifetime; the old one ends after the grace', async () => {
+    const { keys } = await prepareDatabase(engine);
+    const expiresAt = new Date(Date.now() + 90 * DAY_MS);
+    const { id } = await keys.create({ name: 'app', expiresAt, readOnly: true });
+    const before = Date.now();
+    const rotation = await keys.rotate(id as Int64, DAY_MS); // the database's own id
+    const after = Date.now();
+    const all = await keys.list();
+    const [old, fresh] = [all.find((key) => key.id === id), all.find((key) => key.id === rotation?.created?.id)];
+    expect(fresh).toMatchObject({ name: 'app', readOnly: true, revokedAt: null });
+    expect((fresh?.expiresAt?.getTime() ?? 0) - after).toBeGreaterThan(89.9 * DAY_MS);
+    expect(old?.expiresAt?.getTime()).toBeGreaterThanOrEqual(before + DAY_MS);
+    expect(old?.expiresAt?.getTime()).toBeLessThanOrEqual(after + DAY_MS);
+    expect(old?.revokedAt).toBeNull();
+  });
+
+  test('an old key that ends before the grace does so all the same; one without an end is followed by one', async () => {
+    const { keys } = await prepareDatabase(engine);
+    const expiresAt = new Date(Date.now() + 60_000);
+    const short = await keys.create({ name: 'short', expiresAt });
+    const forever = await keys.create({ name: 'forever', expiresAt: null });
+    expect((await keys.rotate(short.id as Int64, DAY_MS))?.endsAt).toEqual(expiresAt); // the database's own ids, as below
+    expect((await keys.rotate(forever.id as Int64, DAY_MS))?.created?.expiresAt).toBeNull();
+  });
+
+  test('a revoked or expired key is not rotated, and no key is none', async () => {
+    const { keys } = await prepareDatabase(engine);
+    const revoked = await keys.create({ name: 'revoked', expiresAt: null });
+    await keys.revoke(revoked.id as Int64); // the database's own ids, as below
+    const expired = await keys.create({ name: 'expired', expiresAt: new Date(Date.now() - 1) });
+    const count = await keys.count();
+    for (const { id } of [revoked, expired]) {
+      expect(await keys.rotate(id as Int64, DAY_MS)).toMatchObject({ created: undefined });
+    }
+    expect(await keys.rotate('987654321' as Int64, DAY_MS)).toBeUndefined(); // canonical digits are one
+    expect(await keys.count()).toBe(count);
+  });
+});

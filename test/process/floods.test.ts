@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { createPetStore } from '../../src/pets/pet-store.ts';
+import { endWithUs } from '../support/end-with-us.ts';
+import { afterFile, describeEachEngine } from '../support/engines.ts';
+import { connectClient } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { startProcess } from '../support/process.ts';
+
+const FLOOD = join(import.meta.dirname, '../keys/flood.ts');
+const FLOODS = [
+  ['unfinished bodies', 2100],
+  ['lists', 200],
+  ['deep pages', 200],
+  ['GraphQL', 200],
+  ['creates', 200],
+  ['made-up keys', 200],
+] as const;
+const PAUSE_MS = 5;
+const WARM_UP_MS = 800;
+const MEASURED_MS = 2000;
+/** Polite p99 under a flood, by its p99 alone. */
+const SLOWER_AT_MOST = 10;
+const RIGHT_AT_LEAST = 0.95;
+/** A p99 alone of less, in ms, is the luck of a moment when the machine had nothing else to do. */
+const ALONE_LEAST_MS = 10;
+
+async function startFlood(url: string, key: string, kind: string, connections: number) {
+  const child = spawn(process.execPath, [FLOOD, url, key, kind, String(connections)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.once('exit', endWithUs({ pid: child.pid }));
+  const exited = once(child, 'exit');
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  afterFile(stop);
+  await once(child.stdout, 'data');
+  child.stdout.resume();
+  return stop;
+}
+
+describeEachEngine('a flood of one key', (engine) => {
+  test('leaves another key its answers, and slows it ten times at most', async () => {
+    const { url: DATABASE_URL, database, keys, key } = await prepareDatabase(engine);
+    const pets = createPetStore(database);
+    const statuses = ['available', 'pending', 'sold'] as const;
+    for (let thousand = 0; thousand < 3; thousand++) {
+      const animal = (_: unknown, index: number) => ({
+        name: `Animal ${index}`,
+        categoryId: '1' as never,
+        status: statuses[index % 3] ?? null,
+      });
+      await pets.addPets(Array.from({ length: 1000 }, animal));
+    }
+    const { key: flooding } = await keys.create({ name: 'flooding', expiresAt: null });
+    const { url } = await startProcess({ DATABASE_URL });
+    const polite = connectClient(url, key);
+
+    const measure = async (ms: number) => {
+      const answers: { right: boolean; ms: number }[] = [];
+      for (const end = performance.now() + ms; performance.now() < end; await delay(PAUSE_MS)) {
+        const answer = await polite.ask('GET', '/v1/pets?limit=20');
+        answers.push({ right: answer.status === 200, ms: answer.ms });
+      }
+      const sorted = answers.map((answer) => answer.ms).sort((a, b) => a - b);
+      const right = answers.filter((answer) => answer.right).length / answers.length;
+      return { right, p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0 };
+    };
+
+    const measureUnder = async (kind: string, connections: number) => {
+      const before = await measure(WARM_UP_MS);
+      const stop = await startFlood(url, flooding, kind, connections);
+      await delay(WARM_UP_MS);
+      const under = await measure(MEASURED_MS);
+      await stop();
+      const after = await measure(WARM_UP_MS);
+      const alone = Math.max(before.p99, after.p99, ALONE_LEAST_MS);
+      return { right: under.right, slower: under.p99 / alone, told: `${kind}: p99 ${under.p99} ms, alone ${alone} ms` };
+    };
+
+    await measure(WARM_UP_MS);
+    for (const [kind, connections] of FLOODS) {
+      let result = await measureUnder(kind, connections);
+      // Whatever else the machine does may hit one measurement; a flood that is not held off is seen in each.
+      for (let again = 0; again < 2 && (result.right < RIGHT_AT_LEAST || result.slower > SLOWER_AT_MOST); again++) {
+        result = await measureUnder(kind, connections);
+      }
+      expect.soft(result.right, `${kind}: right answers`).toBeGreaterThanOrEqual(RIGHT_AT_LEAST);
+      expect.soft(result.slower, result.told).toBeLessThanOrEqual(SLOWER_AT_MOST);
+    }
+  }, 120_000);
+});
