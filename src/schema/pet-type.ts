@@ -73,10 +73,10 @@ builder.queryField('pets', (t) =>
         .id({ description: 'Only animals with a greater id: the last id of a page asks for the next one.' })
         .validate(int64Id),
     },
-    async resolve(_root, { status, limit, after }, { pets, reply }) {
-      const page = await pets.listPets({ limit, status: status ?? null, after: after ?? null });
+    async resolve(_root, { status, limit, after }, { pets, reply, deadline }) {
+      const page = await pets.listPets({ limit, status: status ?? null, after: after ?? null }, deadline);
       reply.hasMore = page.hasMore;
-      return page.pets;
+      return page.rows;
     },
   }),
 );
@@ -92,7 +92,7 @@ builder.queryField('pet', (t) =>
       deprecationReason: `Scheduled for removal on ${longDay(petDeprecation.sunset)}; use ${petDeprecation.replacement.graphql} instead.`,
     }),
     args: { id: t.arg.id({ required: true, description: 'The id of the animal.' }).validate(int64Id) },
-    resolve: (_root, { id }, { pets }) => pets.getPet(id),
+    resolve: (_root, { id }, { pets, deadline }) => pets.getPet(id, deadline),
   }),
 );
 
@@ -101,9 +101,9 @@ builder.mutationField('addPet', (t) =>
     type: PetObject,
     description: 'Adds an animal and gives it with its id.',
     args: { input: t.arg({ type: NewPetInput, required: true, description: 'The animal to add.' }) },
-    async resolve(_root, { input }, { pets, reply, nextOnce, caller }) {
+    async resolve(_root, { input }, { pets, reply, nextOnce, caller, deadline }) {
       requireWrite(caller);
-      const { pet, replayed } = await pets.addPet({ ...input, status: input.status ?? null }, nextOnce());
+      const { pet, replayed } = await pets.addPet({ ...input, status: input.status ?? null }, nextOnce(), deadline);
       if (replayed) reply.replayed = true;
       return pet;
     },
