@@ -6,6 +6,7 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
     _driver(): unknown;
     acquireRawConnection(): Promise<unknown>;
     _query(connection: unknown, query: unknown): Promise<unknown>;
+    destroy(callback?: (error?: unknown) => void): Promise<void>;
   }
 }
 

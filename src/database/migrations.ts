@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import type { Database } from './connect.ts';
-import { isBusy } from './sqlite.ts';
+import { isBusy } from './sqlite-connection.ts';
 
 // Named locks are the server's, not the database's; their names have 64 characters at most.
 const LOCK_NAME = "LEFT(CONCAT('petstore_', SHA2(DATABASE(), 256)), 64)";

@@ -1,43 +1,31 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
-import { ConfigError } from '../config.ts';
 import type { Binding } from './prepared.ts';
+import { insertInTransaction, openSqlite, readExactRows, readRows, whenFree } from './sqlite-connection.ts';
+import { prepareFiles } from './sqlite-files.ts';
+import { createSqliteWrites, type SqliteWrites } from './sqlite-writes.ts';
 
-/** How long a statement waits for another process's write, in ms: at first blocking, then without. */
-const BUSY_BLOCKING_MS = 50;
-const BUSY_TIMEOUT_MS = 2000;
-const BUSY_RETRY_MS = 20;
 /** How long a query waits for those before it, in ms. */
 const ACQUIRE_TIMEOUT_MS = 2500;
-/** The primary result code, https://www.sqlite.org/rescode.html#busy */
-const SQLITE_BUSY = 5;
+
+const MEMORY = ':memory:';
 
 /** Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError when the folder cannot be made. */
 export function createSqliteClient(databaseUrl: string): Knex.Config {
   const path = databaseUrl.slice('sqlite:'.length);
-  const filename = path === ':memory:' ? path : resolve(path);
-  if (filename !== ':memory:') makeFolder(dirname(filename));
+  const filename = path === MEMORY ? path : resolve(path);
+  if (filename !== MEMORY) prepareFiles(filename);
   return {
     client: NodeSqliteClient,
     connection: { filename },
     useNullAsDefault: true,
-    // One connection: node:sqlite is synchronous, a second one could only wait for the first.
+    // One connection for what Knex asks: node:sqlite is synchronous, a second one could only wait for the first.
     pool: { min: 1, max: 1, idleTimeoutMillis: 2 ** 31 - 1, acquireTimeoutMillis: ACQUIRE_TIMEOUT_MS },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
   };
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw new ConfigError(`DATABASE_URL: the folder ${folder} cannot be made: ${(error as Error).message}`); // fs throws Errors
-  }
 }
 
 /** One query on its way through Knex: what `_query` reads and fills. */
@@ -50,19 +38,18 @@ interface KnexQuery {
 
 const NOTHING_CHANGED = { lastInsertRowid: '0', changes: 0 };
 
-/** Knex on node:sqlite. 64-bit integers come back as decimal text, as mysql2 gives them here. */
+/**
+ * Knex on node:sqlite. 64-bit integers come back as decimal text, from hot queries as numbers where those are exact. A
+ * file has two more connections: one that only reads, which no writer holds up (https://www.sqlite.org/wal.html), and
+ * one in a thread that adds rows.
+ */
 class NodeSqliteClient extends BetterSqlite3Client {
   override _driver(): typeof DatabaseSync {
     return DatabaseSync;
   }
 
-  override async acquireRawConnection(): Promise<DatabaseSync> {
-    const connection = new DatabaseSync(this.connectionSettings.filename, { timeout: BUSY_BLOCKING_MS });
-    // The busy timeout does not cover the change of mode, when two processes begin a new file at once.
-    await whenFree(() => connection.exec('PRAGMA journal_mode = WAL'));
-    // FULL: a commit is on the disk before it is acknowledged, https://www.sqlite.org/pragma.html#pragma_synchronous
-    connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
-    return connection;
+  override acquireRawConnection(): Promise<DatabaseSync> {
+    return openSqlite(this.connectionSettings.filename);
   }
 
   override async _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery> {
@@ -72,10 +59,11 @@ class NodeSqliteClient extends BetterSqlite3Client {
     // Some faults, such as a full disk, are rolled back by SQLite itself: then there is nothing to roll back any more.
     if (/^ROLLBACK;?$/.test(sql) && !connection.isTransaction)
       return Object.assign(query, { response: NOTHING_CHANGED });
-    const statement = prepare(connection, sql);
+    const statement = connection.prepare(sql);
+    statement.setReadBigInts(true);
     const bindings = (query.bindings ?? []).map(toSqliteValue);
     if (statement.columns().length > 0) {
-      query.response = await whenFree(() => readRows(statement, bindings));
+      query.response = await whenFree(() => readExactRows(statement, bindings));
     } else {
       const { lastInsertRowid, changes } = await whenFree(() => statement.run(...bindings));
       query.response = { lastInsertRowid: String(lastInsertRowid), changes: Number(changes) };
@@ -85,62 +73,52 @@ class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   /** The rows of a prepared statement, kept for the next time. */
-  queryPrepared(sql: string, bindings: readonly Binding[]): Promise<unknown[]> {
-    return this.#usePrepared(sql, (statement) => readRows(statement, bindings.map(toSqliteValue)));
+  async queryPrepared(sql: string, bindings: readonly Binding[]): Promise<unknown[]> {
+    if (this.#isMemory) return this.#onOwnConnection((connection) => readRows(connection.prepare(sql), bindings));
+    const statement = this.#prepared.get(sql) ?? (await this.#openReader()).prepare(sql);
+    this.#prepared.set(sql, statement);
+    return whenFree(() => readRows(statement, bindings));
   }
 
-  /** The ids that one prepared INSERT gives its rows: here it is always one row. */
+  /** The ids, in their order, of rows that are added all or none. */
   insertPrepared(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
-    const sql = `INSERT INTO ${into} VALUES ${rows.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ')}`;
-    return this.#usePrepared(sql, (statement) => [
-      String(statement.run(...rows.flat().map(toSqliteValue)).lastInsertRowid),
-    ]);
+    if (this.#isMemory) return this.#onOwnConnection((connection) => insertInTransaction(connection, into, rows));
+    this.#writes ??= createSqliteWrites(this.connectionSettings.filename);
+    return this.#writes.insert(into, rows);
   }
 
+  override async destroy(callback?: (error?: unknown) => void): Promise<void> {
+    await this.#writes?.close();
+    const reader = await this.#reader;
+    if (reader?.isOpen) reader.close();
+    return super.destroy(callback);
+  }
+
+  #writes: SqliteWrites | undefined;
+  #reader: Promise<DatabaseSync> | undefined;
   readonly #prepared = new Map<string, StatementSync>();
 
-  async #usePrepared<Result>(sql: string, use: (statement: StatementSync) => Result): Promise<Result> {
+  get #isMemory(): boolean {
+    return this.connectionSettings.filename === MEMORY;
+  }
+
+  #openReader(): Promise<DatabaseSync> {
+    this.#reader ??= openSqlite(this.connectionSettings.filename).catch((error: unknown) => {
+      this.#reader = undefined; // the next query tries again
+      throw error;
+    });
+    return this.#reader;
+  }
+
+  /** A database in memory is its one connection. */
+  async #onOwnConnection<Result>(work: (connection: DatabaseSync) => Result | Promise<Result>): Promise<Result> {
     const connection: DatabaseSync = await this.acquireConnection();
     try {
-      const statement = this.#prepared.get(sql) ?? prepare(connection, sql);
-      this.#prepared.set(sql, statement);
-      return await whenFree(() => use(statement));
+      return await work(connection);
     } finally {
       this.releaseConnection(connection);
     }
   }
-}
-
-function prepare(connection: DatabaseSync, sql: string): StatementSync {
-  const statement = connection.prepare(sql);
-  statement.setReadBigInts(true);
-  return statement;
-}
-
-/** Does `work`, and again while another process writes: its lock must not stop the event loop. */
-async function whenFree<Result>(work: () => Result): Promise<Result> {
-  for (const deadline = performance.now() + BUSY_TIMEOUT_MS; ; await delay(BUSY_RETRY_MS)) {
-    try {
-      return work();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() > deadline) throw error;
-    }
-  }
-}
-
-/** Whether another process's lock was in the way: of an extended code, which node:sqlite gives, the low byte tells. */
-export function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
-}
-
-function readRows(statement: StatementSync, bindings: readonly SQLInputValue[]): unknown[] {
-  const rows = statement.all(...bindings);
-  for (const row of rows) {
-    for (const column in row) {
-      if (typeof row[column] === 'bigint') Object.assign(row, { [column]: String(row[column]) });
-    }
-  }
-  return rows;
 }
 
 function toSqliteValue(binding: unknown): SQLInputValue {

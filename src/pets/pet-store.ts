@@ -1,16 +1,22 @@
-import type { Knex } from 'knex';
 import type { Database } from '../database/connect.ts';
+import { createKeysetList, createRowReader, type Page, type PageQuery } from '../database/keyset-list.ts';
+import { createRowAdder } from '../database/row-adder.ts';
+import { type FilterName, insertList, toRow } from '../database/table.ts';
+import type { Ask } from '../database/together.ts';
+import type { Deadline } from '../deadline.ts';
+import { createIdempotentCreates, type Once } from '../idempotency/idempotent-creates.ts';
 import type { Int64 } from '../int64.ts';
-import { createIdempotentWrites, type Once } from './idempotency.ts';
-import type { NewPet, Pet } from './pet.ts';
-import { createPetQueries, type PetsPage, type PetsQuery } from './pet-queries.ts';
+import { canonicalPet, type NewPet, PETS, type Pet, pickPet } from './pet.ts';
 
-/** The animals in the database. Every function is `service_unavailable` when the database is away. */
+/** Which animals a list asks for. */
+export type PetsQuery = PageQuery<NewPet, FilterName<typeof PETS>>;
+
+/** The animals in the database. Every function is `service_unavailable` when the database is away, or at its deadline. */
 export interface PetStore {
-  listPets(query: PetsQuery): Promise<PetsPage>;
-  getPet(id: Int64): Promise<Pet | null>;
-  /** Adds an animal; with `once`, a retry gets the animal of the first request (see `IdempotentWrites`). */
-  addPet(newPet: NewPet, once: Once | null): Promise<{ pet: Pet; replayed: boolean }>;
+  listPets: Ask<PetsQuery, Page<Pet>>;
+  getPet: Ask<Int64, Pet | null>;
+  /** Adds an animal; with `once`, a retry gets the animal of the first request (see `IdempotentCreates`). */
+  addPet(newPet: NewPet, once: Once | null, deadline: Deadline): Promise<{ pet: Pet; replayed: boolean }>;
   /** Adds many at once, all or none. */
   addPets(newPets: readonly NewPet[]): Promise<void>;
   isEmpty(): Promise<boolean>;
@@ -18,39 +24,37 @@ export interface PetStore {
   sweep(): Promise<void>;
 }
 
-/** The animals of this database. */
+/** The animals of this database; one for each process, for requests meet in it. */
 export function createPetStore(database: Database): PetStore {
-  const queries = createPetQueries(database);
-  const idempotentWrites = createIdempotentWrites(database);
+  const adder = createRowAdder<NewPet>(database, PETS);
+  const creates = createIdempotentCreates<NewPet>(database, {
+    operation: null,
+    canonical: canonicalPet,
+    create: adder.addWithin,
+    bytesOf: adder.bytesOf,
+  });
   return {
-    listPets: queries.list,
-    getPet: queries.get,
+    listPets: createKeysetList<NewPet, typeof PETS>(database, PETS),
+    getPet: createRowReader<NewPet>(database, PETS),
 
-    async addPet({ name, categoryId, status }, once) {
-      const newPet = { name, categoryId, status };
+    async addPet(newPet, once, deadline) {
       const { id, replayed } = once
-        ? await idempotentWrites.addOnce(once, newPet, (trx) => insertPet(trx, newPet))
-        : { id: await queries.add(newPet), replayed: false };
-      return { pet: { id, ...newPet }, replayed };
+        ? await creates.createOnce(once, newPet, deadline)
+        : { id: await adder.add(newPet, deadline), replayed: false };
+      return { pet: { id, ...pickPet(newPet) }, replayed };
     },
 
     async addPets(newPets) {
-      // Knex writes many rows for SQLite as one compound SELECT, which ends at 500 of them.
-      const rows = newPets.map(({ categoryId }) => `(?, ${categoryId}, ?)`).join(', ');
-      const bindings = newPets.flatMap(({ name, status }) => [name, status]);
-      await database.run((knex) => knex.raw(`insert into pets (name, category_id, status) values ${rows}`, bindings));
+      await database.insert(
+        insertList<NewPet>(PETS),
+        newPets.map((newPet) => toRow<NewPet>(PETS, newPet)),
+      );
     },
 
     async isEmpty() {
-      return (await database.run((knex) => knex('pets').first('id'))) === undefined;
+      return (await database.run((knex) => knex(PETS.name).first('id'))) === undefined;
     },
 
-    sweep: idempotentWrites.sweep,
+    sweep: creates.sweep,
   };
-}
-
-async function insertPet(knex: Knex, { name, categoryId, status }: NewPet): Promise<Int64> {
-  // A literal of digits, as its type says: a number would round it, and a text is slower to compare and convert.
-  const [id] = await knex('pets').insert({ name, category_id: knex.raw(categoryId), status });
-  return String(id) as Int64; // the database's own AUTO_INCREMENT
 }

@@ -1,4 +1,5 @@
-import type { Int64, Integer64 } from '../int64.ts';
+import { type Kept, pickFields, type Table } from '../database/table.ts';
+import type { Int64 } from '../int64.ts';
 
 /** Every availability status, in the order of the API description. */
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
@@ -15,13 +16,31 @@ export interface NewPet {
   readonly status: PetStatus | null;
 }
 
-/** An animal as it is kept. */
-export interface Pet {
-  /** Assigned on creation; ascending on one server, but neither dense nor small. */
-  readonly id: Integer64;
-  readonly name: string;
-  readonly categoryId: Integer64;
-  readonly status: PetStatus | null;
+/** An animal as it is kept; ids ascend on one server, but are neither dense nor small. */
+export type Pet = Kept<NewPet>;
+
+/** THE list of an animal's fields: columns, lists, inserts and the comparison of retries are made from it. */
+export const PETS = {
+  name: 'pets',
+  fields: {
+    name: { column: 'name', kind: 'text' },
+    categoryId: { column: 'category_id', kind: 'int64' },
+    status: { column: 'status', kind: 'text', index: 'pets_status_id' },
+  },
+} as const satisfies Table<NewPet>;
+
+/** What of an input is an animal: its fields and nothing else. */
+export function pickPet(input: NewPet): NewPet {
+  return pickFields<NewPet>(PETS, input);
+}
+
+/**
+ * An animal to add as a list that is equal for equal animals only. The first three fields stand by their place, as the
+ * first version wrote them; later ones by name and only when they are there, so that kept records stay valid.
+ */
+export function canonicalPet(newPet: NewPet): unknown[] {
+  const [name, categoryId, status, ...later] = Object.entries(pickPet(newPet));
+  return [...[name, categoryId, status].map((first) => first?.[1]), ...later.filter(([, value]) => value !== null)];
 }
 
 /** How many animals one list may have. */

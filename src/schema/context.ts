@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
-import type { Once } from '../pets/idempotency.ts';
+import type { Once } from '../idempotency/idempotent-creates.ts';
 import type { PetStore } from '../pets/pet-store.ts';
 
 /** What the resolvers read and write: the store of each resource, by its name. */

@@ -53,10 +53,10 @@ builder.queryField('pets', (t) =>
       status: t.arg({ type: PetStatusEnum, description: 'Only animals with this availability.' }),
       ...pageArguments('animals'),
     },
-    async resolve(_root, { status, limit, after }, { stores: { pets }, reply }) {
-      const page = await pets.listPets({ limit, status: status ?? null, after: after ?? null });
+    async resolve(_root, { status, limit, after }, { stores: { pets }, reply, deadline }) {
+      const page = await pets.listPets({ limit, status: status ?? null, after: after ?? null }, deadline);
       reply.hasMore = page.hasMore;
-      return page.pets;
+      return page.rows;
     },
   }),
 );
@@ -72,7 +72,7 @@ builder.queryField('pet', (t) =>
       deprecationReason: `Scheduled for removal on ${longDay(petDeprecation.sunset)}; use ${petDeprecation.replacement.graphql} instead.`,
     }),
     args: { id: t.arg.id({ required: true, description: 'The id of the animal.' }).validate(int64Id) },
-    resolve: (_root, { id }, { stores: { pets } }) => pets.getPet(id),
+    resolve: (_root, { id }, { stores: { pets }, deadline }) => pets.getPet(id, deadline),
   }),
 );
 
@@ -81,9 +81,9 @@ builder.mutationField('addPet', (t) =>
     type: PetObject,
     description: 'Adds an animal and gives it with its id.',
     args: { input: t.arg({ type: NewPetInput, required: true, description: 'The animal to add.' }) },
-    async resolve(_root, { input }, { stores: { pets }, reply, nextOnce, caller }) {
+    async resolve(_root, { input }, { stores: { pets }, reply, nextOnce, caller, deadline }) {
       requireWrite(caller);
-      const { pet, replayed } = await pets.addPet({ ...input, status: input.status ?? null }, nextOnce());
+      const { pet, replayed } = await pets.addPet({ ...input, status: input.status ?? null }, nextOnce(), deadline);
       if (replayed) reply.replayed = true;
       return pet;
     },

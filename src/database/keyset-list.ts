@@ -1,0 +1,111 @@
+import type { Int64 } from '../int64.ts';
+import type { Database } from './connect.ts';
+import type { Binding } from './prepared.ts';
+import { type AnyField, type FilterName, fieldEntries, type Kept, selectList, type Table } from './table.ts';
+import { type Ask, shareReads, travelRules } from './together.ts';
+
+/** Which page of a table is asked for; a filter that is null lets all rows through. */
+export type PageQuery<New, Filter extends keyof New> = {
+  readonly limit: number;
+  /** Only rows with a greater id. */
+  readonly after: Int64 | null;
+} & { readonly [Name in Filter]: New[Name] | null };
+
+/** One page, by ascending id; who asks the same at the same time gets the same object. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  /** Whether more rows follow the last one. */
+  readonly hasMore: boolean;
+}
+
+/** A filter of a list: the field's name and its rules. */
+type Filter<New> = readonly [name: keyof New & string, field: AnyField];
+
+/** Below every id: AUTO_INCREMENT begins at 1. */
+const BEFORE_ALL = -(2n ** 63n);
+
+/** Pages of a table; pages that are asked for at the same time share statements. */
+export function createKeysetList<New, const T extends Table<New>>(
+  database: Database,
+  table: T & Table<New>,
+): Ask<PageQuery<New, FilterName<T> & keyof New>, Page<Kept<New>>> {
+  type Query = PageQuery<New, FilterName<T> & keyof New>;
+  const filters: Filter<New>[] = fieldEntries<New>(table.fields).filter(([, { index }]) => index !== undefined);
+  const columns = selectList<New>(table);
+  const filterValue = (query: Query, [name]: Filter<New>) => (query as Record<string, string | null>)[name] ?? null; // a filter
+  const filtersOf = (query: Query) => filters.filter((filter) => filterValue(query, filter) !== null);
+
+  const listSql = (query: Query, part = ''): string => {
+    const chosen = filtersOf(query);
+    const conditions = [...chosen.map(([, { column }]) => `${column} = ?`), 'id > ?'].join(' AND ');
+    // MariaDB walks all earlier rows of a filter on a deep page unless the index is named.
+    const index = database.engine === 'mysql' ? chosen[0]?.[1].index : undefined;
+    const hint = index === undefined ? '' : ` FORCE INDEX (${index})`;
+    return `SELECT ${columns}${part} FROM ${table.name}${hint} WHERE ${conditions} ORDER BY id LIMIT ?`;
+  };
+
+  const listBindings = (query: Query): Binding[] => [
+    ...filtersOf(query).map((filter) => bind(filter, filterValue(query, filter))),
+    query.after === null ? BEFORE_ALL : BigInt(query.after),
+    // One more than asked for tells whether a next page exists, without counting.
+    query.limit + 1,
+  ];
+
+  const groupOf = (query: Query) => filters.map((filter) => (filterValue(query, filter) === null ? '0' : '1')).join('');
+
+  const keyOf = (query: Query) => {
+    const values = filters.map((filter) => {
+      const value = filterValue(query, filter);
+      return value === null ? '' : `${value.length}:${value}`; // with its length: no value can look like two
+    });
+    return `${query.limit} ${query.after} ${values.join(' ')}`;
+  };
+
+  return shareReads(
+    keyOf,
+    async (queries, deadline) => {
+      const [only] = queries;
+      if (only !== undefined && queries.length === 1) {
+        return [toPage(await database.query<Kept<New>>(listSql(only), listBindings(only), deadline), only.limit)];
+      }
+      const selects = queries.map((query, part) => `(${listSql(query, `, ${part} AS part`)})`);
+      const sql = selects.join(' UNION ALL ');
+      const rows = await database.query<Kept<New> & { part: number }>(sql, queries.flatMap(listBindings), deadline);
+      const lists: Kept<New>[][] = queries.map(() => []);
+      for (const row of rows) lists[row.part]?.push(row);
+      // A union promises no order, https://dev.mysql.com/doc/refman/9.7/en/union.html; they come sorted all the same.
+      return queries.map((query, part) => toPage((lists[part] ?? []).sort(byId), query.limit));
+    },
+    { ...travelRules(database, { whileBusy: 4, batch: 8 }), groupOf },
+  );
+}
+
+/** Rows by their ids, or null; those that are asked for at the same time share statements. */
+export function createRowReader<New>(database: Database, table: Table<New>): Ask<Int64, Kept<New> | null> {
+  const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
+  return shareReads(
+    (id) => id,
+    async (ids, deadline) => {
+      const marks = ids.map(() => '?').join(', ');
+      const rows = await database.query<Kept<New>>(`${select} (${marks})`, ids.map(BigInt), deadline);
+      const byKey = new Map(rows.map((row) => [String(row.id), row]));
+      return ids.map((id) => byKey.get(id) ?? null);
+    },
+    travelRules(database, { whileBusy: 2, batch: 32 }),
+  );
+}
+
+function bind([, { kind }]: Filter<never>, value: string | null): Binding {
+  return value !== null && kind === 'int64' ? BigInt(value) : value;
+}
+
+function byId(a: Kept<unknown>, b: Kept<unknown>): number {
+  if (typeof a.id === 'number' && typeof b.id === 'number') return a.id - b.id;
+  return BigInt(a.id) < BigInt(b.id) ? -1 : 1;
+}
+
+function toPage<Row>(rows: Row[], limit: number): Page<Row> {
+  const hasMore = rows.length > limit;
+  if (hasMore) rows.pop();
+  return { rows, hasMore };
+}

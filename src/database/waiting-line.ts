@@ -1,0 +1,122 @@
+import { type Deadline, remainingMs } from '../deadline.ts';
+import { serviceUnavailable } from '../errors.ts';
+
+/** A statement larger than this holds one question, in bytes: nobody waits for the upload of what another sent. */
+const BATCH_BYTES = 256 * 1024;
+
+/** How questions of one kind travel. */
+export interface TravelRules<Question> {
+  /** Statements under way at once: no more than there are connections. */
+  readonly underWay: number;
+  /** So many go beside each other while the process is busy, and only full ones: then fewer of them save its time. */
+  readonly whileBusy: number;
+  /** Different questions in one statement; a power of two. */
+  readonly batch: number;
+  /** Questions of different groups never share a statement: its text is of one kind. */
+  groupOf?(question: Question): string;
+  /** What a question adds to its statement, in bytes, where that may be much. */
+  bytesOf?(question: Question): number;
+  /**
+   * Whether a statement was refused, and not done, for the sake of one of its questions: then each half goes by itself.
+   * Never for an error that leaves open whether it was done.
+   */
+  isAboutOne?(error: unknown): boolean;
+}
+
+/** Somebody who waits for an answer. */
+interface Asker<Answer> extends PromiseWithResolvers<Answer> {
+  readonly deadline: Deadline;
+}
+
+/** A question and all who ask it. */
+export interface Entry<Question, Answer> {
+  readonly question: Question;
+  askers: Asker<Answer>[];
+}
+
+/** Questions that may travel in one statement, by their key, in the order they came. */
+export interface Batch<Question, Answer> {
+  readonly group: string;
+  readonly entries: Map<string, Entry<Question, Answer>>;
+  /** When the first of them came, in ms of `performance.now()`. */
+  readonly since: number;
+  bytes: number;
+}
+
+/** Questions that are not sent yet. */
+export interface WaitingLine<Question, Answer> {
+  batches(): readonly Batch<Question, Answer>[];
+  /** The answer to a question, which joins an equal one. */
+  join(question: Question, deadline: Deadline): Promise<Answer>;
+  /** Takes the first questions of a batch out of the line. */
+  take(batch: Batch<Question, Answer>): Entry<Question, Answer>[];
+  /** Tells those whose time is over. */
+  dismissLate(): void;
+}
+
+/** An empty line. */
+export function createWaitingLine<Question, Answer>(
+  keyOf: (question: Question) => string,
+  { batch: most, groupOf, bytesOf }: TravelRules<Question>,
+): WaitingLine<Question, Answer> {
+  // A new Map for each batch. One Map for all would outgrow table after table; V8 links each to the next for the sake of
+  // iterators (OrderedHashTable), and one that has grown old keeps all later ones, with their requests, from the
+  // collector of the young.
+  let line: Batch<Question, Answer>[] = [];
+
+  const addEntry = (key: string, entry: Entry<Question, Answer>): void => {
+    const group = groupOf?.(entry.question) ?? '';
+    const bytes = bytesOf?.(entry.question) ?? 0;
+    const open = line.findLast((batch) => batch.group === group);
+    if (open !== undefined && open.entries.size < most && open.bytes + bytes <= BATCH_BYTES) {
+      open.entries.set(key, entry);
+      open.bytes += bytes;
+    } else {
+      line.push({ group, entries: new Map([[key, entry]]), since: performance.now(), bytes });
+    }
+  };
+
+  return {
+    batches: () => line,
+    join(question, deadline) {
+      const asker: Asker<Answer> = { ...Promise.withResolvers<Answer>(), deadline };
+      const key = keyOf(question);
+      for (const { entries } of line) {
+        const equal = entries.get(key);
+        if (equal !== undefined) {
+          equal.askers.push(asker);
+          return asker.promise;
+        }
+      }
+      addEntry(key, { question, askers: [asker] });
+      return asker.promise;
+    },
+    take(batch) {
+      const entries = [...batch.entries];
+      // Powers of two: few different texts, so that each stays prepared.
+      const size = 2 ** Math.floor(Math.log2(entries.length));
+      const rest = entries.slice(size);
+      line = line.flatMap((one) =>
+        one !== batch ? [one] : rest.length > 0 ? [{ ...one, entries: new Map(rest) }] : [],
+      );
+      return entries.slice(0, size).map(([, entry]) => entry);
+    },
+    dismissLate() {
+      for (const { entries } of line) {
+        dismissLate(entries.values());
+        for (const [key, { askers }] of entries) if (askers.length === 0) entries.delete(key);
+      }
+      line = line.filter(({ entries }) => entries.size > 0);
+    },
+  };
+}
+
+/** Tells those whose time is over: `service_unavailable`. */
+export function dismissLate<Answer>(entries: Iterable<Entry<unknown, Answer>>): void {
+  for (const entry of entries) {
+    const late = entry.askers.filter(({ deadline }) => remainingMs(deadline) === 0);
+    if (late.length === 0) continue;
+    entry.askers = entry.askers.filter((asker) => !late.includes(asker));
+    for (const { reject } of late) reject(serviceUnavailable(new Error('the database did not answer in time')));
+  }
+}

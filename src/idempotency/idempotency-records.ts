@@ -1,0 +1,110 @@
+import type { Knex } from 'knex';
+import type { Database } from '../database/connect.ts';
+import { type Ask, shareReads, travelRules } from '../database/together.ts';
+import type { Int64, Integer64 } from '../int64.ts';
+
+/** How long a retry gets the first answer again, in ms. */
+const REPLAY_MS = 24 * 60 * 60 * 1000;
+
+/** Records that one statement of the clean-up takes away. */
+const SWEEP_BATCH = 500;
+
+const TABLE = 'idempotency_keys';
+
+/** A record to be kept: `id` and `inputHash` are SHA-256 in hexadecimal. */
+export interface NewRecord {
+  readonly id: string;
+  readonly inputHash: string;
+}
+
+interface WrittenRecord extends NewRecord {
+  readonly resultId: Int64;
+}
+
+/** A record of an earlier request. */
+export interface FoundRecord {
+  readonly inputHash: string;
+  readonly resultId: Int64;
+  /** Whether its time is over: then the key is new again. */
+  readonly isExpired: boolean;
+}
+
+/** The records of what was created under an Idempotency-Key. */
+export interface IdempotencyRecords {
+  find: Ask<string, FoundRecord | null>;
+  /** A duplicate's error (see `isDuplicate`) when one of them is there. */
+  insert(transaction: Knex, records: readonly WrittenRecord[]): Promise<void>;
+  /** Whether there was an expired record that this one has replaced. */
+  renew(transaction: Knex, record: WrittenRecord): Promise<boolean>;
+  /** Takes away the expired ones, in small steps. */
+  sweep(): Promise<void>;
+}
+
+interface Row {
+  readonly id: string;
+  readonly inputHash: string;
+  readonly resultId: Integer64;
+  readonly createdAt: Integer64;
+}
+
+/** The records of this database. */
+export function createRecords(database: Database): IdempotencyRecords {
+  // A record of an earlier version, which may run beside this one, has a pet_id only.
+  const select = `SELECT id, input_hash AS inputHash, COALESCE(result_id, pet_id) AS resultId, created_at AS createdAt FROM ${TABLE}`;
+  return {
+    find: shareReads(
+      (id) => id,
+      async (ids, deadline) => {
+        const marks = ids.map(() => '?').join(', ');
+        const rows = await database.query<Row>(`${select} WHERE id IN (${marks})`, ids, deadline);
+        const byId = new Map(rows.map((row) => [row.id, row]));
+        return ids.map((id) => toRecord(byId.get(id)));
+      },
+      travelRules(database, { whileBusy: 2, batch: 32 }),
+    ),
+
+    async insert(transaction, records) {
+      if (records.length === 0) return;
+      // In one order everywhere: two transactions with the same keys wait for each other one way only.
+      const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      await transaction(TABLE).insert(sorted.map((record) => ({ id: record.id, ...columnsOf(transaction, record) })));
+    },
+
+    async renew(transaction, record) {
+      const expired = transaction(TABLE).where({ id: record.id }).where('created_at', '<=', expiryMoment());
+      return (await expired.update(columnsOf(transaction, record))) === 1;
+    },
+
+    async sweep() {
+      for (;;) {
+        const moment = expiryMoment();
+        const expired: { id: string }[] = await database.run((knex) =>
+          knex(TABLE).where('created_at', '<=', moment).select('id').limit(SWEEP_BATCH),
+        );
+        if (expired.length === 0) return;
+        const ids = expired.map(({ id }) => id);
+        // By age once more: a record may have been renewed since.
+        await database.run((knex) => knex(TABLE).whereIn('id', ids).where('created_at', '<=', moment).delete(), {
+          repeatable: true,
+        });
+      }
+    },
+  };
+}
+
+/** Records of this moment and older have expired. */
+function expiryMoment(): number {
+  return Date.now() - REPLAY_MS;
+}
+
+function columnsOf(knex: Knex, { inputHash, resultId }: WrittenRecord) {
+  // A literal of digits, as its type says: a number would round it. pet_id is what an earlier version reads.
+  const id = knex.raw(resultId);
+  return { input_hash: inputHash, result_id: id, pet_id: id, created_at: Date.now() };
+}
+
+function toRecord(row: Row | undefined): FoundRecord | null {
+  if (row === undefined) return null;
+  const resultId = String(row.resultId) as Int64; // the database's own id
+  return { inputHash: row.inputHash, resultId, isExpired: Number(row.createdAt) <= expiryMoment() };
+}
