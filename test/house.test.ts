@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { settingNames } from '../src/config.ts';
 import { printedSchema } from '../src/schema/schema.ts';
 import { ROOT, tracked } from './support/tracked-files.ts';
 
@@ -43,6 +44,13 @@ describe('the house', () => {
     );
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
     expect(named.length).toBeGreaterThan(5);
+  });
+
+  test('every setting has its row in the README', () => {
+    const rows = [...read('README.md').matchAll(/^\| (`[A-Z_` /]+) \|/gm)].flatMap(([, cell = '']) =>
+      cell.match(/[A-Z_]+/g),
+    );
+    expect(settingNames().filter((name) => !rows.includes(name))).toEqual([]);
   });
 
   test('every dependency is named with its reason', () => {
