@@ -66,8 +66,6 @@ export function readLimits(config: Config): Readonly<Record<string, string>> {
   return {
     list: `${LIST_LIMIT.least} to ${LIST_LIMIT.most} animals, by default ${LIST_LIMIT.fallback}`,
     body: `${config.bodyLimitBytes} bytes`,
-    ...Object.fromEntries(
-      Object.entries(LIMITS).map(([name, { most, unit }]) => [`GraphQL ${name}`, `${most} ${unit}`]),
-    ),
+    ...Object.fromEntries(Object.entries(LIMITS).map(([name, { most }]) => [`GraphQL ${name}`, String(most)])),
   };
 }
