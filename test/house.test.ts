@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { settingNames } from '../src/config.ts';
 import { printedSchema } from '../src/schema/schema.ts';
 import { ROOT, tracked } from './support/tracked-files.ts';
 
@@ -45,6 +46,13 @@ describe('the house', () => {
     expect(named.length).toBeGreaterThan(5);
   });
 
+  test('every setting has its row in the README', () => {
+    const rows = [...read('README.md').matchAll(/^\| (`[A-Z_` /]+) \|/gm)].flatMap(([, cell = '']) =>
+      cell.match(/[A-Z_]+/g),
+    );
+    expect(settingNames().filter((name) => !rows.includes(name))).toEqual([]);
+  });
+
   test('every dependency is named with its reason', () => {
     const { dependencies, devDependencies } = readJson('package.json');
     const told = read('docs/dependencies.md');
@@ -59,15 +67,30 @@ describe('the house', () => {
     );
   });
 
-  test('every link of the documents leads somewhere', () => {
+  test('every link of the documents leads somewhere, to a heading where it names one', () => {
     const broken = tracked
       .filter((path) => path.endsWith('.md'))
       .flatMap((path) =>
-        [...read(path).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)]
-          .map(([, target = '']) => join(path, '..', target))
-          .filter((target) => !existsSync(join(ROOT, target)))
-          .map((target) => `${path} → ${target}`),
+        [...read(path).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)/g)]
+          .filter(([, target = '', heading]) => !leads(target === '' ? path : join(path, '..', target), heading))
+          .map(([link]) => `${path} → ${link}`),
       );
     expect(broken).toEqual([]);
   });
 });
+
+function leads(path: string, heading: string | undefined): boolean {
+  if (!existsSync(join(ROOT, path))) return false;
+  return heading === undefined || !path.endsWith('.md') || anchors(read(path)).includes(heading);
+}
+
+/** The names that GitHub gives the headings of a document. */
+function anchors(document: string): string[] {
+  const headings = [...document.matchAll(/^#+ (.+)$/gm)].map(([, text = '']) => text);
+  return headings.map((text) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}

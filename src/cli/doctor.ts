@@ -54,7 +54,10 @@ async function examine({ config, unknownNames }: CommandInput<typeof OPTIONS>): 
 function printPage({ configuration, unknownNames, database, limits, problems }: Examination): void {
   printSection(
     'Configuration',
-    configuration.map(({ name, value, isDefault }) => [name, `${value ?? 'not set'}${isDefault ? ' (default)' : ''}`]),
+    configuration.map(({ name, value, isDefault }) => [
+      name,
+      value === undefined ? 'not set' : `${value}${isDefault ? ' (default)' : ''}`,
+    ]),
   );
   if (unknownNames.length > 0) {
     const others = unknownNames.map(({ name, meant }) => [name, meant ? `did you mean ${meant}?` : 'no setting']);
