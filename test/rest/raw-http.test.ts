@@ -5,7 +5,7 @@ import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 import { useGateway } from './checked-gateway.ts';
 
-const QUIET = { quietMs: 400 };
+const QUIET = { quietMs: 1000 };
 const HOST = 'Host: pets.example\r\n';
 const get = (path: string, ...headers: string[]) =>
   `GET ${path} HTTP/1.1\r\n${HOST}${headers.map((header) => `${header}\r\n`).join('')}\r\n`;
