@@ -58,7 +58,11 @@ export function createApp(parts: AppParts): Koa {
       return answer(ctx);
     });
   }
-  const pages = [...(config.graphiql ? createGraphiql(GRAPHQL_PATH) : []), ...createReferencePage(config), ...LANDING_ASSETS];
+  const pages = [
+    ...(config.graphiql ? createGraphiql(GRAPHQL_PATH) : []),
+    ...createReferencePage(config),
+    ...LANDING_ASSETS,
+  ];
   const landing = createLandingPage({ graphiql: config.graphiql, publicUrl, checkReady: parts.checkReady });
   routes.get('/', landing);
 

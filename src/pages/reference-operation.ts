@@ -72,11 +72,11 @@ function field(document: openapi.OpenApi, id: string, parameter: openapi.Paramet
   const { name, in: place, required, description = '', schema, example, value } = parameter;
   const { enum: words } = openapi.resolve<openapi.Schema>(document, schema);
   const words_ = words?.map((word) => `<option value="${escapeHtml(word)}">`).join('');
-  const hint = example === undefined || value !== '' ? '' : ` placeholder="e.g. ${escapeHtml(String(example))}"`;
+  const hint = example === undefined ? 'not sent while empty' : `such as ${example}`;
   return `<div class="field">
 <p><label for="${id}-${name}">${escapeHtml(name)}</label> <span class="kind">${place} · ${required ? 'required' : 'optional'} · ${inline(openapi.schemaInWords(document, schema))}</span></p>
 <p>${inline(description)}</p>
-<input id="${id}-${name}" name="${name}" data-in="${place}" value="${escapeHtml(value)}"${hint}${words ? ` list="${id}-${name}-words"` : ''} spellcheck="false" autocapitalize="off">
+<input id="${id}-${name}" name="${name}" data-in="${place}" value="${escapeHtml(value)}" placeholder="${escapeHtml(hint)}"${words ? ` list="${id}-${name}-words"` : ''} spellcheck="false" autocapitalize="off">
 ${words_ ? `<datalist id="${id}-${name}-words">${words_}</datalist>` : ''}</div>`;
 }
 
