@@ -15,6 +15,7 @@ const input = /** @type {HTMLInputElement} */ (form.querySelector('input'));
 /** @type {((key: string) => void)[]} */
 const listeners = [];
 let key = '';
+let checks = 0;
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -81,15 +82,20 @@ export async function useKey(text) {
   if (!given) return show('needed');
   if (!/^[\x21-\x7e]+$/.test(given)) return noteAnswer(given, 401); // no header can carry it
   show('checking');
+  checks += 1;
+  const check = checks;
+  const isOvertaken = () => check !== checks;
   try {
     const { status } = await fetch('v1/pets?limit=1', {
       headers: { Authorization: `Bearer ${given}` },
       credentials: 'omit',
       signal: AbortSignal.timeout(CHECK_MS),
     });
+    if (isOvertaken()) return;
     if (status === 401) return noteAnswer(given, status);
     setKey(given);
   } catch {
+    if (isOvertaken()) return;
     setKey(given);
     show('away');
   }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { BundlePiece, CompressedBundle } from './graphiql-bundle.ts';
 import { TABS } from './graphiql-tabs.ts';
 import { escapeHtml, htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
-import { siteHeader } from './site-header.ts';
+import { HEADER_STYLE, siteHeader } from './site-header.ts';
 
 /**
  * GraphiQL at `path`, for browsers: a small page and, beside it, the pieces of the bundle that
@@ -21,12 +21,13 @@ export function createGraphiql(path: string): readonly Page[] {
   const assets = ownAssets(
     import.meta.url,
     'graphiql-page.css',
+    'graphiql-narrow.css',
     'graphiql-page.js',
     'graphiql-calls.js',
     'api-key-form.js',
     'code-samples.js',
   );
-  const [style, ...modules] = assets as [Page, ...Page[]];
+  const [style, narrow, ...modules] = assets as [Page, Page, ...Page[]];
   const workers = {
     editorWorkerService: piece('editor-worker.js'),
     json: piece('json-worker.js'),
@@ -37,12 +38,12 @@ export function createGraphiql(path: string): readonly Page[] {
   const parts = {
     title: 'GraphiQL · Petstore Gateway',
     description: 'Write and run GraphQL operations on the animals of a pet store.',
-    styles: [style],
+    styles: [HEADER_STYLE, style, narrow],
     modules,
     body: body(path, { tabs: TABS, workers: addresses(workers), ...addresses(bundle) }),
   };
   const page = htmlPage(path, parts, PERMISSIONS);
-  return [{ ...page, sharesPath: true }, ...assets, ...Object.values(bundle), ...Object.values(workers)];
+  return [{ ...page, sharesPath: true }, HEADER_STYLE, ...assets, ...Object.values(bundle), ...Object.values(workers)];
 }
 
 // Monaco writes style elements and style attributes, without a way to give them a nonce; scripts are external only.

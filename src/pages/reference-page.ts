@@ -3,7 +3,7 @@ import type { OpenApi } from './openapi-reader.ts';
 import { escapeHtml, htmlPage, ownAssets, type Page, PROSE_STYLE } from './page.ts';
 import { createGuides, type Guide } from './reference-guides.ts';
 import { inline, operationSection } from './reference-operation.ts';
-import { REFERENCE_PATH, siteHeader } from './site-header.ts';
+import { HEADER_STYLE, REFERENCE_PATH, siteHeader } from './site-header.ts';
 
 /** What the reference depends on. */
 export interface ReferenceParts {
@@ -16,6 +16,7 @@ export interface ReferenceParts {
 const USUAL_URL = 'http://127.0.0.1:4000';
 const ASSETS = ownAssets(
   import.meta.url,
+  'reference-calls.css',
   'reference-page.css',
   'reference-page.js',
   'api-key-form.js',
@@ -24,16 +25,16 @@ const ASSETS = ownAssets(
 
 /** The REST reference: written here from the OpenAPI document, complete without a script; scripts try calls. */
 export function createReferencePage({ graphiql, publicUrl = USUAL_URL }: ReferenceParts): readonly Page[] {
-  const [style, ...modules] = ASSETS as [Page, ...Page[]];
+  const [calls, style, ...modules] = ASSETS as [Page, Page, ...Page[]];
   const document = openApiDocument(publicUrl) as unknown as OpenApi; // as openapi.ts makes it
   const parts = {
     title: 'REST reference · Petstore Gateway',
     description: document.info.description,
-    styles: [PROSE_STYLE, style],
+    styles: [PROSE_STYLE, HEADER_STYLE, calls, style],
     modules,
     body: siteHeader(REFERENCE_PATH, graphiql) + body(document, publicUrl),
   };
-  return [htmlPage(REFERENCE_PATH, parts, { script: "'self'", connect: "'self'" }), ...ASSETS];
+  return [htmlPage(REFERENCE_PATH, parts, { script: "'self'", connect: "'self'" }), HEADER_STYLE, ...ASSETS];
 }
 
 function body(document: OpenApi, baseUrl: string): string {

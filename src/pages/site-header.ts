@@ -1,9 +1,12 @@
 import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { OPENAPI_PATH } from '../rest/openapi.ts';
-import { SITE_ICON } from './page.ts';
+import { ownAssets, type Page, SITE_ICON } from './page.ts';
 
 /** Where the REST reference is served. */
 export const REFERENCE_PATH = '/docs';
+
+/** What the header looks like. */
+export const [HEADER_STYLE] = ownAssets(import.meta.url, 'site-header.css') as [Page];
 
 /**
  * The top of the reference and of GraphiQL, as HTML: links between the pages, and the form that takes the API key.

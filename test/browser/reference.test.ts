@@ -262,7 +262,7 @@ describeInBrowser('the REST reference', (browser) => {
       }
     });
 
-    test.each(operationIds)('of %s are valid TypeScript and run', async (id) => {
+    test.each(operationIds)('of %s name the type of the answer, and run', async (id) => {
       const { page } = await open();
       const code = (await operationOf(page, id).locator('[data-language=TypeScript]').textContent()) ?? '';
       expect(code).toContain('interface Pet');
