@@ -163,7 +163,7 @@ describeInBrowser('the REST reference', (browser) => {
     test('a category of 9223372036854775807 goes in and comes out digit for digit', async () => {
       const { page } = await open({}, `/docs#key=${key}`);
       await form(page).getByText('Key petstore_').waitFor();
-      const body = operationOf(page, 'createPet').getByLabel('Body');
+      const body = operationOf(page, 'createPet').getByLabel('Body, sent as typed');
       await body.fill('{"name": "Rex {,}", "categoryId": 9223372036854775807}');
       const { outcome, received } = await send(page, 'createPet');
       expect(outcome).toMatch(/^201/);
@@ -248,7 +248,9 @@ describeInBrowser('the REST reference', (browser) => {
       const { page } = await open({}, `/docs#key=${key}`);
       await form(page).getByText('Key petstore_').waitFor();
       const operation = operationOf(page, 'createPet');
-      await operation.getByLabel('Body').fill(`{"name": "O'Malley \\\\ \\"Rex\\"", "categoryId": 9007199254740993}`);
+      await operation
+        .getByLabel('Body, sent as typed')
+        .fill(`{"name": "O'Malley \\\\ \\"Rex\\"", "categoryId": 9007199254740993}`);
       for (const [language, program] of Object.entries(programs)) {
         await operation.getByLabel(language).check();
         const shown = operation.locator(`[data-language=${language}]`);
