@@ -11,7 +11,8 @@ import { harmless, type Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createGraphiql } from '../pages/graphiql.ts';
 import { createLandingPage, LANDING_ASSETS } from '../pages/landing-page.ts';
-import { createReferencePage, REFERENCE_PATH } from '../pages/reference-page.ts';
+import { createReferencePage } from '../pages/reference-page.ts';
+import { REFERENCE_PATH } from '../pages/site-header.ts';
 import { createRestAdapter } from '../rest/adapter.ts';
 import { OPENAPI_PATH } from '../rest/openapi.ts';
 import { BASE_PATH, OPERATIONS } from '../rest/operations.ts';
@@ -74,7 +75,11 @@ export function createApp(parts: AppParts): Koa {
       return answer(ctx);
     });
   }
-  const pages = [...(config.graphiql ? createGraphiql(GRAPHQL_PATH) : []), ...createReferencePage(), ...LANDING_ASSETS];
+  const pages = [
+    ...(config.graphiql ? createGraphiql(GRAPHQL_PATH) : []),
+    ...createReferencePage(config),
+    ...LANDING_ASSETS,
+  ];
   const landing = createLandingPage({ graphiql: config.graphiql, publicUrl, checkReady });
   routes.get('/', landing);
 

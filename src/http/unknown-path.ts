@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { ApiError } from '../errors.ts';
 import { maskKeys } from '../key-mask.ts';
-import { REFERENCE_PATH } from '../pages/reference-page.ts';
+import { REFERENCE_PATH } from '../pages/site-header.ts';
 import { refuseOtherMethods } from '../web/allowed-methods.ts';
 
 /** How much of a path is looked at, and quoted, in characters. */

@@ -1,59 +1,107 @@
-// Runs in the browser: how an operation of the OpenAPI document is called, as code.
+// Runs in the browser and in the server: a request, how it is written in four languages, and JSON as one reads it.
 
-/** @import { Operation, Parameter } from './swagger-ui.js' */
-
-/** Stands where the caller's key belongs. */
-const KEY = 'YOUR_API_KEY';
+/** @typedef {{ in: string, name: string, value: string }} Value what stands in the field of a parameter */
+/** @typedef {{ method: string, url: string, headers: string[][], body?: string }} ApiRequest without the key */
+/** @typedef {{ name: string, declaration: string }} ResultType the answer, in TypeScript */
 
 /**
- * The samples of one operation by language.
- * @param {string} base the address that paths are below, without a trailing slash
- * @param {string} method @param {string} path @param {Operation} operation
+ * The request that the values of an operation's fields make. Empty ones are not sent; the rest goes as it was typed.
+ * @param {string} method @param {string} base the address before the path @param {string} path with parameters in braces
+ * @param {readonly Value[]} values @param {string} [body] @returns {ApiRequest}
  */
-export function codeSamples(base, method, path, operation) {
-  const url = base + exampleTarget(path, operation.parameters ?? []);
-  const body = operation.requestBody?.content['application/json']?.example;
-  return [
-    { title: 'curl', language: 'bash', code: curlSample(url, body) },
-    { title: 'JavaScript', language: 'javascript', code: javascriptSample(url, method.toUpperCase(), body) },
-  ];
+export function requestOf(method, base, path, values, body) {
+  const of = (/** @type {string} */ kind) => values.filter(({ in: place, value }) => place === kind && value !== '');
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = of('path').find((candidate) => candidate.name === name)?.value ?? '';
+    return encodeURIComponent(value.toWellFormed());
+  });
+  const query = new URLSearchParams(of('query').map(({ name, value }) => [name, value])).toString();
+  const headers = of('header').map(({ name, value }) => [name, value]);
+  const url = base + filled + (query && `?${query}`);
+  return body === undefined
+    ? { method, url, headers }
+    : { method, url, headers: [...headers, ['Content-Type', 'application/json']], body };
 }
 
-/** @param {string} path @param {readonly Parameter[]} parameters */
-function exampleTarget(path, parameters) {
-  const exampleOf = (/** @type {string} */ name) => parameters.find((parameter) => parameter.name === name)?.example;
-  const filled = path.replace(/\{(\w+)\}/g, (_, name) => String(exampleOf(name) ?? name));
-  const query = parameters
-    .filter((parameter) => parameter.in === 'query')
-    .map(({ name, schema }) => [name, String(schema?.default ?? schema?.enum?.[0] ?? '')])
-    .filter(([, value]) => value !== '');
-  return query.length > 0 ? `${filled}?${new URLSearchParams(query)}` : filled;
-}
-
-/** @param {string} url @param {unknown} body */
-function curlSample(url, body) {
-  const lines = [`curl '${url}'`, `-H 'Authorization: Bearer ${KEY}'`];
-  if (body !== undefined) {
-    lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`);
-  }
-  return lines.join(' \\\n  ');
-}
-
-/** @param {string} url @param {string} method @param {unknown} body */
-function javascriptSample(url, method, body) {
-  const authorization = `Authorization: 'Bearer ${KEY}'`;
-  const options =
-    body === undefined
-      ? `  headers: { ${authorization} },`
-      : `  method: '${method}',
+/**
+ * The request as code, by language: the key is a variable, and integers keep all digits.
+ * @param {ApiRequest} request @param {ResultType} result @returns {Record<string, string>}
+ */
+export function codeSamples({ method, url, headers, body }, { name, declaration }) {
+  const text = body === undefined ? undefined : formatJson(body, '');
+  const javascript = (/** @type {string} */ type, /** @type {string} */ reviver) => `${type}\
+const response = await fetch(${quote(url)}, {${method === 'GET' ? '' : `\n  method: '${method}',`}
   headers: {
-    ${authorization},
-    'Content-Type': 'application/json',
-  },
-  body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')}),`;
-  return `const response = await fetch('${url}', {
-${options}
+    Authorization: \`Bearer \${process.env.PETSTORE_KEY}\`,${headers.map(([header = '', value = '']) => `\n    '${header}': ${quote(value)},`).join('')}
+  },${text === undefined ? '' : `\n  body: ${quote(text)},`}
 });
-if (!response.ok) throw new Error((await response.json()).message);
-console.log(await response.json());`;
+if (!response.ok) throw new Error(await response.text());
+// Ids have 64 bits: a number would round them, a BigInt does not.
+${reviver}
+`;
+  return {
+    curl: curlSample({ method, url, headers, ...(text !== undefined && { body: text }) }),
+    JavaScript: `${javascript(
+      '',
+      `const exact = (key, value, { source }) => (/^-?\\d+$/.test(source) ? BigInt(source) : value);`,
+    )}const answer = JSON.parse(await response.text(), exact);\nconsole.log(answer);`,
+    TypeScript: `${javascript(
+      `${declaration}\n\n`,
+      `const exact = (_key: string, value: unknown, context?: { source: string }): unknown =>
+  context && /^-?\\d+$/.test(context.source) ? BigInt(context.source) : value;`,
+    )}const answer: ${name} = JSON.parse(await response.text(), exact);\nconsole.log(answer);`,
+    Python: `import os
+import requests
+
+response = requests.request(
+    '${method}',
+    ${quote(url)},
+    headers={
+        'Authorization': f"Bearer {os.environ['PETSTORE_KEY']}",${headers.map(([header = '', value = '']) => `\n        '${header}': ${quote(value)},`).join('')}
+    },${text === undefined ? '' : `\n    data=${quote(text)}.encode(),`}
+    timeout=10,
+)
+response.raise_for_status()
+print(response.json())  # integers keep all their digits`,
+  };
+}
+
+/** The request for a shell. @param {ApiRequest} request */
+export function curlSample({ method, url, headers, body }) {
+  const shell = (/** @type {string} */ value) => `'${value.replaceAll("'", `'\\''`)}'`;
+  return [
+    `curl ${method === (body === undefined ? 'GET' : 'POST') ? '' : `-X ${method} `}${shell(url)}`,
+    `-H "Authorization: Bearer $PETSTORE_KEY"`,
+    ...headers.map(([header, value]) => `-H ${shell(`${header}: ${value}`)}`),
+    ...(body === undefined ? [] : [`--data-raw ${shell(body)}`]),
+  ].join(' \\\n  ');
+}
+
+/** A literal that JavaScript and Python read alike. @param {string} text */
+function quote(text) {
+  return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+}
+
+/**
+ * JSON on one line, or indented, with every character of its values as it came; other text as it stands.
+ * @param {string} text @param {string} indent
+ */
+export function formatJson(text, indent) {
+  try {
+    JSON.parse(text);
+  } catch {
+    return text;
+  }
+  let depth = 0;
+  const line = (/** @type {number} */ change) => {
+    depth += change;
+    return indent && `\n${indent.repeat(depth)}`;
+  };
+  return text.replaceAll(/"(?:[^"\\]|\\.)*"|\{\s*\}|\[\s*\]|\s+|[{}[\],:]/g, (token) => {
+    if (/^\s/.test(token)) return '';
+    if (token === '{' || token === '[') return token + line(1);
+    if (token === '}' || token === ']') return line(-1) + token;
+    if (token === ',') return token + (line(0) || ' ');
+    return token === ':' ? ': ' : token;
+  });
 }

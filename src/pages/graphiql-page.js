@@ -1,28 +1,19 @@
-// Runs in the browser, before the bundle: takes the key, and starts GraphiQL once the bundle is there.
+// Runs in the browser: fetches the bundle once the page has been painted, and joins GraphiQL to the key of this tab.
 
-/** @typedef {{ tabs: { id: string, headers: string | null }[], activeTabIndex: number }} TabsState */
-/** @typedef {{ uri: { path: string }, setValue(text: string): void }} Model */
+import { currentKey, isKeyComing, onKeyChange } from './api-key-form.js';
+import { editorText, fetcher, headersWith, PLACEHOLDER, setEditorText, tokenIn } from './graphiql-calls.js';
+
+/** @typedef {{ id: string, query: string | null, variables: string | null, headers: string | null }} Tab */
+/** @typedef {{ tabs: Tab[], activeTabIndex: number }} TabsState */
 /** @typedef {{ renderYogaGraphiQL(element: Element | null, options: object): void }} Bundle */
 
-/** What the bundle puts into the global scope. */
-const bundle = /** @type {{ YogaGraphiQL: Bundle, __MONACO?: { editor: { getModels(): Model[] } } }} */ (
-  /** @type {unknown} */ (globalThis)
-);
-
-/** Stands in the header editor, and in storage, where the key would be. */
-const PLACEHOLDER = '<API key>';
-const KEPT_KEY = 'petstore-key';
-
 const settings = JSON.parse(document.querySelector('#settings')?.textContent ?? '');
-const bar = /** @type {HTMLFormElement} */ (document.querySelector('#key-bar'));
-const fields = /** @type {{ key: HTMLInputElement, keep: HTMLInputElement }} */ (/** @type {unknown} */ (bar.elements));
-
-let key = takeKeyFromAddress() ?? sessionStorage.getItem(KEPT_KEY) ?? '';
-/** The key that was sent last, so that a refused one is not tried again and again. */
+const root = /** @type {HTMLElement} */ (document.querySelector('#graphiql'));
+const shared = takeSharedOperation();
+/** The key of a header editor that was tried last, so that a refused one is not tried again and again. */
 let tried = '';
 let shownTab = '';
 
-document.body.classList.add('scripted');
 // https://github.com/microsoft/monaco-editor/blob/main/docs/integrate-esm.md: where Monaco finds its workers.
 Object.assign(globalThis, {
   MonacoEnvironment: {
@@ -31,22 +22,72 @@ Object.assign(globalThis, {
     getWorkerUrl: (_module, label) => settings.workers[label] ?? settings.workers.editorWorkerService,
   },
 });
-addEventListener('DOMContentLoaded', start);
-addEventListener('hashchange', () => useKey(takeKeyFromAddress() ?? ''));
-bar.addEventListener('submit', (event) => {
-  event.preventDefault();
-  if (fields.keep.checked) sessionStorage.setItem(KEPT_KEY, fields.key.value.trim());
-  useKey(fields.key.value.trim());
-  bar.reset();
-});
+// Nothing to insert: without this, Monaco claims the event for itself, and pages are told apart by it.
+document.addEventListener(
+  'paste',
+  (event) => event.clipboardData?.types.length || event.stopImmediatePropagation(),
+  true,
+);
+// The bundle names icons by what minifying left of their names, over labels that are right.
+new MutationObserver(() => {
+  for (const title of root.querySelectorAll('svg > title')) title.remove();
+}).observe(root, { childList: true, subtree: true });
+const SIGNS = ['pointermove', 'pointerdown', 'touchstart', 'wheel', 'keydown', 'focusin', 'hashchange'];
+const UNTOUCHED_MS = 6000;
+// Five megabytes of script: at once where there is a key to work with, else at the first sign of somebody.
+if (currentKey() || shared || isKeyComing()) whenPainted();
+else {
+  const timer = setTimeout(whenPainted, UNTOUCHED_MS);
+  const signs = new AbortController();
+  for (const sign of SIGNS) {
+    addEventListener(
+      sign,
+      () => {
+        clearTimeout(timer);
+        signs.abort();
+        whenPainted();
+      },
+      { signal: signs.signal, passive: true },
+    );
+  }
+}
+
+function whenPainted() {
+  requestAnimationFrame(() => setTimeout(loadBundle)); // a frame after the next, the page is on the screen
+}
+
+async function loadBundle() {
+  const style = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: settings.style });
+  const script = Object.assign(document.createElement('script'), { src: settings.script });
+  const loaded = [style, script].map(
+    (element) =>
+      new Promise((resolve, reject) => {
+        element.addEventListener('load', resolve);
+        element.addEventListener('error', reject);
+      }),
+  );
+  document.head.prepend(style); // before ours, which go on from it
+  document.head.append(script);
+  try {
+    await Promise.all(loaded);
+  } catch {
+    const message = /** @type {HTMLElement} */ (root.querySelector('.loading'));
+    message.textContent = 'GraphiQL could not be loaded: the gateway cannot be reached. Reload the page to try again.';
+    return;
+  }
+  setTimeout(start); // not in one go with the evaluation of the bundle
+}
 
 function start() {
-  bundle.YogaGraphiQL.renderYogaGraphiQL(document.querySelector('#graphiql'), {
-    title: '<a href="./" title="Petstore Gateway"><span>Petstore Graph<em>i</em>QL</span></a>',
-    logo: `<img src="${document.querySelector('link[rel=icon]')?.getAttribute('href')}" alt="" width="24" height="24">`,
-    defaultTabs: settings.tabs,
+  const { YogaGraphiQL } = /** @type {{ YogaGraphiQL: Bundle }} */ (/** @type {unknown} */ (globalThis));
+  const key = currentKey();
+  YogaGraphiQL.renderYogaGraphiQL(root, {
+    title: '<span>Graph<em>i</em>QL</span>',
+    logo: '<span></span>',
+    ...shared,
+    defaultTabs: shared ? [shared, ...settings.tabs] : settings.tabs,
     defaultHeaders: headersWith(key || PLACEHOLDER),
-    defaultEditorToolsVisibility: key ? 'variables' : 'headers',
+    defaultEditorToolsVisibility: innerWidth > 720 && (key ? 'variables' : 'headers'),
     visiblePlugin: innerWidth > 1000 ? 'Documentation Explorer' : undefined,
     shouldPersistHeaders: false,
     storage: keylessStorage(),
@@ -54,75 +95,49 @@ function start() {
     onTabChange,
     onEditQuery() {}, // Yoga's own writes the query into the address
   });
+  onKeyChange((next) => {
+    setEditorText('request-headers.json', headersWith(next || PLACEHOLDER, editorText('request-headers.json')));
+    if (next) fetchSchema();
+  });
 }
 
-/** A key travels in the fragment only, which no browser sends; it does not stay in the address bar either. */
-function takeKeyFromAddress() {
-  const sent = new URLSearchParams(location.hash.slice(1)).get('key');
-  if (sent !== null) history.replaceState(null, '', location.pathname + location.search);
-  return sent;
+/** An operation that a share link carries, in the fragment, which no server sees. */
+function takeSharedOperation() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const query = given.get('query');
+  if (query === null) return undefined;
+  history.replaceState(null, '', location.pathname + location.search);
+  return { query, variables: given.get('variables') ?? '' };
 }
 
-/** @param {string} token */
-function headersWith(token) {
-  return JSON.stringify({ Authorization: `Bearer ${token}` }, null, 2);
-}
-
-/** @param {string | null | undefined} authorization */
-function tokenIn(authorization) {
-  return /Bearer\s+([^"\s<]+)/i.exec(authorization ?? '')?.[1] ?? '';
-}
-
-/** GraphiQL keeps tabs and history in the browser, headers among them: a key is taken out before. */
+/**
+ * GraphiQL keeps tabs and history in the browser, headers among them: a key is taken out before. It opens the tab that
+ * has the stored query and variables, and adds one where none has: they are those of the tab that was open.
+ */
 function keylessStorage() {
+  const openTab = () => {
+    try {
+      /** @type {TabsState} */
+      const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');
+      return tabs[activeTabIndex];
+    } catch {
+      return undefined;
+    }
+  };
   return {
     get length() {
       return localStorage.length;
     },
     clear: () => localStorage.clear(),
-    getItem: (/** @type {string} */ name) => localStorage.getItem(name),
+    getItem(/** @type {string} */ name) {
+      if (name === 'graphiql:query') return openTab()?.query ?? null;
+      if (name === 'graphiql:variables') return openTab()?.variables ?? null;
+      return localStorage.getItem(name);
+    },
     removeItem: (/** @type {string} */ name) => localStorage.removeItem(name),
     setItem: (/** @type {string} */ name, /** @type {string} */ value) =>
       localStorage.setItem(name, value.replaceAll(/(Bearer\s+)[^"\\\s<]+/gi, `$1${PLACEHOLDER}`)),
   };
-}
-
-/** @param {{ query: string, operationName?: string }} params @param {{ headers?: Record<string, string> }} [options] */
-async function fetcher(params, { headers = {} } = {}) {
-  const token = tokenIn(Object.entries(headers).find(([name]) => /^authorization$/i.test(name))?.[1]);
-  const isIntrospection = params.operationName === 'IntrospectionQuery';
-  if (isIntrospection) tried = token;
-  if (isIntrospection && !token) {
-    bar.dataset.state = 'needed';
-    return { errors: [{ message: 'An API key is needed: see above.' }] };
-  }
-  const response = await fetch(location.pathname, {
-    method: 'POST',
-    headers: {
-      Accept: 'application/graphql-response+json, application/json',
-      'Content-Type': 'application/json',
-      ...headers,
-    },
-    body: JSON.stringify(isNamedIn(params) ? params : { ...params, operationName: undefined }),
-    credentials: 'omit',
-  });
-  if (response.status === 401) {
-    bar.dataset.state = token ? 'refused' : 'needed';
-    sessionStorage.removeItem(KEPT_KEY);
-  } else if (token) {
-    if (bar.dataset.state !== 'accepted') write('response.json', ''); // what the refusal before left there
-    bar.dataset.state = 'accepted';
-    key = token;
-  }
-  return response.json();
-}
-
-/**
- * For a moment after a change of tabs, GraphiQL still sends the name of the other tab's operation.
- * @param {{ query: string, operationName?: string }} params
- */
-function isNamedIn({ query, operationName }) {
-  return new RegExp(`\\b${operationName}\\b`).test(query);
 }
 
 /**
@@ -132,11 +147,16 @@ function isNamedIn({ query, operationName }) {
 function onTabChange({ tabs, activeTabIndex }) {
   const tab = tabs[activeTabIndex];
   if (!tab) return;
+  const key = currentKey();
   const token = tokenIn(tab.headers);
   const isOtherTab = tab.id !== shownTab;
   shownTab = tab.id;
-  if (isOtherTab && key && token !== key) queueMicrotask(() => write('request-headers.json', headersWith(key)));
-  else if (token && token !== key && token !== tried && isJson(tab.headers)) queueMicrotask(fetchSchema);
+  if (isOtherTab && (key ? token !== key : !token)) {
+    queueMicrotask(() => setEditorText('request-headers.json', headersWith(key || PLACEHOLDER, tab.headers)));
+  } else if (token && token !== key && token !== tried && isJson(tab.headers)) {
+    tried = token;
+    queueMicrotask(fetchSchema);
+  }
 }
 
 /**
@@ -149,21 +169,6 @@ function isJson(text) {
   } catch {
     return false;
   }
-}
-
-/** @param {string} given */
-function useKey(given) {
-  if (!given) return;
-  key = given;
-  write('request-headers.json', headersWith(given));
-  fetchSchema();
-}
-
-/** @param {'request-headers.json' | 'response.json'} editor @param {string} text */
-function write(editor, text) {
-  // GraphiQL 5 offers no other way to its editors than Monaco, which it puts into the global scope.
-  const models = bundle.__MONACO?.editor.getModels() ?? [];
-  models.find((model) => model.uri.path.endsWith(editor))?.setValue(text);
 }
 
 function fetchSchema() {

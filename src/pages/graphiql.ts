@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { BundlePiece, CompressedBundle } from './graphiql-bundle.ts';
 import { TABS } from './graphiql-tabs.ts';
-import { keyBar } from './key-bar.ts';
-import { htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
+import { escapeHtml, htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
+import { HEADER_STYLE, siteHeader } from './site-header.ts';
 
 /**
  * GraphiQL at `path`, for browsers: a small page and, beside it, the pieces of the bundle that
@@ -17,24 +17,33 @@ export function createGraphiql(path: string): readonly Page[] {
     ...versionedAsset(name, version, () => readPiece(name)),
     isCompressed: true,
   });
-  const bundle = piece('graphiql.js');
-  const [script, style] = ownAssets(import.meta.url, 'graphiql-page.js', 'graphiql-page.css') as [Page, Page];
-  const styles = [piece('graphiql.css'), style];
+  const bundle = { script: piece('graphiql.js'), style: piece('graphiql.css') };
+  const assets = ownAssets(
+    import.meta.url,
+    'graphiql-page.css',
+    'graphiql-narrow.css',
+    'graphiql-page.js',
+    'graphiql-calls.js',
+    'api-key-form.js',
+    'code-samples.js',
+  );
+  const [style, narrow, ...modules] = assets as [Page, Page, ...Page[]];
   const workers = {
     editorWorkerService: piece('editor-worker.js'),
     json: piece('json-worker.js'),
     graphql: piece('graphql-worker.js'),
   };
-  const settings = {
-    tabs: TABS,
-    workers: Object.fromEntries(Object.entries(workers).map(([label, worker]) => [label, worker.path.slice(1)])),
+  const addresses = (pages: Readonly<Record<string, Page>>) =>
+    Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, page.path.slice(1)]));
+  const parts = {
+    title: 'GraphiQL · Petstore Gateway',
+    description: 'Write and run GraphQL operations on the animals of a pet store.',
+    styles: [HEADER_STYLE, style, narrow],
+    modules,
+    body: body(path, { tabs: TABS, workers: addresses(workers), ...addresses(bundle) }),
   };
-  const page = htmlPage(
-    path,
-    { title: 'GraphiQL · Petstore Gateway', styles, modules: [script], scripts: [bundle], body: body(settings) },
-    PERMISSIONS,
-  );
-  return [{ ...page, sharesPath: true }, ...styles, script, bundle, ...Object.values(workers)];
+  const page = htmlPage(path, parts, PERMISSIONS);
+  return [{ ...page, sharesPath: true }, HEADER_STYLE, ...assets, ...Object.values(bundle), ...Object.values(workers)];
 }
 
 // Monaco writes style elements and style attributes, without a way to give them a nonce; scripts are external only.
@@ -47,10 +56,16 @@ const PERMISSIONS = {
   worker: "'self'",
 };
 
-function body(settings: unknown): string {
-  return `${keyBar('Documentation, completion and every operation use it.')}
-<main id="graphiql"><p class="loading">Loading GraphiQL …</p></main>
-<noscript><p class="loading">GraphiQL needs JavaScript. <a href="./">The overview</a> does not.</p></noscript>
+/** Where GraphiQL will be, its first tab is there to be read. */
+function body(path: string, settings: unknown): string {
+  return `${siteHeader(path, true)}
+<main id="graphiql"><h1>GraphiQL</h1>
+<pre>${escapeHtml(TABS[0]?.query ?? '')}</pre>
+<p class="loading">Loading the editor …</p>
+<noscript><p>GraphiQL needs JavaScript. <a href="./">The overview</a> does not.</p></noscript></main>
+<footer class="call-bar"><p role="status">No call yet.</p>
+<details><summary>Headers</summary><pre></pre></details>
+<button type="button" data-action="curl">Copy as curl</button><button type="button" data-action="link">Copy link</button></footer>
 <script type="application/json" id="settings">${JSON.stringify(settings).replaceAll('<', '\\u003c')}</script>`;
 }
 

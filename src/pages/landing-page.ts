@@ -4,14 +4,24 @@ import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { OPENAPI_PATH } from '../rest/openapi.ts';
 import { BASE_PATH } from '../rest/operations.ts';
 import { prefersHtml } from '../web/negotiation.ts';
-import { escapeHtml, htmlDocument, htmlHeaders, ownAssets, type Page, SITE_ICON, SITE_STYLE } from './page.ts';
-import { REFERENCE_PATH } from './reference-page.ts';
+import {
+  escapeHtml,
+  htmlDocument,
+  htmlHeaders,
+  ownAssets,
+  type Page,
+  PROSE_STYLE,
+  SITE_ICON,
+  SITE_STYLE,
+} from './page.ts';
+import { REFERENCE_PATH } from './site-header.ts';
 
 const [STYLE] = ownAssets(import.meta.url, 'landing.css') as [Page];
 
 /** What the landing page refers to; browsers ask for the icon by its old name where a page names none. */
 export const LANDING_ASSETS: readonly Page[] = [
   STYLE,
+  PROSE_STYLE,
   SITE_STYLE,
   SITE_ICON,
   { path: '/favicon.ico', contentType: SITE_ICON.contentType, load: SITE_ICON.load },
@@ -41,9 +51,14 @@ export function createLandingPage({ graphiql, publicUrl, checkReady }: LandingPa
       return;
     }
     ctx.set('Content-Type', 'text/html; charset=utf-8');
-    ctx.set(htmlHeaders());
+    ctx.set(htmlHeaders({ connect: "'self'" })); // crawlers read robots.txt from within the page
     const body = landingBody(publicUrl ?? `${ctx.protocol}://${ctx.host}`, graphiql, isReady);
-    ctx.body = htmlDocument({ title: 'Petstore Gateway', styles: [STYLE], body });
+    ctx.body = htmlDocument({
+      title: 'Petstore Gateway',
+      description: packageJson.description,
+      styles: [PROSE_STYLE, STYLE],
+      body,
+    });
   };
 }
 
@@ -74,18 +89,18 @@ function landingBody(baseUrl: string, graphiql: boolean, isReady: boolean): stri
 <li><a href="readyz">/readyz</a></li>
 <li><a href="metrics">/metrics</a></li>
 </ul>
-<div class="faces">
-<section class="face">
+<div class="apis">
+<section class="api">
 <h2>REST</h2>
 <p>List, add and fetch animals under <code>${BASE_PATH}/pets</code>. Read what each operation takes and answers, and try it on the page.</p>
 <a href="${REFERENCE_PATH.slice(1)}">REST reference →</a>
 </section>
-<section class="face">
+<section class="api">
 <h2>GraphQL</h2>
 <p>The same animals at <code>${GRAPHQL_PATH}</code>. ${graphiql ? 'Write operations with completion and documentation, from examples in tabs.' : 'Any GraphQL client reads the schema by introspection.'}</p>
 ${graphiql ? `<a href="${GRAPHQL_PATH.slice(1)}">GraphiQL →</a>` : ''}
 </section>
-<section class="face">
+<section class="api">
 <h2>For programs</h2>
 <p>Generate a client from the OpenAPI 3.1 document, or from the GraphQL schema: introspection with your key.</p>
 <a href="${OPENAPI_PATH.slice(1)}">openapi.json →</a>

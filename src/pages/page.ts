@@ -43,8 +43,12 @@ export function ownAssets(base: string, ...names: readonly string[]): readonly P
   return names.map((name, index) => versionedAsset(name, version, async () => contents[index] ?? ''));
 }
 
-/** What every page of ours uses: colours, type and key bar; the paw in the browser's tab. */
-export const [SITE_STYLE, SITE_ICON] = ownAssets(import.meta.url, 'site.css', 'icon.svg') as [Page, Page];
+/** What every page of ours uses: colours, type and header; the paw in the browser's tab; what pages for reading use. */
+export const [SITE_STYLE, SITE_ICON, PROSE_STYLE] = ownAssets(import.meta.url, 'site.css', 'icon.svg', 'prose.css') as [
+  Page,
+  Page,
+  Page,
+];
 
 /** `text` as HTML that shows it, in content and in quoted attributes. */
 export function escapeHtml(text: string): string {
@@ -55,6 +59,8 @@ export function escapeHtml(text: string): string {
 export interface PageParts {
   /** Plain text. */
   readonly title: string;
+  /** Plain text, for search engines and previews. */
+  readonly description: string;
   readonly styles: readonly Page[];
   /** Scripts of ours, and those of packages after them: they run in this order, when the document has been read. */
   readonly modules?: readonly Page[];
@@ -64,7 +70,7 @@ export interface PageParts {
 }
 
 /** A whole HTML document; it refers to assets relatively, so that it works below a prefix that a proxy strips. */
-export function htmlDocument({ title, styles, modules = [], scripts = [], body }: PageParts): string {
+export function htmlDocument({ title, description, styles, modules = [], scripts = [], body }: PageParts): string {
   const reference = ({ path }: Page) => path.slice(1);
   return `<!doctype html>
 <html lang="en">
@@ -72,6 +78,7 @@ export function htmlDocument({ title, styles, modules = [], scripts = [], body }
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta name="description" content="${escapeHtml(description)}">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" type="image/svg+xml" href="${reference(SITE_ICON)}">
 ${[SITE_STYLE, ...styles].map((style) => `<link rel="stylesheet" href="${reference(style)}">`).join('\n')}

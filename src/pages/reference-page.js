@@ -1,83 +1,125 @@
-// Runs in the browser: starts Swagger UI once its bundle is there, and gives it the key.
+// Runs in the browser: the samples follow the fields, and "Send" makes the call that they show.
 
-/** @import { Operation, SwaggerUi, SwaggerUiBundle } from './swagger-ui.js' */
+import { currentKey, maskedKey, noteAnswer } from './api-key-form.js';
+import { codeSamples, formatJson, requestOf } from './code-samples.js';
 
-import { gatewayPlugin } from './reference-plugin.js';
+const LANGUAGE = 'petstore-language';
+const ANSWER_MS = 15_000;
+const base = new URL('.', document.baseURI).href.replace(/\/$/, '');
+/** @type {WeakMap<HTMLFormElement, AbortController>} */
+const underWay = new WeakMap();
 
-const KEPT_KEY = 'petstore-key';
-const root = /** @type {HTMLElement} */ (document.querySelector('#reference'));
-const bar = /** @type {HTMLFormElement} */ (document.querySelector('#key-bar'));
-const fields = /** @type {{ key: HTMLInputElement, keep: HTMLInputElement }} */ (/** @type {unknown} */ (bar.elements));
-const dark = matchMedia('(prefers-color-scheme: dark)');
-
-document.body.classList.add('scripted');
-dark.addEventListener('change', followColours);
-followColours();
-addEventListener('DOMContentLoaded', start);
-
-// Swagger UI's own dark colours hang on this class.
-function followColours() {
-  document.documentElement.classList.toggle('dark-mode', dark.matches);
+// The server may have been told of no address, or of another one than that of this page.
+const written = part(document, '.base-url').textContent ?? '';
+for (const text of written === base ? [] : document.querySelectorAll('main pre')) {
+  text.textContent = (text.textContent ?? '').replaceAll(written, base);
 }
-
-async function start() {
-  const { SwaggerUIBundle } = /** @type {{ SwaggerUIBundle: SwaggerUiBundle }} */ (/** @type {unknown} */ (globalThis));
-  const description = await (await fetch(root.dataset.description ?? '')).json();
-  // "Execute" calls the server that the page comes from, whatever addresses the document names.
-  const base = new URL('v1', document.baseURI).href;
-  const ui = SwaggerUIBundle({
-    domNode: root,
-    spec: withNotices({ ...description, servers: [{ url: base }] }),
-    plugins: [gatewayPlugin(base)],
-    deepLinking: true,
-    docExpansion: 'list',
-    tryItOutEnabled: true,
-    displayRequestDuration: true,
-    defaultModelsExpandDepth: -1,
-    persistAuthorization: false,
-    validatorUrl: null,
-    responseInterceptor: watchKey,
-  });
-  bar.dataset.state = 'needed';
-  bar.addEventListener('submit', (event) => {
+for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll('form.operation'))) {
+  form.addEventListener('input', () => showSamples(form));
+  form.addEventListener('submit', (event) => {
     event.preventDefault();
-    useKey(ui, fields.key.value.trim(), fields.keep.checked);
+    send(form);
   });
-  const kept = sessionStorage.getItem(KEPT_KEY);
-  if (kept) await useKey(ui, kept, true);
+  part(form, '.copy').addEventListener('click', () => navigator.clipboard?.writeText(chosenSample(form)));
+  part(form, '.next').addEventListener('click', ({ currentTarget }) => {
+    const { address = '' } = /** @type {HTMLElement} */ (currentTarget).dataset;
+    // Only its query is taken: whatever host an address names, the key goes to this one.
+    const { searchParams } = new URL(address, base);
+    for (const field of fieldsOf(form)) {
+      if (field.dataset.in === 'query') field.value = searchParams.get(field.name) ?? '';
+    }
+    showSamples(form);
+    send(form);
+  });
+}
+document.addEventListener('change', ({ target }) => {
+  if (target instanceof HTMLInputElement && target.type === 'radio') chooseLanguage(target.value);
+});
+chooseLanguage(localStorage.getItem(LANGUAGE) ?? 'curl');
+
+/** @param {ParentNode} parent @param {string} selector */
+function part(parent, selector) {
+  return /** @type {HTMLElement} */ (parent.querySelector(selector)); // every operation has one
 }
 
-/**
- * What a description says of the deprecation is taken out of it, to be shown apart.
- * @param {{ paths: Record<string, Record<string, Operation>> }} description
- */
-function withNotices(description) {
-  for (const operation of Object.values(description.paths).flatMap((path) => Object.values(path))) {
-    const [text = '', notice] = (operation.description ?? '').split('Deprecated: ');
-    if (notice)
-      Object.assign(operation, { description: text, 'x-notice': notice.replace(/^./, (first) => first.toUpperCase()) });
+/** @param {HTMLFormElement} form @returns {NodeListOf<HTMLInputElement>} */
+function fieldsOf(form) {
+  return form.querySelectorAll('input[data-in]');
+}
+
+/** @param {HTMLFormElement} form */
+function readRequest(form) {
+  const { method = '', path = '' } = form.dataset;
+  const values = [...fieldsOf(form)].map(({ name, value, dataset }) => ({ in: dataset.in ?? '', name, value }));
+  return requestOf(method, base, path, values, form.querySelector('textarea')?.value);
+}
+
+/** @param {HTMLFormElement} form */
+function showSamples(form) {
+  const samples = codeSamples(readRequest(form), JSON.parse(form.dataset.type ?? ''));
+  for (const [language, code] of Object.entries(samples)) part(form, `[data-language=${language}]`).textContent = code;
+}
+
+/** @param {HTMLFormElement} form */
+function chosenSample(form) {
+  const language = new FormData(form).get(`${form.closest('section')?.id}-language`);
+  return part(form, `[data-language=${language}]`).textContent ?? '';
+}
+
+/** @param {string} language */
+function chooseLanguage(language) {
+  for (const radio of document.querySelectorAll(`.languages input[value=${CSS.escape(language)}]`)) {
+    /** @type {HTMLInputElement} */ (radio).checked = true;
   }
-  return description;
+  localStorage.setItem(LANGUAGE, language);
 }
 
-/**
- * A key is tried before it is used; it is kept only if the visitor chose that, and only in this tab.
- * @param {SwaggerUi} ui @param {string} key @param {boolean} keep
- */
-async function useKey(ui, key, keep) {
-  const { status } = await fetch('v1/pets?limit=1', {
-    headers: { Authorization: `Bearer ${key}` },
-    credentials: 'omit',
-  });
-  bar.dataset.state = status === 401 ? 'refused' : 'accepted';
-  if (status === 401) return sessionStorage.removeItem(KEPT_KEY);
-  if (keep) sessionStorage.setItem(KEPT_KEY, key);
-  bar.reset();
-  ui.preauthorizeApiKey('bearerAuth', key);
+/** @param {HTMLFormElement} form */
+async function send(form) {
+  const { method, url, headers, body } = readRequest(form);
+  const key = currentKey();
+  const show = (/** @type {string} */ selector, /** @type {string} */ text) => {
+    part(form, selector).textContent = text;
+  };
+  underWay.get(form)?.abort();
+  const newer = new AbortController();
+  underWay.set(form, newer);
+  const sentHeaders = key ? [['Authorization', `Bearer ${key}`], ...headers] : headers;
+  const lines = sentHeaders.map(
+    ([name, value]) => `${name}: ${name === 'Authorization' ? `Bearer ${maskedKey(key)}` : value}`,
+  );
+  show('.sent', [`${method} ${new URL(url).href}`, ...lines, ...(body === undefined ? [] : ['', body])].join('\n'));
+  show('.outcome', 'Waiting for the answer …');
+  show('.received', '');
+  part(form, '.live').hidden = false;
+  part(form, '.next').hidden = true;
+  const started = performance.now();
+  try {
+    const signal = AbortSignal.any([newer.signal, AbortSignal.timeout(ANSWER_MS)]);
+    const init = {
+      method,
+      headers: /** @type {[string, string][]} */ (sentHeaders),
+      signal,
+      ...(body !== undefined && { body }),
+    };
+    const response = await fetch(url, { ...init, credentials: 'omit', redirect: 'error' });
+    const text = await response.text();
+    show('.outcome', `${response.status} ${response.statusText} · ${Math.round(performance.now() - started)} ms`);
+    const received = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+    show('.received', `${received.join('\n')}\n\n${formatJson(text, '  ')}`);
+    const [, next] = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(response.headers.get('Link') ?? '') ?? [];
+    part(form, '.next').hidden = next === undefined;
+    part(form, '.next').dataset.address = next;
+    noteAnswer(key, response.status);
+  } catch (error) {
+    if (newer.signal.aborted) return;
+    const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+    show('.outcome', isLate ? 'No answer came within 15 seconds.' : `The call could not be made: ${explain(error)}`);
+  }
 }
 
-/** @param {{ status: number }} response */
-function watchKey(response) {
-  if (response.status === 401) bar.dataset.state = bar.dataset.state === 'accepted' ? 'refused' : 'needed';
-  return response;
+/** @param {unknown} error */
+function explain(error) {
+  const message = error instanceof Error ? error.message : String(error);
+  return /fetch/i.test(message) && !/header/i.test(message) ? 'the gateway cannot be reached.' : message;
 }

@@ -1,34 +1,61 @@
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { OPENAPI_PATH } from '../rest/openapi.ts';
-import { keyBar } from './key-bar.ts';
-import { htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
+import { OPENAPI_PATH, openApiDocument } from '../rest/openapi.ts';
+import type { OpenApi } from './openapi-reader.ts';
+import { escapeHtml, htmlPage, ownAssets, type Page, PROSE_STYLE } from './page.ts';
+import { createGuides, type Guide } from './reference-guides.ts';
+import { inline, operationSection } from './reference-operation.ts';
+import { HEADER_STYLE, REFERENCE_PATH, siteHeader } from './site-header.ts';
 
-/** Where the REST reference is served. */
-export const REFERENCE_PATH = '/docs';
-
-/** The REST reference: Swagger UI from its own package, with the badges and code samples that it does not know. */
-export function createReferencePage(): readonly Page[] {
-  const modules = ownAssets(import.meta.url, 'reference-page.js', 'reference-plugin.js', 'code-samples.js');
-  const styles = [
-    viewerFile('swagger-ui.css'),
-    ...ownAssets(import.meta.url, 'reference-page.css', 'reference-parts.css'),
-  ];
-  const scripts = [viewerFile('swagger-ui-bundle.js')];
-  const parts = { title: 'REST reference · Petstore Gateway', styles, modules, scripts, body: BODY };
-  return [htmlPage(REFERENCE_PATH, parts, PERMISSIONS), ...styles, ...modules, ...scripts];
+/** What the reference depends on. */
+export interface ReferenceParts {
+  /** Whether GraphiQL is served. */
+  readonly graphiql: boolean;
+  readonly publicUrl: string | undefined;
 }
 
-// Swagger UI's icons are data: addresses; its style attributes are set by scripts, which needs no permission.
-const PERMISSIONS = { script: "'self'", img: "'self' data:", connect: "'self'" };
+// Where nobody said which address the gateway has, the script puts in that of the page.
+const USUAL_URL = 'http://127.0.0.1:4000';
+const ASSETS = ownAssets(
+  import.meta.url,
+  'reference-calls.css',
+  'reference-page.css',
+  'reference-page.js',
+  'api-key-form.js',
+  'code-samples.js',
+);
 
-const BODY = `${keyBar('“Execute” sends it.')}
-<header class="site-header"><a href="./">Petstore Gateway</a><a href="${OPENAPI_PATH.slice(1)}">openapi.json</a></header>
-<main id="reference" data-description="${OPENAPI_PATH.slice(1)}"><p class="loading">Loading the reference …</p></main>
-<noscript><p class="loading">The reference needs JavaScript. <a href="${OPENAPI_PATH.slice(1)}">The OpenAPI document</a> does not.</p></noscript>`;
+/** The REST reference: written here from the OpenAPI document, complete without a script; scripts try calls. */
+export function createReferencePage({ graphiql, publicUrl = USUAL_URL }: ReferenceParts): readonly Page[] {
+  const [calls, style, ...modules] = ASSETS as [Page, Page, ...Page[]];
+  const document = openApiDocument(publicUrl) as unknown as OpenApi; // as openapi.ts makes it
+  const parts = {
+    title: 'REST reference · Petstore Gateway',
+    description: document.info.description,
+    styles: [PROSE_STYLE, HEADER_STYLE, calls, style],
+    modules,
+    body: siteHeader(REFERENCE_PATH, graphiql) + body(document, publicUrl),
+  };
+  return [htmlPage(REFERENCE_PATH, parts, { script: "'self'", connect: "'self'" }), HEADER_STYLE, ...ASSETS];
+}
 
-function viewerFile(name: string): Page {
-  const locate = (file: string) => new URL(import.meta.resolve(`swagger-ui-dist/${file}`));
-  const { version } = JSON.parse(readFileSync(locate('package.json'), 'utf8')) as { version: string };
-  return versionedAsset(name, version, () => readFile(locate(name)));
+function body(document: OpenApi, baseUrl: string): string {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+  const guides = createGuides(baseUrl);
+  const links = operations.map(
+    ({ method, operation: { operationId, summary } }) =>
+      `<a href="#${operationId}">${escapeHtml(summary)} <span class="kind">${method}</span></a>`,
+  );
+  return `<div class="reference">
+<nav class="contents" aria-label="Contents"><h2>Guides</h2>${guides.map(({ id, title }) => `<a href="#${id}">${title}</a>`).join('')}<h2>Operations</h2>${links.join('')}</nav>
+<main>
+<div class="columns"><div><h1>REST reference</h1><p class="lead">${inline(document.info.description)}</p></div><div class="side"><p class="base">Base address</p><pre class="base-url">${escapeHtml(baseUrl)}</pre><p class="kind">Generate a client from <a href="${OPENAPI_PATH.slice(1)}">openapi.json</a> (OpenAPI 3.1).</p></div></div>
+${guides.map(guideSection).join('\n')}
+${operations.map(({ path, method, operation }) => operationSection(document, baseUrl, path, method, operation)).join('\n')}
+</main>
+</div>`;
+}
+
+function guideSection({ id, title, text, example }: Guide): string {
+  return `<section id="${id}" aria-labelledby="${id}-title" class="columns"><div><h2 id="${id}-title"><a href="#${id}">${title}</a></h2>${text}</div><div class="side"><pre>${escapeHtml(example)}</pre></div></section>`;
 }

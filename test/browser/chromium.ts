@@ -17,6 +17,9 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
+// GraphiQL alone is 5 MB of script, several times in a test, on a machine that may have other work.
+const BUSY_MS = 120_000;
+
 /** A page, with all that it must not do. */
 export interface Visit {
   readonly page: Page;
@@ -60,7 +63,7 @@ export function describeInBrowser(name: string, body: (browser: () => Browser) =
     describe.skip(name, () => {});
     return;
   }
-  describe(name, () => {
+  describe(name, { timeout: BUSY_MS }, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
       browser = await launch();

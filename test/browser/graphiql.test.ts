@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { TABS } from '../../src/pages/graphiql-tabs.ts';
@@ -11,11 +13,24 @@ await gateway.pets.addPets(Array.from({ length: 12 }, (_, index) => samplePet(in
 const { url, key } = gateway;
 
 const titles = TABS.map(({ query }) => /(?:query|mutation) (\w+)/.exec(query)?.[1] ?? '');
-const bar = (page: Page) => page.locator('#key-bar');
+const form = (page: Page) => page.locator('#key-form');
 const docs = (page: Page) => page.locator('.graphiql-plugin');
+const tabs = (page: Page) => page.locator('.graphiql-tab');
 
 /** A busy machine takes its time. */
 const poll = (read: () => Promise<string | null>) => expect.poll(read, { timeout: 15_000 });
+
+/** Opens GraphiQL as somebody who moves the mouse. */
+async function open(page: Page, fragment = ''): Promise<void> {
+  await page.goto(`${url}/graphql${fragment}`);
+  await page.mouse.move(200, 300);
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+}
+
+async function openWithKey(page: Page): Promise<void> {
+  await open(page, `#key=${key}`);
+  await docs(page).getByRole('link', { name: 'Query' }).waitFor();
+}
 
 /** Runs the operation of a tab: the answer that came, once the response pane shows it. */
 async function runTab(page: Page, title: string): Promise<string> {
@@ -30,36 +45,32 @@ async function runTab(page: Page, title: string): Promise<string> {
   return JSON.stringify(data);
 }
 
-/** The text in an editor; Monaco draws spaces as U+00A0. */
+/** The text in an editor, without its line breaks; Monaco draws spaces as U+00A0. */
 async function textOf(editor: Locator): Promise<string> {
-  return ((await editor.textContent()) ?? '').replaceAll('\u00a0', ' ');
-}
-
-async function storedText(page: Page): Promise<string> {
-  return page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+  return ((await editor.textContent()) ?? '').replaceAll(/[\s\u00a0]+/g, ' ');
 }
 
 describeInBrowser('GraphiQL', (browser) => {
   describe('by the printed link', () => {
-    test('the key is in place and the documentation is there; the key is in no address, no log and no storage', async () => {
+    test('the key is in place; it is in no address, no log and nothing that outlives the tab', async () => {
       const { page, foreign, complaints, requested } = await newVisit(browser(), url);
-      await page.goto(`${url}/graphql#key=${key}`);
-      await docs(page).getByRole('link', { name: 'Query' }).waitFor();
-      expect(await bar(page).isVisible()).toBe(false);
+      await openWithKey(page);
+      await form(page)
+        .getByText(`Key ${key.slice(0, 13)}…`)
+        .waitFor();
       expect(page.url()).toBe(`${url}/graphql`);
-      await page.getByRole('button', { name: 'Headers' }).click();
+      await page.getByRole('button', { name: 'Headers', exact: true }).click();
       await poll(() => page.locator('.graphiql-editor-tool').textContent()).toContain(key);
       await page.waitForTimeout(700); // GraphiQL stores its tabs with a delay
-      const stored = await storedText(page);
+      const stored = (await page.evaluate('JSON.stringify({ ...localStorage })')) as string;
       expect(stored).toContain(titles[0]);
       expect([stored, ...requested, JSON.stringify(gateway.logs)].filter((text) => text.includes(key))).toEqual([]);
       expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
     });
 
-    test('the tabs run one after another', async () => {
+    test('the tabs run one after another, and status, time and headers are shown', async () => {
       const { page, foreign, complaints } = await newVisit(browser(), url);
-      await page.goto(`${url}/graphql#key=${key}`);
-      await docs(page).getByRole('link', { name: 'Query' }).waitFor();
+      await openWithKey(page);
       const answers = [];
       for (const title of titles) answers.push(await runTab(page, title));
       expect(answers[0]).toContain('"name":"Bella');
@@ -67,75 +78,137 @@ describeInBrowser('GraphiQL', (browser) => {
       expect(answers[2]).toContain('"id":"6"');
       expect(answers[3]).toContain('"id":"13"');
       expect(answers[4]).toContain('"id":"1"');
+      expect(await page.locator('.call-bar [role=status]').textContent()).toMatch(/^200 OK · \d+ ms$/);
+      await page.locator('.call-bar summary').click();
+      expect(await page.locator('.call-bar pre').textContent()).toContain('x-request-id: ');
       expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
     });
 
     test('in a page that is open already it replaces the key', async () => {
       const { page } = await newVisit(browser(), url);
-      await page.goto(`${url}/graphql`);
-      await bar(page).waitFor();
+      await open(page);
       await page.goto(`${url}/graphql#key=${key}`);
       await docs(page).getByRole('link', { name: 'Query' }).waitFor();
       expect(page.url()).toBe(`${url}/graphql`);
     });
+
+    test('a reload keeps the key and the tabs, the open one too, and adds none', async () => {
+      const { page } = await newVisit(browser(), url);
+      await openWithKey(page);
+      await runTab(page, titles[2] ?? '');
+      await page.waitForTimeout(700); // GraphiQL stores its tabs with a delay
+      for (let reloads = 0; reloads < 2; reloads++) {
+        await page.reload();
+        await docs(page).getByRole('link', { name: 'Query' }).waitFor();
+        expect(await tabs(page).allTextContents()).toEqual(titles);
+        await poll(() => page.locator('.graphiql-tab-active').textContent()).toBe(titles[2]);
+      }
+      await runTab(page, titles[2] ?? '');
+    });
   });
 
   describe('without a key', () => {
-    test('a hint says so, and nothing is asked in vain', async () => {
+    test('nothing is asked in vain, and nothing moves when the editor comes', async () => {
       const { page, foreign, complaints, requested } = await newVisit(browser(), url);
-      await page.goto(`${url}/graphql`);
-      await bar(page).getByText('An API key is needed.').waitFor();
+      await page.addInitScript(
+        'window.shift = 0; new PerformanceObserver((list) => { for (const { value } of list.getEntries()) shift += value; }).observe({ type: "layout-shift", buffered: true });',
+      );
+      await open(page);
+      await form(page).getByText('Every call needs an API key.').waitFor();
       await poll(() => page.locator('.graphiql-editor-tool').textContent()).toContain('Bearer');
       expect(requested.filter((address) => address === `${url}/graphql`)).toHaveLength(1);
+      expect(await page.evaluate('shift')).toBeLessThan(0.05);
       expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
     });
 
-    test('a key pasted above fills the documentation and serves every tab', async () => {
+    test('a pasted "Bearer petstore_…" fills the documentation and serves every tab', async () => {
       const { page, complaints } = await newVisit(browser(), url);
-      await page.goto(`${url}/graphql`);
-      await bar(page).getByLabel('API key', { exact: true }).fill(key);
-      await bar(page).getByRole('button').click();
+      await open(page);
+      await form(page).getByLabel('API key').fill(`Bearer ${key}`);
+      await form(page).getByRole('button', { name: 'Use key' }).click();
       await docs(page).getByRole('link', { name: 'Query' }).waitFor();
-      expect(await bar(page).isVisible()).toBe(false);
       for (const title of titles) await runTab(page, title);
       expect(complaints).toEqual([]);
     });
 
     test('a key typed into the header editor does so too', async () => {
       const { page } = await newVisit(browser(), url, { permissions: ['clipboard-read', 'clipboard-write'] });
-      await page.goto(`${url}/graphql`);
-      await bar(page).waitFor();
+      await open(page);
       await page.evaluate(`navigator.clipboard.writeText('{"Authorization": "Bearer ${key}"}')`);
       await page.locator('.graphiql-editor-tool').getByText('Authorization').click();
       await page.keyboard.press('Control+A');
       await page.keyboard.press('Control+V');
       await docs(page).getByRole('link', { name: 'Query' }).waitFor();
-      expect(await bar(page).isVisible()).toBe(false);
+      await form(page).getByText('Key petstore_').waitFor();
       await runTab(page, titles[1] ?? '');
     });
 
-    test('a key that is refused is called so, and a good one heals it', async () => {
+    test('a key that is refused is called so, stays to be corrected, and a good one heals it', async () => {
       const { page } = await newVisit(browser(), url);
-      await page.goto(`${url}/graphql#key=petstore_wrong`);
-      await bar(page).getByText('This key was refused:').waitFor();
-      await bar(page).getByLabel('API key', { exact: true }).fill(key);
-      await bar(page).getByRole('button').click();
+      await open(page, `#key=${key}x`);
+      await form(page).getByText('This key was refused').waitFor();
+      await form(page).getByLabel('API key').press('End');
+      await form(page).getByLabel('API key').press('Backspace');
+      await form(page).getByLabel('API key').press('Enter');
       await docs(page).getByRole('link', { name: 'Query' }).waitFor();
       await runTab(page, titles[2] ?? '');
     });
   });
 
-  test('after a reload the key is gone, unless its owner chose to keep it in this tab', async () => {
+  test('with the gateway away an answer is one sentence', async () => {
     const { page } = await newVisit(browser(), url);
-    await page.goto(`${url}/graphql#key=${key}`);
-    await docs(page).getByRole('link', { name: 'Query' }).waitFor();
-    await page.reload();
-    await bar(page).getByLabel('API key', { exact: true }).fill(key);
-    await bar(page).getByLabel('Keep it until this tab is closed').check();
-    await bar(page).getByRole('button').click();
-    await docs(page).getByRole('link', { name: 'Query' }).waitFor();
-    await page.reload();
-    await docs(page).getByRole('link', { name: 'Query' }).waitFor();
-    expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain(key);
+    await openWithKey(page);
+    await page.route('**/graphql', (route) => route.abort());
+    await page.getByRole('button', { name: /Execute query/ }).click();
+    await poll(() => textOf(page.locator('.result-window .view-lines'))).toContain('The gateway cannot be reached.');
+    expect(await textOf(page.locator('.result-window .view-lines'))).not.toMatch(/ at |stack/);
+  });
+
+  test('a call is copied as curl that runs, and as a link that opens it in a tab of its own; neither has the key', async () => {
+    const { page } = await newVisit(browser(), url, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await openWithKey(page);
+    await runTab(page, titles[1] ?? '');
+    const copied = async (name: string) => {
+      await page.getByRole('button', { name }).click();
+      await page.locator('.call-bar').getByText('was copied, without the key').waitFor();
+      return (await page.evaluate('navigator.clipboard.readText()')) as string;
+    };
+    const curl = await copied('Copy as curl');
+    const env = { PATH: process.env.PATH, PETSTORE_KEY: key };
+    const { stdout } = await promisify(execFile)('sh', ['-c', curl.replace('curl ', 'curl -s ')], { env });
+    expect(stdout).toContain('"status":"AVAILABLE"');
+    const link = await copied('Copy link');
+    expect(curl + link).not.toContain(key);
+    const other = (await newVisit(browser(), url)).page;
+    await other.goto(link);
+    await other.locator('.graphiql-query-editor .view-line').first().waitFor();
+    expect(other.url()).toBe(`${url}/graphql`);
+    await poll(() => other.locator('.graphiql-tab-active').textContent()).toBe(titles[1]);
+    await poll(() => textOf(other.locator('.graphiql-editors'))).toContain('AVAILABLE');
+  });
+
+  test('at 390 px editor and answer are below each other, as wide as the page; from 390 to 1440 px the title stays', async () => {
+    const { page } = await newVisit(browser(), url, { viewport: { width: 390, height: 844 } });
+    await open(page, `#key=${key}`);
+    await form(page).getByText('Key petstore_').waitFor();
+    for (const pane of ['.graphiql-editors', '.graphiql-response']) {
+      expect((await page.locator(pane).boundingBox())?.width).toBeGreaterThan(340);
+    }
+    for (const width of [390, 768, 1024, 1440]) {
+      await page.setViewportSize({ width, height: 844 });
+      const box = await page.locator('.graphiql-logo').boundingBox();
+      expect((box?.x ?? 0) + (box?.width ?? 9999)).toBeLessThanOrEqual(width);
+      expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(width);
+    }
+  });
+
+  test('its dialogs have their crosses, its icons no made-up names', async () => {
+    const { page } = await newVisit(browser(), url);
+    await openWithKey(page);
+    await page.getByRole('button', { name: 'Open settings dialog' }).click();
+    const cross = page.locator('.graphiql-dialog-close svg');
+    await cross.waitFor();
+    expect((await cross.boundingBox())?.width).toBeGreaterThan(30);
+    expect(await page.locator('#graphiql svg > title').count()).toBe(0);
   });
 });

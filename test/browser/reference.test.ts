@@ -1,131 +1,297 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { samplePet } from '../../src/pets/sample-pets.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { openApiDocument } from '../../src/rest/openapi.ts';
+import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
 const gateway = await startGateway(ENGINES[0] as TestEngine);
 await gateway.pets.addPets(Array.from({ length: 12 }, (_, index) => samplePet(index)));
 const { url, key } = gateway;
+const document = openApiDocument(url) as any;
+const operations: any[] = Object.values(document.paths).flatMap((methods) => Object.values(methods as object));
+const operationIds: string[] = operations.map(({ operationId }) => operationId);
 
-const bar = (page: Page) => page.locator('#key-bar');
+const form = (page: Page) => page.locator('#key-form');
+const operationOf = (page: Page, id: string) => page.locator(`#${id}`);
 
 async function pasteKey(page: Page, text: string): Promise<void> {
-  await bar(page).getByLabel('API key', { exact: true }).fill(text);
-  await bar(page).getByRole('button').click();
+  await form(page).getByLabel('API key').fill(text);
+  await form(page).getByRole('button', { name: 'Use key' }).click();
 }
 
-/** Opens an operation and gives the part of the page that shows it. */
-async function openOperation(page: Page, operationId: string) {
-  const operation = page.locator(`#operations-pets-${operationId}`);
-  await operation.locator('.opblock-summary-control').click();
-  await operation.locator('.execute').waitFor();
-  return operation;
+/** Sends an operation and gives what the page then shows of the call. */
+async function send(page: Page, id: string) {
+  const answered = page.waitForResponse((response) => response.url().includes('/v1/'));
+  await operationOf(page, id).getByRole('button', { name: 'Send' }).click();
+  await answered;
+  await operationOf(page, id)
+    .locator('.outcome')
+    .getByText(/^\d{3}/)
+    .waitFor();
+  return shownCall(page, id);
+}
+
+async function shownCall(page: Page, id: string) {
+  const [sent = '', outcome = '', received = ''] = await Promise.all(
+    ['.sent', '.outcome', '.received'].map((part) => operationOf(page, id).locator(part).textContent()),
+  ).then((texts) => texts.map((text) => text ?? ''));
+  return { sent, outcome, received };
 }
 
 describeInBrowser('the REST reference', (browser) => {
-  const open = async (options = {}) => {
+  const open = async (options = {}, path = '/docs') => {
     const visit = await newVisit(browser(), url, options);
-    await visit.page.goto(`${url}/docs`);
-    await visit.page.locator('#operations-pets-listPets').waitFor();
+    await visit.page.goto(url + path);
     return visit;
   };
 
-  test('it shows the operations, and says that a key is needed', async () => {
-    const { page, foreign, complaints } = await open();
-    expect(await page.locator('.opblock').count()).toBe(3);
-    await bar(page).getByText('An API key is needed.').waitFor();
-    expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
+  describe('as it is read', () => {
+    test('without scripts it has every operation, parameter with its bounds, status and guide', async () => {
+      const { page, foreign, complaints } = await open({ javaScriptEnabled: false });
+      const text = await page.locator('main').textContent();
+      for (const { operationId, parameters, responses } of operations) {
+        const section = await operationOf(page, operationId).textContent();
+        for (const { name } of parameters) expect(section).toContain(name);
+        for (const status of Object.keys(responses)) expect(section).toContain(status);
+      }
+      expect(text).toContain('/v1/pets/{petId}');
+      expect(await operationOf(page, 'listPets').textContent()).toContain('1 to 100 · default 20');
+      expect(await page.locator('main').count()).toBe(1);
+      expect(await form(page).isVisible()).toBe(false);
+      expect(await page.getByRole('button', { name: 'Send' }).count()).toBe(0);
+      expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
+    });
+
+    test('each link of the contents leads to a heading', async () => {
+      const { page } = await open();
+      const targets = (await page.evaluate(
+        "[...document.querySelectorAll('.contents a')].map((link) => link.hash)",
+      )) as string[];
+      for (const target of targets) expect(await page.locator(`${target} h2`).count()).toBe(1);
+      expect(targets).toEqual(expect.arrayContaining(operationIds.map((id) => `#${id}`)));
+    });
+
+    test('a deprecated operation says until when it stays, and what to use instead', async () => {
+      const { page } = await open();
+      for (const { operationId, deprecated } of operations) {
+        expect(await operationOf(page, operationId).locator('.notice').count()).toBe(deprecated ? 1 : 0);
+      }
+      expect(await operationOf(page, 'getPet').locator('h2').textContent()).toContain(
+        'deprecated · removal 5 December 2030',
+      );
+      expect(await operationOf(page, 'getPet').locator('.notice').textContent()).toContain(
+        'GET /v1/pets with a status',
+      );
+    });
+
+    test('on paper there are no fields and no buttons, and nothing is cut', async () => {
+      const { page } = await open();
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.getByRole('button').count()).toBe(0);
+      expect(await page.locator('#listPets-limit').isVisible()).toBe(false);
+      expect(await page.locator('#listPets pre').first().isVisible()).toBe(true);
+    });
   });
 
-  test('a pasted key serves "Execute", and is stored nowhere', async () => {
-    const { page, foreign, complaints, requested } = await open();
-    await pasteKey(page, key);
-    await bar(page).waitFor({ state: 'hidden' });
-    const operation = await openOperation(page, 'listPets');
-    await operation.getByRole('combobox').first().selectOption('sold');
-    await operation.locator('.execute').click();
-    const body = operation.locator('.live-responses-table .response-col_description').last();
-    await body.getByText('Nemo the Clownfish').waitFor();
-    expect(await body.textContent()).not.toContain('Bella');
-    const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
-    expect([stored as string, ...requested].filter((text) => text.includes(key))).toEqual([]);
-    expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
+  describe('the key', () => {
+    test('pasted with the words around it serves all operations, survives a reload, and is shown by its prefix', async () => {
+      const { page, complaints, requested } = await open();
+      await pasteKey(page, `Authorization: Bearer ${key}`);
+      await form(page)
+        .getByText(`Key ${key.slice(0, 13)}…`)
+        .waitFor();
+      expect((await send(page, 'listPets')).outcome).toMatch(/^200 OK · \d+ ms$/);
+      await page.reload();
+      expect((await send(page, 'getPet')).outcome).toMatch(/^200/);
+      expect(await page.locator('body').textContent()).not.toContain(key);
+      expect(requested.filter((address) => address.includes(key))).toEqual([]);
+      expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain(key);
+      expect(complaints).toEqual([]);
+    });
+
+    test('that is refused stays in its field, and is corrected there', async () => {
+      const { page } = await open();
+      await pasteKey(page, key.slice(0, -1));
+      await form(page).getByText('This key was refused').waitFor();
+      const input = form(page).getByLabel('API key');
+      expect(await input.inputValue()).toBe(key.slice(0, -1));
+      await input.press('End');
+      await input.pressSequentially(key.slice(-1));
+      await input.press('Enter');
+      await form(page).getByText('Key petstore_').waitFor();
+    });
+
+    test('is forgotten on demand, and then calls are answered 401', async () => {
+      const { page } = await open({}, `/docs#key=${key}`);
+      await form(page).getByRole('button', { name: 'forget' }).click();
+      const { sent, outcome } = await send(page, 'listPets');
+      expect(outcome).toMatch(/^401/);
+      expect(sent).not.toContain('Authorization');
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    });
+
+    test('of a link is taken out of the address at once, and serves GraphiQL too', async () => {
+      const { page } = await open({}, `/docs#key=${key}`);
+      await form(page).getByText('Key petstore_').waitFor();
+      expect(page.url()).toBe(`${url}/docs`);
+      await page.getByRole('link', { name: 'GraphiQL' }).first().click();
+      await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).waitFor();
+    });
   });
 
-  test('a category of 9223372036854775807 goes in and comes out digit for digit', async () => {
-    const { page } = await open();
-    await pasteKey(page, key);
-    const operation = await openOperation(page, 'createPet');
-    await operation.locator('.body-param__text').fill('{"name": "Rex", "categoryId": 9223372036854775807}');
-    await operation.locator('.execute').click();
-    const body = operation.locator('.live-responses-table .response-col_description').last();
-    await body.getByText('9223372036854775807').waitFor();
-    const { text } = await gateway.request('/v1/pets?after=12');
-    expect(text).toContain('"categoryId":9223372036854775807');
+  describe('a call', () => {
+    test('with a wrong limit is sent as typed, and the refusal is shown', async () => {
+      const { page, requested } = await open({}, `/docs#key=${key}`);
+      await form(page).getByText('Key petstore_').waitFor();
+      for (const limit of ['0', '101', 'ten', '1.5']) {
+        await operationOf(page, 'listPets').getByLabel('limit').fill(limit);
+        const { sent, outcome, received } = await send(page, 'listPets');
+        expect(requested.at(-1)).toBe(`${url}/v1/pets?limit=${limit}`);
+        expect(sent).toContain(`GET ${url}/v1/pets?limit=${limit}`);
+        expect(outcome).toMatch(/^400/);
+        expect(received).toContain('"code": "bad_request"');
+        expect(received).toContain('x-request-id: ');
+      }
+    });
+
+    test('a category of 9223372036854775807 goes in and comes out digit for digit', async () => {
+      const { page } = await open({}, `/docs#key=${key}`);
+      await form(page).getByText('Key petstore_').waitFor();
+      const body = operationOf(page, 'createPet').getByLabel('Body, sent as typed');
+      await body.fill('{"name": "Rex {,}", "categoryId": 9223372036854775807}');
+      const { outcome, received } = await send(page, 'createPet');
+      expect(outcome).toMatch(/^201/);
+      expect(received).toContain('"categoryId": 9223372036854775807');
+      expect(received).toContain('"name": "Rex {,}"');
+    });
+
+    test('with an Idempotency-Key that no header can carry says so', async () => {
+      const { page } = await open({}, `/docs#key=${key}`);
+      await form(page).getByText('Key petstore_').waitFor();
+      await operationOf(page, 'createPet').getByLabel('Idempotency-Key').fill('schlüssel-🐾');
+      await operationOf(page, 'createPet').getByRole('button', { name: 'Send' }).click();
+      await operationOf(page, 'createPet').getByText('The call could not be made').waitFor();
+    });
+
+    test('"Next page" leads through the list to its end', async () => {
+      const { page } = await open({}, `/docs#key=${key}`);
+      await form(page).getByText('Key petstore_').waitFor();
+      await operationOf(page, 'listPets').getByLabel('limit').fill('1');
+      await operationOf(page, 'listPets').getByLabel('status').fill('sold');
+      const seen = [(await send(page, 'listPets')).received];
+      const next = operationOf(page, 'listPets').getByRole('button', { name: 'Next page' });
+      while (await next.isVisible()) {
+        const answered = page.waitForResponse((response) => response.url().includes('/v1/'));
+        await next.click();
+        await answered;
+        await operationOf(page, 'listPets').locator('.outcome').getByText(/^\d/).waitFor();
+        seen.push((await shownCall(page, 'listPets')).received);
+      }
+      const sold = JSON.parse((await gateway.request('/v1/pets?status=sold&limit=100')).text);
+      const ids = seen.flatMap((text) => [...text.matchAll(/"id": (\d+)/g)].map(([, id]) => Number(id)));
+      expect(ids).toEqual(sold.map(({ id }: any) => id));
+      expect(ids.length).toBeGreaterThan(1);
+    });
+
+    test('a next page at another address gets no key: only its query is used', async () => {
+      const { page, foreign } = await open({}, `/docs#key=${key}`);
+      await form(page).getByText('Key petstore_').waitFor();
+      const headers = { link: '<https://elsewhere.example/v1/pets?limit=1&after=3>; rel="next"' };
+      await page.route('**/v1/pets?limit=20', (route) => route.fulfill({ json: [], headers }));
+      await send(page, 'listPets');
+      const answered = page.waitForResponse((response) => response.url().includes('after=3'));
+      await operationOf(page, 'listPets').getByRole('button', { name: 'Next page' }).click();
+      expect((await answered).url()).toBe(`${url}/v1/pets?limit=1&after=3`);
+      expect(foreign).toEqual([]);
+    });
+
+    test('while the gateway is away says so in a sentence', async () => {
+      const { page } = await open({}, `/docs#key=${key}`);
+      await form(page).getByText('Key petstore_').waitFor();
+      await page.route('**/v1/**', (route) => route.abort());
+      await operationOf(page, 'listPets').getByRole('button', { name: 'Send' }).click();
+      await operationOf(page, 'listPets').getByText('the gateway cannot be reached').waitFor();
+    });
+
+    test('is made by keyboard alone', async () => {
+      const { page } = await open({}, `/docs#key=${key}`);
+      await form(page).getByText('Key petstore_').waitFor();
+      await operationOf(page, 'listPets').getByLabel('limit').focus();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('2');
+      await page.keyboard.press('Enter');
+      await operationOf(page, 'listPets').getByText('200 OK').waitFor();
+      expect((await shownCall(page, 'listPets')).sent).toContain('?limit=2');
+    });
   });
 
-  test('a key that is refused is called so', async () => {
-    const { page } = await open();
-    await pasteKey(page, 'petstore_wrong');
-    await bar(page).getByText('This key was refused:').waitFor();
-    await pasteKey(page, key);
-    await bar(page).waitFor({ state: 'hidden' });
-  });
-
-  test('the deprecated operation shows its sunset and its replacement', async () => {
-    const { page } = await open();
-    const operation = await openOperation(page, 'getPet');
-    expect(await operation.locator('.badge').textContent()).toBe('deprecated · removal 5 December 2030');
-    expect(await operation.locator('.notice').textContent()).toBe(
-      'Deprecated. Removal is scheduled for 5 December 2030; use GET /v1/pets with a status filter instead.',
-    );
-    expect(await page.locator('.badge').count()).toBe(1);
-  });
-
-  test.each(['experimental', 'beta'])('x-stability: %s is shown as a badge', async (stability) => {
-    const { page } = await newVisit(browser(), url);
-    const document = await (await fetch(`${url}/v1/openapi.json`)).json();
-    document.paths['/pets'].post['x-stability'] = stability;
-    await page.route('**/v1/openapi.json', (route) => route.fulfill({ json: document }));
-    await page.goto(`${url}/docs`);
-    expect(await page.locator('#operations-pets-createPet .badge').textContent()).toBe(stability);
-  });
-
-  describe('the code samples', () => {
-    test.each(['listPets', 'createPet', 'getPet'])(
-      'of %s run as they are shown, with a key put in',
-      async (operationId) => {
-        const { page } = await open();
-        const operation = await openOperation(page, operationId);
-        const sample = async (language: string) => {
-          await operation.locator('.code-samples').getByRole('button', { name: language }).click();
-          return ((await operation.locator('.code-samples pre').textContent()) ?? '').replace('YOUR_API_KEY', key);
-        };
-        const curl = await sample('curl');
-        const javascript = await sample('JavaScript');
-        const [fromCurl, fromJavascript] = await Promise.all([
-          runAside('sh', ['-c', curl.replace('curl ', 'curl -s ')]),
-          runAside(process.execPath, ['--input-type=module', '-e', javascript]),
-        ]);
-        expect(fromCurl).toMatch(/"name":/);
-        expect(fromJavascript).toMatch(/name: /);
+  describe('the samples', () => {
+    const programs: Record<string, (code: string, folder: string) => Promise<string>> = {
+      curl: (code) => run('sh', ['-c', code.replace('curl ', 'curl -s ')]),
+      JavaScript: (code) => run(process.execPath, ['--input-type=module', '-e', code]),
+      TypeScript: async (code, folder) => {
+        await writeFile(join(folder, 'sample.mts'), code);
+        return run(process.execPath, [join(folder, 'sample.mts')]);
       },
-    );
-  });
+      Python: (code) => run('python3', ['-c', code]),
+    };
 
-  test('it is dark where the visitor prefers that', async () => {
-    const { page } = await open({ colorScheme: 'dark' });
-    const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
-    expect(background).toBe('rgb(16, 22, 29)');
+    test('follow the fields, without the key, and run exactly for 64 bits', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'samples-'));
+      afterFile(() => rm(folder, { recursive: true }));
+      const { page } = await open({}, `/docs#key=${key}`);
+      await form(page).getByText('Key petstore_').waitFor();
+      const operation = operationOf(page, 'createPet');
+      await operation
+        .getByLabel('Body, sent as typed')
+        .fill(`{"name": "O'Malley \\\\ \\"Rex\\"", "categoryId": 9007199254740993}`);
+      for (const [language, program] of Object.entries(programs)) {
+        await operation.getByLabel(language).check();
+        const shown = operation.locator(`[data-language=${language}]`);
+        expect(await operation.locator('[data-language]').filter({ visible: true }).count()).toBe(1);
+        const code = (await shown.textContent()) ?? '';
+        expect(code).not.toContain(key);
+        if (language === 'Python' && !(await hasRequests)) continue;
+        const printed = await program(code, folder);
+        expect(`${language}: ${printed}`).toContain('9007199254740993');
+        expect(`${language}: ${printed}`).toContain('Malley');
+      }
+    });
+
+    test.each(operationIds)('of %s name the type of the answer, and run', async (id) => {
+      const { page } = await open();
+      const code = (await operationOf(page, id).locator('[data-language=TypeScript]').textContent()) ?? '';
+      expect(code).toContain('interface Pet');
+      const javascript = (await operationOf(page, id).locator('[data-language=JavaScript]').textContent()) ?? '';
+      expect(await programs.JavaScript?.(javascript, '')).toMatch(/id: \d+n/);
+    });
+
+    test('stay in the language that was chosen', async () => {
+      const { page } = await open();
+      await operationOf(page, 'listPets').getByLabel('Python').check();
+      await page.reload();
+      expect(await operationOf(page, 'getPet').locator('[data-language=Python]').isVisible()).toBe(true);
+    });
   });
 });
 
+const hasRequests = run('python3', ['-c', 'import requests']).then(
+  () => true,
+  () => false,
+);
+
 /** Runs a program without stopping this process, which serves it. */
-async function runAside(program: string, args: string[]): Promise<string> {
+async function run(program: string, args: string[]): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  execFile(program, args, (error, stdout, stderr) => (error ? reject(new Error(stderr)) : resolve(stdout)));
+  const env = { PATH: process.env.PATH, PETSTORE_KEY: key };
+  execFile(program, args, { env, timeout: 20_000 }, (error, stdout, stderr) =>
+    error ? reject(new Error(stderr)) : resolve(stdout),
+  );
   return promise;
 }

@@ -1,0 +1,130 @@
+// Runs in the browser: the one API key of this tab. It lives in the tab's session storage, and in no address.
+
+const STORED_AS = 'petstore-key';
+const CHECK_MS = 10_000;
+const MESSAGES = {
+  needed: 'Every call needs an API key.',
+  checking: 'Checking the key …',
+  refused: 'This key was refused: it is unknown, expired or revoked.',
+  away: 'The gateway cannot be reached; the key was not checked.',
+  accepted: 'Kept in this tab only.',
+};
+
+const form = /** @type {HTMLFormElement} */ (document.querySelector('#key-form'));
+const input = /** @type {HTMLInputElement} */ (form.querySelector('input'));
+/** @type {((key: string) => void)[]} */
+const listeners = [];
+let key = '';
+let checks = 0;
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  useKey(input.value);
+});
+form.addEventListener('click', ({ target }) => {
+  const action = target instanceof HTMLElement ? target.dataset.action : undefined;
+  if (action === 'forget') setKey('');
+  if (!action) return;
+  show('needed');
+  input.value = '';
+  input.focus();
+});
+form.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && key) show('accepted');
+});
+addEventListener('hashchange', takeKeyFromAddress);
+if (!takeKeyFromAddress()) {
+  key = sessionStorage.getItem(STORED_AS) ?? '';
+  if (key) show('accepted');
+}
+
+/** The key that calls are made with; empty where there is none. */
+export function currentKey() {
+  return key;
+}
+
+/** Whether a key is being checked, which came by the address. */
+export function isKeyComing() {
+  return form.dataset.state === 'checking';
+}
+
+/** @param {string} full */
+export function maskedKey(full) {
+  return `${full.slice(0, 'petstore_'.length + 4)}…`;
+}
+
+/**
+ * Calls `listener` with each key that is put in the place of another, with an empty one too.
+ * @param {(key: string) => void} listener
+ */
+export function onKeyChange(listener) {
+  listeners.push(listener);
+}
+
+/**
+ * A call with `used` was answered 401, or by something else.
+ * @param {string} used @param {number} status
+ */
+export function noteAnswer(used, status) {
+  if (status !== 401) return used && used !== key ? setKey(used) : undefined;
+  if (!used) return show('needed');
+  if (used === key) setKey('');
+  show('refused');
+  input.value = used; // to be corrected
+}
+
+/**
+ * Tries a key, which may come with the words around it, and keeps it unless it is refused.
+ * @param {string} text
+ */
+export async function useKey(text) {
+  const given = /petstore_\w+/.exec(text)?.[0] ?? text.trim().replace(/^(?:Authorization:\s*)?Bearer\s+/i, '');
+  if (!given) return show('needed');
+  if (!/^[\x21-\x7e]+$/.test(given)) return noteAnswer(given, 401); // no header can carry it
+  show('checking');
+  checks += 1;
+  const check = checks;
+  const isOvertaken = () => check !== checks;
+  try {
+    const { status } = await fetch('v1/pets?limit=1', {
+      headers: { Authorization: `Bearer ${given}` },
+      credentials: 'omit',
+      signal: AbortSignal.timeout(CHECK_MS),
+    });
+    if (isOvertaken()) return;
+    if (status === 401) return noteAnswer(given, status);
+    setKey(given);
+  } catch {
+    if (isOvertaken()) return;
+    setKey(given);
+    show('away');
+  }
+}
+
+/** A key travels in the fragment only, which no browser sends; it does not stay in the address bar either. */
+function takeKeyFromAddress() {
+  const given = new URLSearchParams(location.hash.slice(1)).get('key');
+  if (given === null) return false;
+  history.replaceState(null, '', location.pathname + location.search);
+  useKey(given);
+  return true;
+}
+
+/** @param {string} next */
+function setKey(next) {
+  key = next;
+  if (key) sessionStorage.setItem(STORED_AS, key);
+  else sessionStorage.removeItem(STORED_AS);
+  input.value = '';
+  show(key ? 'accepted' : 'needed');
+  for (const listener of listeners) listener(key);
+}
+
+/** @param {keyof typeof MESSAGES} state */
+function show(state) {
+  form.dataset.state = state;
+  input.type = state === 'refused' ? 'text' : 'password';
+  input.ariaInvalid = String(state === 'refused');
+  /** @type {HTMLElement} */ (form.querySelector('#key-message')).textContent = MESSAGES[state];
+  /** @type {HTMLElement} */ (form.querySelector('code')).textContent = key && maskedKey(key);
+}

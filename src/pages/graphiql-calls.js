@@ -1,0 +1,137 @@
+// Runs in the browser: the calls that GraphiQL makes, and the bar below it, which tells of the last one.
+
+import { currentKey, noteAnswer } from './api-key-form.js';
+import { curlSample, formatJson } from './code-samples.js';
+
+/** @typedef {{ query: string, operationName?: string, variables?: unknown }} Params */
+/** @typedef {{ uri: { path: string }, getValue(): string, setValue(text: string): void }} Model */
+
+/** Stands in the header editor, and in storage, where the key would be. */
+export const PLACEHOLDER = '<API key>';
+const ANSWER_MS = 15_000;
+const bar = /** @type {HTMLElement} */ (document.querySelector('.call-bar'));
+const outcome = /** @type {HTMLElement} */ (bar.querySelector('[role=status]'));
+const received = /** @type {HTMLElement} */ (bar.querySelector('pre'));
+
+bar.addEventListener('click', async ({ target }) => {
+  const action = target instanceof HTMLElement ? target.dataset.action : undefined;
+  if (!action) return;
+  await navigator.clipboard?.writeText(action === 'curl' ? asCurl() : asLink());
+  outcome.textContent = `${action === 'curl' ? 'The curl command' : 'The link'} was copied, without the key.`;
+});
+
+/** @param {string} editor the end of its model's name @returns {Model | undefined} */
+function modelOf(editor) {
+  // GraphiQL 5 offers no other way to its editors than Monaco, which it puts into the global scope.
+  const { __MONACO } = /** @type {{ __MONACO?: { editor: { getModels(): Model[] } } }} */ (
+    /** @type {unknown} */ (globalThis)
+  );
+  return __MONACO?.editor.getModels().find((model) => model.uri.path.endsWith(editor));
+}
+
+/** @param {string} editor */
+export function editorText(editor) {
+  return modelOf(editor)?.getValue() ?? '';
+}
+
+/** @param {string} editor @param {string} text */
+export function setEditorText(editor, text) {
+  modelOf(editor)?.setValue(text);
+}
+
+/**
+ * The headers of a tab with the key in them; others that stand there stay.
+ * @param {string} token @param {string | null} [text]
+ */
+export function headersWith(token, text) {
+  const others = Object.entries(readHeaders(text)).filter(([name]) => !/^authorization$/i.test(name));
+  return JSON.stringify({ Authorization: `Bearer ${token}`, ...Object.fromEntries(others) }, null, 2);
+}
+
+/** @param {string | null} [text] @returns {Record<string, string>} */
+function readHeaders(text) {
+  try {
+    return JSON.parse(text || '{}') ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** @param {string | null | undefined} authorization */
+export function tokenIn(authorization) {
+  return /\bpetstore_\w+/.exec(authorization ?? '')?.[0] ?? /Bearer\s+([^"\s<]+)/i.exec(authorization ?? '')?.[1] ?? '';
+}
+
+/**
+ * Sends what GraphiQL asks; the key is that of the header editor, or else that of this tab.
+ * @param {Params} params @param {{ headers?: Record<string, string> }} [options]
+ */
+export async function fetcher(params, { headers = {} } = {}) {
+  const others = Object.entries(headers).filter(([name]) => !/^authorization$/i.test(name));
+  const token = tokenIn(Object.entries(headers).find(([name]) => /^authorization$/i.test(name))?.[1]) || currentKey();
+  if (params.operationName === 'IntrospectionQuery' && !token) return failure('An API key is needed: see above.');
+  const started = performance.now();
+  try {
+    const response = await fetch(location.pathname, {
+      method: 'POST',
+      headers: {
+        Accept: 'application/graphql-response+json, application/json',
+        'Content-Type': 'application/json',
+        ...Object.fromEntries(others),
+        ...(token && { Authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(isNamedIn(params) ? params : { ...params, operationName: undefined }),
+      credentials: 'omit',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    const text = await response.text();
+    outcome.textContent = `${response.status} ${response.statusText} · ${Math.round(performance.now() - started)} ms`;
+    received.textContent = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
+    noteAnswer(token, response.status);
+    return readAnswer(text) ?? failure(`The answer is no JSON: ${response.status} ${response.statusText}.`);
+  } catch (error) {
+    const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+    outcome.textContent = isLate ? 'No answer came within 15 seconds.' : 'The gateway cannot be reached.';
+    received.textContent = '';
+    return failure(outcome.textContent);
+  }
+}
+
+/** @param {string} text */
+function readAnswer(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {string} message */
+function failure(message) {
+  return { errors: [{ message }] };
+}
+
+/**
+ * For a moment after a change of tabs, GraphiQL still sends the name of the other tab's operation.
+ * @param {Params} params
+ */
+function isNamedIn({ query, operationName }) {
+  return new RegExp(`\\b${operationName}\\b`).test(query);
+}
+
+function asCurl() {
+  const variables = editorText('variables.json').trim();
+  const query = JSON.stringify(editorText('operation.graphql'));
+  const headers = Object.entries(readHeaders(editorText('request-headers.json')));
+  return curlSample({
+    method: 'POST',
+    url: new URL(location.pathname, location.href).href,
+    headers: [['Content-Type', 'application/json'], ...headers.filter(([name]) => !/^authorization$/i.test(name))],
+    body: formatJson(`{"query":${query}${variables && `,"variables":${variables}`}}`, ''),
+  });
+}
+
+function asLink() {
+  const parts = { query: editorText('operation.graphql'), variables: editorText('variables.json') };
+  return `${new URL(location.pathname, location.href).href}#${new URLSearchParams(parts)}`;
+}
