@@ -18,3 +18,14 @@ test('what was used last is kept, and never more than allowed', () => {
     }),
   );
 });
+
+test('with sizes, what is kept is never larger than allowed, and nothing larger than half of it is kept', () => {
+  const recent = keepRecent<string>(100, (_text, value) => value.length);
+  recent.set('huge', 'x'.repeat(51));
+  for (let index = 0; index < 20; index++) recent.set(String(index), 'x'.repeat(10));
+  const kept = ['huge', ...Array.from({ length: 20 }, (_, index) => String(index))].filter((text) => recent.get(text));
+  expect(kept.length).toBeGreaterThanOrEqual(5);
+  expect(kept.length).toBeLessThanOrEqual(10);
+  expect(kept).toContain('19');
+  expect(kept).not.toContain('huge');
+});
