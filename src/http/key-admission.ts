@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
 import { tooManyRequests } from '../keys/lines.ts';
 import type { RateLimit } from '../keys/rate-limit.ts';
-import { createShares, type Share } from '../keys/shares.ts';
+import { createShares, type Share, type Shares } from '../keys/shares.ts';
 import type { Usage } from '../keys/usage.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Admission } from '../web/admission.ts';
@@ -87,19 +87,20 @@ export function createAdmission(parts: AdmissionParts): Admission {
     await work(deadline);
     shares.noteWork(performance.now() - startedAt);
     if (typeof ctx.body === 'string' && ctx.body.length >= ANSWER_COUNTED_BYTES)
-      holdAnswer(ctx, share, ctx.body.length);
-  };
-
-  const holdAnswer = (ctx: Context, share: Share, bytes: number): void => {
-    if (shares.holdAnswer(share, bytes)) {
-      ctx.res.once('close', () => shares.releaseAnswer(share, bytes));
-    } else if (!hasChanged(ctx)) {
-      ctx.remove('Link');
-      throw tooManyRequests('Too many answers to this API key have not been read; read them, then try again.');
-    }
+      holdAnswer(shares, ctx, share, ctx.body.length);
   };
 
   return { admit, atWork };
+}
+
+/** Counts an answer until it is read; one too many is thrown away, unless it tells of a change. */
+function holdAnswer(shares: Shares, ctx: Context, share: Share, bytes: number): void {
+  if (shares.holdAnswer(share, bytes)) {
+    ctx.res.once('close', () => shares.releaseAnswer(share, bytes));
+  } else if (!hasChanged(ctx)) {
+    ctx.remove('Link');
+    throw tooManyRequests('Too many answers to this API key have not been read; read them, then try again.');
+  }
 }
 
 /** Whether the answer tells of a change, which must not be called refused. */
