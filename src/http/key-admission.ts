@@ -1,10 +1,10 @@
 import type { Context, Middleware, Next } from 'koa';
-import { type Deadline, deadlineIn, REQUEST_MS } from '../deadline.ts';
+import { type Deadline, REQUEST_MS } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
 import { tooManyRequests } from '../keys/lines.ts';
 import type { RateLimit } from '../keys/rate-limit.ts';
-import { createShares, type Share } from '../keys/shares.ts';
+import { createShares, type Share, type Shares } from '../keys/shares.ts';
 import type { Usage } from '../keys/usage.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Admission } from '../web/admission.ts';
@@ -26,13 +26,8 @@ const BODY_LEAST_BYTES = 16_384;
 const ANSWER_COUNTED_BYTES = 16_384;
 
 /** The admission of both APIs: the key and its limit, then, when the body is there, its share of the process. */
-export function createAdmission({
-  authenticator,
-  usage,
-  metrics,
-  bodyLimitBytes,
-  rateLimit,
-}: AdmissionParts): Admission {
+export function createAdmission(parts: AdmissionParts): Admission {
+  const { authenticator, usage, metrics, bodyLimitBytes, rateLimit } = parts;
   const shares = createShares();
   const isBehind = watchEventLoop();
 
@@ -77,33 +72,35 @@ export function createAdmission({
   };
 
   const atWork = async (ctx: Context, work: (deadline: Deadline) => Promise<void>): Promise<void> => {
-    const deadline = deadlineIn(REQUEST_MS - (ctx.state.keyCheckMs ?? 0));
+    const askedAt = performance.now();
+    const deadline = askedAt + REQUEST_MS - (ctx.state.keyCheckMs ?? 0);
     const share = shares.of(ctx.state.keyId);
     // Whoever has but one request here is not what the process is behind with.
     if (share.atWork > 0 && isBehind()) throw overloaded(metrics);
-    const turn = shares.enter(share, performance.now(), () => ctx.res.closed);
+    const turn = shares.enter(share, askedAt, () => ctx.res.closed);
     if (turn !== true && !(await turn)) return;
     if (ctx.res.closed) return share.leave(); // nobody waits for the answer
     // The place is held until the answer has left, not until it is made: a reader that does not read keeps its own.
     ctx.res.on('close', share.leave);
-    const startedAt = performance.now();
+    const startedAt = turn === true ? askedAt : performance.now();
     if (startedAt >= ctx.state.keyValidUntil) await checkAgain(ctx);
     await work(deadline);
     shares.noteWork(performance.now() - startedAt);
     if (typeof ctx.body === 'string' && ctx.body.length >= ANSWER_COUNTED_BYTES)
-      holdAnswer(ctx, share, ctx.body.length);
-  };
-
-  const holdAnswer = (ctx: Context, share: Share, bytes: number): void => {
-    if (shares.holdAnswer(share, bytes)) {
-      ctx.res.once('close', () => shares.releaseAnswer(share, bytes));
-    } else if (!hasChanged(ctx)) {
-      ctx.remove('Link');
-      throw tooManyRequests('Too many answers to this API key have not been read; read them, then try again.');
-    }
+      holdAnswer(shares, ctx, share, ctx.body.length);
   };
 
   return { admit, atWork };
+}
+
+/** Counts an answer until it is read; one too many is thrown away, unless it tells of a change. */
+function holdAnswer(shares: Shares, ctx: Context, share: Share, bytes: number): void {
+  if (shares.holdAnswer(share, bytes)) {
+    ctx.res.once('close', () => shares.releaseAnswer(share, bytes));
+  } else if (!hasChanged(ctx)) {
+    ctx.remove('Link');
+    throw tooManyRequests('Too many answers to this API key have not been read; read them, then try again.');
+  }
 }
 
 /** Whether the answer tells of a change, which must not be called refused. */

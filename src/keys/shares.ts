@@ -73,10 +73,11 @@ export function createShares(
   const places = createPlaces(limits.placesFewest, limits.placesAlone);
   let last: Share | undefined;
   let companyUntil = Number.NEGATIVE_INFINITY;
+  let inCompany = false;
 
-  const tryStart = (share: Share, now = clock()): boolean => {
+  const tryStart = (share: Share): boolean => {
     const { atWork, unsentBytes } = share;
-    const available = now < companyUntil ? places.count : limits.placesAlone;
+    const available = inCompany ? places.count : limits.placesAlone;
     // A key with nothing at work need not wait for the places to become fewer.
     const hasPlace = atWork < (atWork === 0 ? limits.placesAlone : available) - held.atWork;
     if (!hasPlace || (unsentBytes > 0 && unsentBytes >= limits.unsentSoftBytes - held.unsentBytes)) return false;
@@ -91,7 +92,7 @@ export function createShares(
     lines.startNext();
   });
   const leave = (share: Share) => {
-    if (share !== last || clock() < companyUntil) return leaveWithTurn(share);
+    if (inCompany) return leaveWithTurn(share);
     share.atWork--;
     held.atWork--;
     lines.startNext();
@@ -111,7 +112,8 @@ export function createShares(
         if (last !== undefined) companyUntil = now + COMPANY_MS;
         last = share;
       }
-      return share.line.length === 0 && tryStart(share, now) ? true : lines.wait(share, now, hasLeft);
+      inCompany = now < companyUntil;
+      return share.line.length === 0 && tryStart(share) ? true : lines.wait(share, now, hasLeft);
     },
     noteWork: (ms) => places.noteWork(ms, held.atWork),
     holdBody(share, bytes) {
