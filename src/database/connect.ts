@@ -48,7 +48,7 @@ export interface Database {
 const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
 
 /** What is left of a deadline to write the answer, in ms. */
-const ANSWER_MS = 250;
+const ANSWER_MS = 500;
 /** How long work may take that nobody waits for in a request, in ms: an hour. */
 const UNHURRIED_MS = 3_600_000;
 

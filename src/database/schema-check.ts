@@ -12,11 +12,15 @@ type Schema = ReadonlyMap<string, ReadonlySet<string>>;
 export async function schemaProblems(database: Database): Promise<string[]> {
   const expected = await expectedSchema();
   const tables = [...expected.keys()];
-  const actual = await database.run((knex) => (database.engine === 'mysql' ? ofMysql(knex, tables) : ofSqlite(knex, tables)));
+  const actual = await database.run((knex) =>
+    database.engine === 'mysql' ? ofMysql(knex, tables) : ofSqlite(knex, tables),
+  );
   return tables.flatMap((table) => {
     const found = actual.get(table);
     if (found === undefined || found.size === 0) return [`table ${table} is missing`];
-    return [...(expected.get(table) ?? [])].filter((part) => !found.has(part)).map((part) => `${table}: ${part} is missing`);
+    return [...(expected.get(table) ?? [])]
+      .filter((part) => !found.has(part))
+      .map((part) => `${table}: ${part} is missing`);
   });
 }
 
@@ -27,7 +31,10 @@ async function expectedSchema(): Promise<Schema> {
     await migrateUp(database);
     return await database.run(async (knex) => {
       const rows: { name: string }[] = await knex('sqlite_master').where({ type: 'table' }).select('name');
-      return ofSqlite(knex, rows.map(({ name }) => name).filter((name) => !/^(?:sqlite|knex)_/.test(name)));
+      return ofSqlite(
+        knex,
+        rows.map(({ name }) => name).filter((name) => !/^(?:sqlite|knex)_/.test(name)),
+      );
     });
   } finally {
     await database.close();
@@ -60,7 +67,10 @@ async function ofMysql(knex: Knex, tables: readonly string[]): Promise<Schema> {
     'SELECT table_name AS `table`, index_name AS `index`, column_name AS name FROM information_schema.statistics ' +
       'WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index',
   );
-  const indexes = Map.groupBy(indexed as { table: string; index: string; name: string }[], ({ table, index }) => `${table} ${index}`);
+  const indexes = Map.groupBy(
+    indexed as { table: string; index: string; name: string }[],
+    ({ table, index }) => `${table} ${index}`,
+  );
   for (const rows of indexes.values()) {
     const [{ table, index } = { table: '', index: '' }] = rows;
     schema.get(table)?.add(describeIndex(index === 'PRIMARY' ? 'primary key' : `index ${index}`, rows));
