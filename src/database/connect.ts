@@ -24,6 +24,8 @@ export interface WorkOptions {
 export interface Database {
   readonly knex: Knex;
   readonly engine: Engine;
+  /** How many connections it may have at once. */
+  readonly connectionsMax: number;
   /**
    * Runs `work`, which must be one statement or one transaction. A database that is away or too slow is
    * `service_unavailable`. What lost a deadlock runs again if it is `repeatable`: if doing it twice does no harm.
@@ -48,7 +50,7 @@ export interface Database {
 const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
 
 /** What is left of a deadline to write the answer, in ms. */
-const ANSWER_MS = 250;
+const ANSWER_MS = 500;
 /** How long work may take that nobody waits for in a request, in ms: an hour. */
 const UNHURRIED_MS = 3_600_000;
 
@@ -68,7 +70,7 @@ export function connectDatabase(config: DatabaseConfig): Database {
   const { databaseUrl, databasePoolMax } = config;
   if (!databaseUrl.startsWith('mysql:')) {
     const createClient: CreateClient = () => createSqliteClient(databaseUrl);
-    const database = createDatabase(createClient, 'sqlite', REQUEST_MS, () => ({
+    const database = createDatabase(createClient, { engine: 'sqlite', connectionsMax: 1, workMs: REQUEST_MS }, () => ({
       ...database,
       close: () => Promise.resolve(), // the one connection stays: it may be all there is of `:memory:`
     }));
@@ -77,8 +79,7 @@ export function connectDatabase(config: DatabaseConfig): Database {
   const connectMysql = (poolMax: number, limits: typeof REQUEST_LIMITS, workMs: number): Database =>
     createDatabase(
       (currentDeadline) => createMysqlClient(databaseUrl, poolMax, limits, currentDeadline),
-      'mysql',
-      workMs,
+      { engine: 'mysql', connectionsMax: poolMax, workMs },
       () => connectMysql(2, UNHURRIED_LIMITS, UNHURRIED_MS),
     );
   return connectMysql(databasePoolMax, REQUEST_LIMITS, REQUEST_MS);
@@ -89,8 +90,7 @@ type CreateClient = (currentDeadline: () => Deadline) => Knex.Config;
 
 function createDatabase(
   createClient: CreateClient,
-  engine: Engine,
-  workMs: number,
+  { engine, connectionsMax, workMs }: Pick<Database, 'engine' | 'connectionsMax'> & { workMs: number },
   unhurried: () => Database,
 ): Database {
   // Knex hands nothing through to its client: what belongs to a piece of work travels beside it.
@@ -107,6 +107,7 @@ function createDatabase(
   return {
     knex,
     engine,
+    connectionsMax,
     run,
     // Both of our clients have these; Knex types a client as any.
     query(sql, bindings, deadline) {

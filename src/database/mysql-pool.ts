@@ -1,7 +1,8 @@
 import type { Connection } from 'mysql2';
 import { type Deadline, remainingMs } from '../deadline.ts';
-import { type ConnectionPool, createConnectionPool, poolError } from './connection-pool.ts';
+import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
 import { isHostLost } from './faults.ts';
+import { watchForLost } from './lost-connections.ts';
 import {
   destroyConnection,
   endConnection,
@@ -12,10 +13,13 @@ import {
   stillTakesWrites,
 } from './mysql-session.ts';
 import type { MysqlAddress } from './mysql-url.ts';
+import { poolError } from './pool-error.ts';
 import { createWritableHost } from './writable-host.ts';
 
 /** Connections to the server that takes writes. */
-export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'acquire' | 'release' | 'close' | 'state'> {
+export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'release' | 'close' | 'state'> {
+  /** As a pool's; `isOneStatement`: from now until its release the connection waits for the answer to a statement. */
+  acquire(deadline: Deadline, isOneStatement?: boolean): Promise<Connection>;
   /** Draws what follows from an error that work on a connection met. */
   judge(connection: Connection, error: unknown): void;
   /** Whether the server of the last session takes writes. */
@@ -42,6 +46,7 @@ interface Kept extends MysqlSession {
   readonly server: Server;
   readonly expiresAt: number;
   heardAt: number;
+  isOneStatement: boolean;
 }
 
 /**
@@ -55,19 +60,13 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
   /** Connections that were heard last before this moment may be dead: another one did not answer. */
   let suspectBefore = 0;
 
-  const keep = (session: MysqlSession): Connection => {
-    const now = performance.now();
-    const isSame = session.identity !== undefined && session.identity === current?.identity;
-    const server = isSame && current ? current.server : { askedAt: now };
-    server.askedAt = now;
-    const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
-    sessions.set(session.connection, { ...session, server, expiresAt: now + lifetimeMs, heardAt: now });
-    return session.connection;
-  };
-
   const pool = createConnectionPool<Connection>({
     max,
-    open: async () => keep(await openWritable()),
+    async open() {
+      const kept = keep(await openWritable(), current);
+      sessions.set(kept.connection, kept);
+      return kept.connection;
+    },
     replacesOthers(connection) {
       const before = current;
       current = sessions.get(connection);
@@ -82,6 +81,47 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
     end: endConnection,
   });
 
+  const waiting = () =>
+    pool.inUse().flatMap(({ connection, since }) => {
+      const session = sessions.get(connection);
+      return session?.isOneStatement ? [{ session, since }] : [];
+    });
+  const stopWatch = watchForLost(waiting, openWritable, pool.leave);
+
+  return {
+    ...roleChecked(
+      pool,
+      (connection) => sessions.get(connection),
+      () => suspectBefore,
+    ),
+    judge(connection, error) {
+      if (!isHostLost(error) || sessions.get(connection)?.role !== 'writable') return;
+      // A member that has lost its cluster refuses ROLLBACK, too, and keeps the transaction: the next one's write would
+      // join it and be acknowledged without a COMMIT, and the next BEGIN would commit what was answered with 503.
+      destroyConnection(connection, poolError('POOL_NO_WRITER', 'the server takes no writes now'));
+      pool.leave();
+    },
+    close: () => pool.close().finally(stopWatch),
+    state: pool.state,
+    takesWrites: () => current?.role === 'writable',
+  };
+}
+
+function keep(session: MysqlSession, current: Kept | undefined): Kept {
+  const now = performance.now();
+  const isSame = session.identity !== undefined && session.identity === current?.identity;
+  const server = isSame && current ? current.server : { askedAt: now };
+  server.askedAt = now;
+  const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
+  return { ...session, server, expiresAt: now + lifetimeMs, heardAt: now, isOneStatement: false };
+}
+
+/** A pool's `acquire` and `release` that ask the server now and then whether it still takes writes. */
+function roleChecked(
+  pool: ConnectionPool<Connection>,
+  sessionOf: (connection: Connection) => Kept | undefined,
+  suspectBefore: () => number,
+): Pick<MysqlPool, 'acquire' | 'release'> {
   /** Asks the server of a connection in use; leaves it, and all others, if it does not say that it takes writes. */
   const checkRole = async (kept: Kept, limitMs: number): Promise<boolean> => {
     kept.server.askedAt = performance.now();
@@ -90,37 +130,26 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
     if (!isGood) pool.leave();
     return isGood;
   };
-
   const isDue = (kept: Kept, ms: number) => kept.role === 'writable' && performance.now() - kept.server.askedAt > ms;
-
   return {
-    async acquire(deadline: Deadline) {
+    async acquire(deadline, isOneStatement = false) {
       for (;;) {
         const connection = await pool.acquire(deadline);
-        const kept = sessions.get(connection);
+        const kept = sessionOf(connection);
         if (kept === undefined) return connection;
-        if (kept.heardAt >= suspectBefore && !isDue(kept, ROLE_TRUSTED_MS)) return connection;
+        kept.isOneStatement = isOneStatement;
+        if (kept.heardAt >= suspectBefore() && !isDue(kept, ROLE_TRUSTED_MS)) return connection;
         if (await checkRole(kept, Math.min(remainingMs(deadline), ROLE_LIMIT_MS))) return connection;
         pool.release(connection);
         if (remainingMs(deadline) === 0) throw poolError('POOL_TIMEOUT', 'the database did not answer in time');
       }
     },
     release(connection) {
-      const kept = sessions.get(connection);
+      const kept = sessionOf(connection);
       if (kept === undefined || !isConnectionOpen(connection)) return pool.release(connection);
       kept.heardAt = performance.now();
       if (!isDue(kept, ROLE_KNOWN_MS)) return pool.release(connection);
       void checkRole(kept, ROLE_LIMIT_MS).then(() => pool.release(connection));
     },
-    judge(connection, error) {
-      if (!isHostLost(error) || sessions.get(connection)?.role !== 'writable') return;
-      // A member that has lost its cluster refuses ROLLBACK, too, and keeps the transaction: the next one's write would
-      // join it and be acknowledged without a COMMIT, and the next BEGIN would commit what was answered with 503.
-      destroyConnection(connection, poolError('POOL_NO_WRITER', 'the server takes no writes now'));
-      pool.leave();
-    },
-    close: pool.close,
-    state: pool.state,
-    takesWrites: () => current?.role === 'writable',
   };
 }

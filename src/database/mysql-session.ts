@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2';
-import { poolError } from './connection-pool.ts';
 import { errorNumber } from './faults.ts';
 import type { MysqlAddress } from './mysql-url.ts';
+import { poolError } from './pool-error.ts';
 
 /** What a session must know of the limits of its work. */
 export interface SessionLimits {

@@ -3,11 +3,11 @@ import type { Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { Connection, RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../deadline.ts';
-import { poolError } from './connection-pool.ts';
 import { createMysqlPool } from './mysql-pool.ts';
 import { executePrepared, insertRows } from './mysql-prepared.ts';
 import { destroyConnection, type SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
+import { poolError } from './pool-error.ts';
 import type { Binding } from './prepared.ts';
 
 /** For a request: what waits for a lock ends at the server before we give it up, so it cannot happen later. */
@@ -33,7 +33,7 @@ export function createMysqlClient(
 
   /** Runs `work` on a connection; an error that leaves its state unsure ends it. */
   const onConnection = async <Result>(deadline: Deadline, work: (connection: Connection) => Promise<Result>) => {
-    const connection = await pool.acquire(deadline);
+    const connection = await pool.acquire(deadline, true);
     try {
       return await work(connection);
     } catch (error) {

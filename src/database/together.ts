@@ -5,13 +5,13 @@ import { type Batch, createWaitingLine, dismissLate, type Entry, type TravelRule
 
 /** The rules for statements on this database: as many under way as it has connections, and what the kind asks for. */
 export function travelRules(
-  { engine, knex }: Database,
+  { engine, connectionsMax }: Database,
   { whileBusy, batch, writes }: { whileBusy: number; batch: number; writes?: boolean },
 ): Pick<TravelRules<unknown>, 'underWay' | 'whileBusy' | 'batch'> {
   // SQLite: a read is done when it is asked, each by itself; writes that come during a commit share the next one.
   if (engine === 'sqlite' && writes) return { underWay: 1, whileBusy: 1, batch: 4 * batch };
   if (engine === 'sqlite') return { underWay: Number.POSITIVE_INFINITY, whileBusy: Number.POSITIVE_INFINITY, batch: 1 };
-  return { underWay: knex.client.pool.max, whileBusy, batch }; // tarn's; Knex types it as any
+  return { underWay: connectionsMax, whileBusy, batch };
 }
 
 /** Asks; rejects with `service_unavailable` at the deadline, whatever the database does. */

@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { poolError } from './connection-pool.ts';
 import { endConnection, type MysqlSession, type MysqlTarget } from './mysql-session.ts';
 import type { MysqlHost } from './mysql-url.ts';
+import { poolError } from './pool-error.ts';
 
 /** The next server is asked beside one that is silent for so long, in ms, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
 const STAGGER_MS = 250;

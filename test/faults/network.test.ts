@@ -1,9 +1,10 @@
+import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
+import { schemaProblems } from '../../src/database/schema-check.ts';
 import { ENGINES } from '../support/engines.ts';
-import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -59,17 +60,21 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     for (const { ms } of await Promise.all(inFlight)) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
   });
 
-  test('an idempotent create on a slow way has its answer or 503 in time', async () => {
-    const { url } = await prepareDatabase(engine);
+  test('a transaction on a slow way has its answer or 503 in time, and is whole or not there', async () => {
+    const { url, countNames } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);
-    const gateway = await startGateway(engine, { DATABASE_URL: proxy.url });
-    expect((await gateway.createPet({ name: 'Rex', categoryId: 1 })).status).toBe(201);
-    proxy.delayAnswers(1900);
-    const { ms, value } = await timed(
-      gateway.createPet({ name: 'slow', categoryId: 1 }, { 'idempotency-key': 'slow' }),
-    );
-    expect([201, 503]).toContain(value?.status);
+    const database = openDatabase(proxy.url);
+    await database.ping();
+    proxy.delayAnswers(1300);
+    const insertTwo = async (trx: Knex) => {
+      await trx('pets').insert({ name: 'first', category_id: 1 });
+      await trx('pets').insert({ name: 'second', category_id: 1 });
+    };
+    const { ms, code } = await timed(database.run((knex) => knex.transaction(insertTwo), { repeatable: true }));
+    expect(code).toBe('service_unavailable');
     expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+    proxy.delayAnswers(0);
+    expect((await countNames()).size).toBe(0);
   });
 
   test('an account that may have fewer connections than the pool: everybody is served', async () => {
@@ -151,7 +156,6 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
       await migrateUp(database).catch(() => {});
       proxy.cutAt(undefined);
       await migrateUp(database);
-      const { schemaProblems } = await import('../../src/database/schema-check.ts');
       expect(await schemaProblems(database)).toEqual([]);
     },
   );

@@ -10,7 +10,7 @@ import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 
-const ANSWERED_WITHIN_MS = 5000;
+const ANSWERED_WITHIN_MS = 5500;
 const HEALED_WITHIN_MS = 2000;
 const PET = { name: 'Rex', categoryId: 1 };
 const ADD_PET = 'mutation { addPet(input: {name: "Rex", categoryId: 1}) { id } }';

@@ -1,0 +1,75 @@
+import type { Connection, RowDataPacket } from 'mysql2';
+import { destroyConnection, endConnection, type MysqlSession } from './mysql-session.ts';
+import { poolError } from './pool-error.ts';
+
+/** A statement that has no answer after this time, in ms, may be one that the network has lost. */
+const SILENT_MS = 700;
+const LOOK_EVERY_MS = 400;
+
+/** A connection that waits for the answer to a statement, and since when. */
+export interface Waiting {
+  readonly session: MysqlSession;
+  readonly since: number;
+}
+
+/**
+ * Finds connections that a network has dropped without a word: the server, asked on a new connection, says that it does
+ * nothing on them while we wait for an answer. Asked twice, for the answer may be on its way. Those are destroyed, and
+ * `onLost` is told. Gives the function that ends it.
+ */
+export function watchForLost(
+  waiting: () => readonly Waiting[],
+  open: () => Promise<MysqlSession>,
+  onLost: () => void,
+): () => void {
+  let suspects = new Map<Connection, number>();
+  let isLooking = false;
+
+  const look = async () => {
+    const silent = waiting().filter(({ since }) => performance.now() - since > SILENT_MS);
+    if (silent.length === 0) return;
+    const idle = await findIdle(silent, open);
+    const again = idle.filter(({ session, since }) => suspects.get(session.connection) === since);
+    suspects = new Map(idle.map(({ session, since }) => [session.connection, since]));
+    const still = new Map(waiting().map(({ session, since }) => [session.connection, since]));
+    for (const { session, since } of again) {
+      if (still.get(session.connection) !== since) continue;
+      onLost();
+      destroyConnection(session.connection, poolError('POOL_TIMEOUT', 'the network lost a statement or its answer'));
+    }
+  };
+
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    // A server that cannot be asked is no news: every wait has its own end.
+    look().then(
+      () => {
+        isLooking = false;
+      },
+      () => {
+        isLooking = false;
+      },
+    );
+  }, LOOK_EVERY_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** Those on which the server does nothing, as far as it is the same server that they lead to. */
+async function findIdle(silent: readonly Waiting[], open: () => Promise<MysqlSession>): Promise<Waiting[]> {
+  const { connection, identity } = await open();
+  try {
+    const asked = silent.filter(({ session }) => identity !== undefined && session.identity === identity);
+    if (asked.length === 0) return [];
+    const ids = asked.map(({ session }) => session.connection.threadId).join(', ');
+    const sql = `SELECT id AS id FROM information_schema.processlist WHERE id IN (${ids}) AND command <> 'Sleep'`;
+    const { promise, resolve, reject } = Promise.withResolvers<RowDataPacket[]>();
+    connection.query<RowDataPacket[]>({ sql, timeout: SILENT_MS }, (error, rows) =>
+      error ? reject(error) : resolve(rows),
+    );
+    const busy = new Set((await promise).map(({ id }) => Number(id)));
+    return asked.filter(({ session }) => !busy.has(session.connection.threadId));
+  } finally {
+    endConnection(connection);
+  }
+}

@@ -1,0 +1,108 @@
+import mysql from 'mysql2/promise';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../src/database/connect.ts';
+import { migrateUp } from '../../src/database/migrations.ts';
+import { afterFile } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
+import { hasMysqlServer, type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { openDatabase } from '../support/prepared.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { freshDatabase } from './server-faults.ts';
+
+const HEALED_WITHIN_MS = 2000;
+
+// Two servers that know nothing of each other stand for a primary and its replica: what one has the other lacks.
+describe.runIf(hasMysqlServer())('the server that takes writes', () => {
+  let a: MysqlServer;
+  let b: MysqlServer;
+
+  const setReadOnly = async ({ url }: MysqlServer, on: 0 | 1) => {
+    const root = await mysql.createConnection(url);
+    await root.query(`SET GLOBAL read_only = ${on}`);
+    await root.end();
+  };
+  const both = async (): Promise<string> => {
+    for (const server of [a, b]) {
+      await setReadOnly(server, 0);
+      await migrateUp(openDatabase(await freshDatabase(server)));
+    }
+    return `mysql://app@127.0.0.1:${a.port},127.0.0.1:${b.port}/petstore`;
+  };
+  const add = (database: Database, name: string) =>
+    database.insert('pets (name, category_id, status)', [[name, 1n, null]]).then(
+      () => true,
+      () => false,
+    );
+  const names = async (database: Database) => {
+    const rows = await database.query<{ name: string }>('SELECT name FROM pets ORDER BY id', []);
+    return rows.map(({ name }) => name);
+  };
+
+  beforeAll(async () => {
+    [a, b] = await Promise.all([startMysqlServer(), startMysqlServer()]);
+    afterFile(a.remove);
+    afterFile(b.remove);
+  });
+
+  test('is found wherever it stands in DATABASE_URL', async () => {
+    const url = await both();
+    await setReadOnly(a, 1);
+    const database = openDatabase(url);
+    expect(await add(database, 'on b')).toBe(true);
+    expect(await names(openDatabase(`mysql://app@127.0.0.1:${b.port}/petstore`))).toEqual(['on b']);
+  });
+
+  test('is found again after it has moved, and nothing is read from the old one', async () => {
+    const database = openDatabase(await both());
+    expect(await add(database, 'on a')).toBe(true);
+    await Promise.all(Array.from({ length: 8 }, () => names(database)));
+    await setReadOnly(b, 1);
+    await setReadOnly(a, 1);
+    await setReadOnly(b, 0);
+    await eventually(() => add(database, 'on b'), HEALED_WITHIN_MS, 'creates go to the other one');
+    const lists = await Promise.all(Array.from({ length: 30 }, () => names(database)));
+    expect(lists.filter((list) => list.includes('on a'))).toEqual([]);
+  });
+
+  test('a demotion is noticed by reads alone', async () => {
+    const database = openDatabase(await both());
+    expect(await add(database, 'on a')).toBe(true);
+    await setReadOnly(a, 1);
+    expect(await add(openDatabase(`mysql://app@127.0.0.1:${b.port}/petstore`), 'on b')).toBe(true);
+    await eventually(async () => (await names(database)).join() === 'on b', HEALED_WITHIN_MS, 'reads follow');
+  });
+
+  test('one address that moves: the old server is left by all, and answers nothing', async () => {
+    await both();
+    const proxy = await startTcpProxy(`mysql://app@127.0.0.1:${a.port}/petstore`);
+    const database = openDatabase(proxy.url);
+    expect(await add(database, 'on a')).toBe(true);
+    await Promise.all(Array.from({ length: 8 }, () => names(database)));
+    await setReadOnly(a, 1);
+    proxy.move(b.port);
+    await eventually(() => add(database, 'on b'), HEALED_WITHIN_MS, 'creates go to the new one');
+    const lists = await Promise.all(Array.from({ length: 30 }, () => names(database)));
+    expect(lists.filter((list) => list.includes('on a'))).toEqual([]);
+  });
+
+  test('nobody takes writes: reads of several hosts are refused, a lone host answers them', async () => {
+    const several = openDatabase(await both());
+    await setReadOnly(a, 1);
+    await setReadOnly(b, 1);
+    await expect(names(several)).rejects.toMatchObject({ code: 'service_unavailable' });
+    const lone = openDatabase(`mysql://app@127.0.0.1:${a.port}/petstore`);
+    expect(await names(lone)).toEqual([]);
+    expect([lone.takesWrites(), await add(lone, 'x')]).toEqual([false, false]);
+    await setReadOnly(a, 0);
+    await eventually(() => add(lone, 'again'), HEALED_WITHIN_MS, 'the lone host takes writes');
+    await eventually(() => add(several, 'too'), HEALED_WITHIN_MS, 'so does one of several');
+  });
+
+  test('an account that may write everywhere does not write to a read-only server', async () => {
+    await both();
+    await setReadOnly(a, 1);
+    const database = openDatabase(`mysql://root@127.0.0.1:${a.port}/petstore`);
+    expect(await add(database, 'lost')).toBe(false);
+    await setReadOnly(a, 0);
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it, test } from 'vitest';
+import {
+  isAboutOneRow,
+  isDuplicate,
+  isHostLost,
+  isLockWait,
+  isTooLarge,
+  withoutFaults,
+} from '../../src/database/faults.ts';
+import { deadlineIn } from '../../src/deadline.ts';
+
+const serverError = (errno: number, message = 'said the server') => Object.assign(new Error(message), { errno });
+
+describe('what an error of the database means', () => {
+  it.each([
+    ['TiDB', [8002, 8022, 8028, 9001, 9002, 9003, 9004, 9005, 9006, 9007]],
+    ['Group Replication', [3100, 3101, 3797]],
+    ['MySQL', [1158, 1206, 1461, 1615]],
+  ])('%s: "not now" is 503', async (_engine, numbers) => {
+    for (const errno of numbers) {
+      const failing = withoutFaults(() => Promise.reject(serverError(errno)), deadlineIn());
+      await expect(failing, String(errno)).rejects.toMatchObject({ code: 'service_unavailable' });
+    }
+  });
+
+  test('Vitess: by its words', async () => {
+    const failing = (message: string) => withoutFaults(() => Promise.reject(serverError(1105, message)), deadlineIn());
+    await expect(
+      failing('target: pets.0.primary: vttablet: rpc error: code = Unavailable desc = x'),
+    ).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+    await expect(failing('something else')).rejects.toMatchObject({ errno: 1105 });
+  });
+
+  test('a fault of ours stays one', async () => {
+    await expect(withoutFaults(() => Promise.reject(serverError(1146)), deadlineIn())).rejects.toMatchObject({
+      errno: 1146,
+    });
+  });
+
+  test('what was rolled back runs again only if that does no harm, and only while there is time', async () => {
+    let runs = 0;
+    const work = () => (++runs < 3 ? Promise.reject(serverError(1213)) : Promise.resolve('done'));
+    expect(await withoutFaults(work, deadlineIn(), true)).toBe('done');
+    runs = 0;
+    await expect(withoutFaults(work, deadlineIn(), false)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(runs).toBe(1);
+    runs = 0;
+    await expect(withoutFaults(work, deadlineIn(100), true)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(runs).toBe(1);
+  });
+
+  test('the readers agree with the table', () => {
+    expect([isDuplicate(serverError(1062)), isLockWait(serverError(1205)), isTooLarge(serverError(1153))]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect([isHostLost(serverError(1290)), isHostLost(serverError(1047)), isHostLost(serverError(1213))]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect([isAboutOneRow(serverError(1406)), isAboutOneRow(serverError(1213))]).toEqual([true, false]);
+  });
+});
