@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Database } from '../database/connect.ts';
 import { migrationStatus } from '../database/migrations.ts';
+import { schemaProblems } from '../database/schema-check.ts';
 import { explainFailure } from '../failure.ts';
 import { LIMITS } from '../graphql/limits.ts';
 import { createKeyStore } from '../keys/key-store.ts';
@@ -48,6 +49,9 @@ async function collectFacts(
     problems.push(`migrations are pending: npm run migrate${config.migrateOnStart ? ', or npm start' : ''}`);
     return;
   }
+  const faults = await schemaProblems(database);
+  facts.schema = faults.length === 0 ? 'as the migrations make it' : 'not as the migrations make it';
+  problems.push(...faults);
   facts['takes writes'] = 'no';
   await probeWrite(database, config).then(
     () => {

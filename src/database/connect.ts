@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { existsSync } from 'node:fs';
 import knexFactory, { type Knex } from 'knex';
 import type { Config } from '../config.ts';
 import { type Deadline, deadlineIn, REQUEST_MS } from '../deadline.ts';
@@ -55,12 +54,6 @@ const ANSWER_MS = 500;
 const UNHURRIED_MS = 3_600_000;
 
 type DatabaseConfig = Pick<Config, 'databaseUrl' | 'databasePoolMax'>;
-
-/** Whether there is a database that can be looked at without making one: an embedded file may not be there yet. */
-export function databaseExists({ databaseUrl }: Pick<Config, 'databaseUrl'>): boolean {
-  const [, path] = /^sqlite:(.*)$/s.exec(databaseUrl) ?? [];
-  return path === undefined || path === ':memory:' || existsSync(path);
-}
 
 /**
  * The database of DATABASE_URL. Connections open on first use, so an unreachable server is seen by

@@ -72,8 +72,7 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
       current = sessions.get(connection);
       return before !== undefined && before.identity !== current?.identity;
     },
-    isUsable: (connection) =>
-      isConnectionOpen(connection) && (sessions.get(connection)?.expiresAt ?? 0) > performance.now(),
+    isUsable: (connection) => isConnectionOpen(connection) && isAlive(sessions.get(connection)),
     destroy(connection, reason) {
       suspectBefore = performance.now();
       destroyConnection(connection, reason);
@@ -89,11 +88,7 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
   const stopWatch = watchForLost(waiting, openWritable, pool.leave);
 
   return {
-    ...roleChecked(
-      pool,
-      (connection) => sessions.get(connection),
-      () => suspectBefore,
-    ),
+    ...checkRoles(pool, { sessionOf: (connection) => sessions.get(connection), suspectBefore: () => suspectBefore }),
     judge(connection, error) {
       if (!isHostLost(error) || sessions.get(connection)?.role !== 'writable') return;
       // A member that has lost its cluster refuses ROLLBACK, too, and keeps the transaction: the next one's write would
@@ -107,6 +102,10 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
   };
 }
 
+function isAlive(session: Kept | undefined): boolean {
+  return session !== undefined && session.expiresAt > performance.now();
+}
+
 function keep(session: MysqlSession, current: Kept | undefined): Kept {
   const now = performance.now();
   const isSame = session.identity !== undefined && session.identity === current?.identity;
@@ -117,10 +116,9 @@ function keep(session: MysqlSession, current: Kept | undefined): Kept {
 }
 
 /** A pool's `acquire` and `release` that ask the server now and then whether it still takes writes. */
-function roleChecked(
+function checkRoles(
   pool: ConnectionPool<Connection>,
-  sessionOf: (connection: Connection) => Kept | undefined,
-  suspectBefore: () => number,
+  { sessionOf, suspectBefore }: { sessionOf(connection: Connection): Kept | undefined; suspectBefore(): number },
 ): Pick<MysqlPool, 'acquire' | 'release'> {
   /** Asks the server of a connection in use; leaves it, and all others, if it does not say that it takes writes. */
   const checkRole = async (kept: Kept, limitMs: number): Promise<boolean> => {

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
@@ -10,7 +12,7 @@ import { eventually } from '../support/load.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
 
-const MIGRATIONS = 4;
+const MIGRATIONS = readdirSync(join(import.meta.dirname, '../../migrations')).length;
 
 describeEachEngine('starting together', (engine) => {
   it.each([2, 5])('%i gateways on an empty database: each serves, each migration ran once', async (count) => {
