@@ -23,7 +23,8 @@ export function readCommandLine<Options extends ParseArgsOptionsConfig>(
   const given = new Set(parsed.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : [])));
   const swallowed = Object.keys(options).filter((name) => !given.has(name) && npmTook(name));
   if (swallowed.length > 0) {
-    const call = [...parsed.positionals.slice(0, positionals), ...swallowed.map((name) => `--${name}`), '…'].join(' ');
+    const again = swallowed.map((name) => (options[name]?.type === 'boolean' ? `--${name}` : `--${name} …`));
+    const call = [...parsed.positionals.slice(0, positionals), ...again].join(' ');
     throw new UsageError(`npm took --${swallowed.join(', --')} for itself; put -- first: ${npmScript()} -- ${call}`);
   }
   const extra = parsed.positionals[positionals];

@@ -45,7 +45,6 @@ await runCommand({
   async run(input) {
     const [verb = '', word] = input.positionals;
     const known = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
-    refuseSwallowedOptions(input, verb);
     if (known === undefined || (word !== undefined) !== (known.takesId ?? false)) {
       throw new UsageError('Say what to do: create --name NAME, list, rotate ID or revoke ID; --help tells more.');
     }
@@ -54,22 +53,6 @@ await runCommand({
     await known.run(input);
   },
 });
-
-/** npm keeps for itself the options that stand before `--`, and tells of them in the environment only. */
-function refuseSwallowedOptions({ values }: Input, verb: string): void {
-  // biome-ignore lint/style/noProcessEnv: npm's own words, no configuration of ours
-  const environment = process.env;
-  if (environment.npm_lifecycle_event !== 'keys') return;
-  const swallowed = (Object.keys(OPTIONS) as (keyof typeof OPTIONS)[]).flatMap((name) => {
-    const value = values[name] === undefined ? environment[`npm_config_${name.replace('-', '_')}`] : undefined;
-    if (value === undefined || value === '' || value === 'false') return [];
-    return OPTIONS[name].type === 'boolean'
-      ? [`--${name}`]
-      : [`--${name} ${/^[\w.-]+$/.test(value) ? value : `"${value}"`}`];
-  });
-  if (swallowed.length === 0) return;
-  throw new UsageError(`Put -- before the options: npm run keys -- ${[verb, ...swallowed].join(' ')}`);
-}
 
 async function createKey({ values, config }: Input): Promise<void> {
   const { name = '', expires, 'read-only': readOnly = false } = values;

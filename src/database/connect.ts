@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import knexFactory, { type Knex } from 'knex';
 import type { Config } from '../config.ts';
-import { type Deadline, deadlineIn, REQUEST_MS } from '../deadline.ts';
+import { type Deadline, deadlineIn, REQUEST_MS, remainingMs } from '../deadline.ts';
+import { serviceUnavailable } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import { withoutFaults } from './faults.ts';
 import { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } from './mysql.ts';
+import { poolError } from './pool-error.ts';
 import type { Binding } from './prepared.ts';
 import { createSqliteClient } from './sqlite.ts';
 
@@ -94,7 +96,8 @@ function createDatabase(
   const before = (deadline = deadlineIn(workMs)): Deadline => deadline - ANSWER_MS;
   const run: Database['run'] = (work, { repeatable, deadline } = {}) => {
     const end = before(deadline);
-    return deadlines.run(end, () => withoutFaults(() => work(knex), end, repeatable));
+    const done = deadlines.run(end, () => withoutFaults(() => work(knex), end, repeatable));
+    return engine === 'sqlite' && deadline !== undefined ? untilDeadline(done, end) : done;
   };
   const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';
   return {
@@ -125,4 +128,13 @@ function createDatabase(
     },
     close: () => knex.destroy(),
   };
+}
+
+/** What is done, or `service_unavailable` at the deadline: a write that waits for another process ends after that, or is done. */
+function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const late = () => reject(serviceUnavailable(poolError('POOL_TIMEOUT', 'the database did not answer in time')));
+  const timer = setTimeout(late, remainingMs(deadline));
+  done.then(resolve, reject).finally(() => clearTimeout(timer));
+  return promise;
 }

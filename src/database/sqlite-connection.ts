@@ -68,12 +68,21 @@ export function insertOneByOne(
 export function readRows(statement: StatementSync, bindings: readonly SQLInputValue[]): unknown[] {
   try {
     statement.setReadBigInts(false);
-    return statement.all(...bindings);
+    const rows = statement.all(...bindings);
+    if (!rows.some(holdsLeast)) return rows;
   } catch (error) {
     // One that a number cannot hold, https://nodejs.org/api/sqlite.html#statementsetreadbigintsenabled
     if (!(error instanceof RangeError)) throw error;
-    return readExactRows(statement, bindings);
   }
+  return readExactRows(statement, bindings);
+}
+
+const LEAST = -(2 ** 63);
+
+/** Whether a row holds -2^63, the one that Node rounds without refusing it: its absolute value overflows. */
+function holdsLeast(row: Record<string, unknown>): boolean {
+  for (const column in row) if (row[column] === LEAST) return true;
+  return false;
 }
 
 /** The rows; 64-bit integers as decimal text. */

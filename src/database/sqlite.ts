@@ -3,6 +3,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
+import { poolError } from './pool-error.ts';
 import type { Binding } from './prepared.ts';
 import { insertInTransaction, openSqlite, readExactRows, readRows, whenFree } from './sqlite-connection.ts';
 import { prepareFiles } from './sqlite-files.ts';
@@ -74,6 +75,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
 
   /** The rows of a prepared statement, kept for the next time. */
   async queryPrepared(sql: string, bindings: readonly Binding[]): Promise<unknown[]> {
+    this.#refuseWhenClosed();
     if (this.#isMemory) return this.#onOwnConnection((connection) => readRows(connection.prepare(sql), bindings));
     const statement = this.#prepared.get(sql) ?? (await this.#openReader()).prepare(sql);
     this.#prepared.set(sql, statement);
@@ -81,19 +83,26 @@ class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   /** The ids, in their order, of rows that are added all or none. */
-  insertPrepared(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
+  async insertPrepared(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
+    this.#refuseWhenClosed();
     if (this.#isMemory) return this.#onOwnConnection((connection) => insertInTransaction(connection, into, rows));
     this.#writes ??= createSqliteWrites(this.connectionSettings.filename);
     return this.#writes.insert(into, rows);
   }
 
   override async destroy(callback?: (error?: unknown) => void): Promise<void> {
+    this.#isClosed = true;
     await this.#writes?.close();
     const reader = await this.#reader;
     if (reader?.isOpen) reader.close();
     return super.destroy(callback);
   }
 
+  #refuseWhenClosed(): void {
+    if (this.#isClosed) throw poolError('POOL_CLOSED', 'the database has been closed');
+  }
+
+  #isClosed = false;
   #writes: SqliteWrites | undefined;
   #reader: Promise<DatabaseSync> | undefined;
   readonly #prepared = new Map<string, StatementSync>();

@@ -3,6 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { OPENAPI_PATH } from '../rest/openapi.ts';
 import { BASE_PATH } from '../rest/operations.ts';
+import { baseUrl } from '../web/base-url.ts';
 import { prefersHtml } from '../web/negotiation.ts';
 import {
   escapeHtml,
@@ -52,7 +53,7 @@ export function createLandingPage({ graphiql, publicUrl, checkReady }: LandingPa
     }
     ctx.set('Content-Type', 'text/html; charset=utf-8');
     ctx.set(htmlHeaders({ connect: "'self'" })); // crawlers read robots.txt from within the page
-    const body = landingBody(publicUrl ?? `${ctx.protocol}://${ctx.host}`, graphiql, isReady);
+    const body = landingBody(baseUrl(ctx.req, publicUrl), graphiql, isReady);
     ctx.body = htmlDocument({
       title: 'Petstore Gateway',
       description: packageJson.description,

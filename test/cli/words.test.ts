@@ -57,7 +57,7 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
   ['seed', /^npm took --pets for itself; put -- first: npm run seed -- --pets …$/, swallowed('seed', { pets: '5' })],
   [
     'keys create',
-    /^npm took --name, --expires for itself; put -- first: npm run keys -- create --name --expires …$/,
+    /^npm took --name, --expires for itself; put -- first: npm run keys -- create --name … --expires …$/,
     swallowed('keys', { name: 'foo', expires: '90d' }),
   ],
   ['deprecation-report report', /^npm took --json for itself/, swallowed('deprecations', { json: 'true' })],

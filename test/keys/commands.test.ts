@@ -43,12 +43,12 @@ const WRONG: readonly (readonly [string[], RegExp, Record<string, string>?])[] =
   [['create', '--name', 'a\u202eb'], /^--name must have no control/],
   [
     ['create'],
-    /^Put -- before the options: npm run keys -- create --name foo$/,
+    /^npm took --name for itself; put -- first: npm run keys -- create --name …$/,
     { npm_lifecycle_event: 'keys', npm_config_name: 'foo' },
   ],
   [
     ['list'],
-    /^Put -- before the options: npm run keys -- list --json$/,
+    /^npm took --json for itself; put -- first: npm run keys -- list --json$/,
     { npm_lifecycle_event: 'keys', npm_config_json: 'true' },
   ],
 ];
