@@ -4,12 +4,12 @@ import type { Binding } from './prepared.ts';
 import { type AnyField, type FilterName, fieldEntries, type Kept, selectList, type Table } from './table.ts';
 import { type Ask, shareReads, travelRules } from './together.ts';
 
-/** Which page of a table is asked for; a filter that is null lets all rows through. */
+/** Which page of a table is asked for; a filter that is absent lets all rows through. */
 export type PageQuery<New, Filter extends keyof New> = {
   readonly limit: number;
   /** Only rows with a greater id. */
-  readonly after: Int64 | null;
-} & { readonly [Name in Filter]: New[Name] | null };
+  readonly after: Int64 | null | undefined;
+} & { readonly [Name in Filter]-?: New[Name] | null | undefined };
 
 /** One page, by ascending id; who asks the same at the same time gets the same object. */
 export interface Page<Row> {
@@ -32,21 +32,22 @@ export function createKeysetList<New, const T extends Table<New>>(
   type Query = PageQuery<New, FilterName<T> & keyof New>;
   const filters: Filter<New>[] = fieldEntries<New>(table.fields).filter(([, { index }]) => index !== undefined);
   const columns = selectList<New>(table);
-  const filterValue = (query: Query, [name]: Filter<New>) => (query as Record<string, string | null>)[name] ?? null; // a filter
+  const filterValue = (query: Query, [name]: Filter<New>) =>
+    (query as Record<string, string | null | undefined>)[name] ?? null; // a filter
   const filtersOf = (query: Query) => filters.filter((filter) => filterValue(query, filter) !== null);
 
   const listSql = (query: Query, part = ''): string => {
     const chosen = filtersOf(query);
     const conditions = [...chosen.map(([, { column }]) => `${column} = ?`), 'id > ?'].join(' AND ');
-    // MariaDB walks all earlier rows of a filter on a deep page unless the index is named.
-    const index = database.engine === 'mysql' ? chosen[0]?.[1].index : undefined;
-    const hint = index === undefined ? '' : ` FORCE INDEX (${index})`;
+    // MariaDB walks all earlier rows of a filter on a deep page unless the index is named; of several it takes the best.
+    const indexes = chosen.map(([, { index }]) => index).join(', ');
+    const hint = database.engine === 'mysql' && indexes !== '' ? ` FORCE INDEX (${indexes})` : '';
     return `SELECT ${columns}${part} FROM ${table.name}${hint} WHERE ${conditions} ORDER BY id LIMIT ?`;
   };
 
   const listBindings = (query: Query): Binding[] => [
     ...filtersOf(query).map((filter) => bind(filter, filterValue(query, filter))),
-    query.after === null ? BEFORE_ALL : BigInt(query.after),
+    BigInt(query.after ?? BEFORE_ALL),
     // One more than asked for tells whether a next page exists, without counting.
     query.limit + 1,
   ];
@@ -58,7 +59,7 @@ export function createKeysetList<New, const T extends Table<New>>(
       const value = filterValue(query, filter);
       return value === null ? '' : `${value.length}:${value}`; // with its length: no value can look like two
     });
-    return `${query.limit} ${query.after} ${values.join(' ')}`;
+    return `${query.limit} ${query.after ?? ''} ${values.join(' ')}`;
   };
 
   return shareReads(

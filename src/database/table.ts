@@ -12,6 +12,9 @@ export interface Field<Value> {
 /** A field of whatever kind. */
 export type AnyField = Field<string> | Field<Int64>;
 
+/** A thing with all its fields; what was absent is null. */
+export type Whole<New> = { readonly [Name in keyof New]-?: Exclude<New[Name], undefined> };
+
 /** Fields of a thing as it is added, in the order of their columns; typed so that none can be forgotten. */
 export type Fields<New> = { readonly [Name in keyof New]-?: Field<New[Name]> };
 
@@ -28,9 +31,9 @@ export type FilterName<T extends { fields: object }> = {
 
 /** A row as it is kept: 64-bit integers as the database gives them. */
 export type Kept<New> = { readonly id: Integer64 } & {
-  readonly [Name in keyof New]: [NonNullable<New[Name]>] extends [Int64]
+  readonly [Name in keyof New]-?: [NonNullable<New[Name]>] extends [Int64]
     ? Integer64 | Extract<New[Name], null>
-    : New[Name];
+    : Exclude<New[Name], undefined>;
 };
 
 /** The select list in the words of the thing: a row is one. */
@@ -51,7 +54,7 @@ export function insertList<New>({ name, fields }: Table<New>): string {
 /** The values of a thing in the order of `insertList`. */
 export function toRow<New>({ fields }: Table<New>, added: New): Binding[] {
   return fieldEntries<New>(fields).map(([name, { kind }]) => {
-    const value = added[name] as string | null; // Field's `kind` allows nothing else
+    const value = (added[name] ?? null) as string | null; // Field's `kind` allows nothing else
     return value !== null && kind === 'int64' ? BigInt(value) : value;
   });
 }
@@ -62,6 +65,6 @@ export function fieldEntries<New>(fields: Fields<New>): [keyof New & string, Any
 }
 
 /** What of `input` belongs to the thing, in the order of its fields. */
-export function pickFields<New>({ fields }: Table<New>, input: New): New {
-  return Object.fromEntries(fieldEntries<New>(fields).map(([name]) => [name, input[name]])) as New; // every field of it
+export function pickFields<New>({ fields }: Table<New>, input: New): Whole<New> {
+  return Object.fromEntries(fieldEntries<New>(fields).map(([name]) => [name, input[name] ?? null])) as Whole<New>; // every field of it
 }

@@ -1,4 +1,4 @@
-import { type Kept, pickFields, type Table } from '../database/table.ts';
+import { type Kept, pickFields, type Table, type Whole } from '../database/table.ts';
 import type { Int64 } from '../int64.ts';
 
 /** Every availability status, in the order of the API description. */
@@ -12,8 +12,8 @@ export interface NewPet {
   /** Any well-formed Unicode text, the empty one too; kept byte for byte. */
   readonly name: string;
   readonly categoryId: Int64;
-  /** Absent stays absent: no default is made up. */
-  readonly status: PetStatus | null;
+  /** Absent, or null, stays absent: no default is made up. */
+  readonly status?: PetStatus | null | undefined;
 }
 
 /** An animal as it is kept; ids ascend on one server, but are neither dense nor small. */
@@ -30,7 +30,7 @@ export const PETS = {
 } as const satisfies Table<NewPet>;
 
 /** What of an input is an animal: its fields and nothing else. */
-export function pickPet(input: NewPet): NewPet {
+export function pickPet(input: NewPet): Whole<NewPet> {
   return pickFields<NewPet>(PETS, input);
 }
 

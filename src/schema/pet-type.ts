@@ -54,7 +54,7 @@ builder.queryField('pets', (t) =>
       ...pageArguments('animals'),
     },
     async resolve(_root, { status, limit, after }, { stores: { pets }, reply, deadline }) {
-      const page = await pets.listPets({ limit, status: status ?? null, after: after ?? null }, deadline);
+      const page = await pets.listPets({ status, limit, after }, deadline);
       reply.hasMore = page.hasMore;
       return page.rows;
     },
@@ -83,7 +83,7 @@ builder.mutationField('addPet', (t) =>
     args: { input: t.arg({ type: NewPetInput, required: true, description: 'The animal to add.' }) },
     async resolve(_root, { input }, { stores: { pets }, reply, nextOnce, caller, deadline }) {
       requireWrite(caller);
-      const { pet, replayed } = await pets.addPet({ ...input, status: input.status ?? null }, nextOnce(), deadline);
+      const { pet, replayed } = await pets.addPet(input, nextOnce(), deadline);
       if (replayed) reply.replayed = true;
       return pet;
     },

@@ -1,9 +1,10 @@
 import type { Connection } from 'mysql2';
 import { expect, test } from 'vitest';
-import { fieldEntries } from '../../src/database/table.ts';
+import { type FilterName, fieldEntries } from '../../src/database/table.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { type NewPet, PETS } from '../../src/pets/pet.ts';
+import type { PetsQuery } from '../../src/pets/pet-store.ts';
 import { samplePet } from '../../src/pets/sample-pets.ts';
 import { ENGINES } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -29,12 +30,12 @@ test.runIf(mysql)('a connection keeps every text prepared that the hot queries c
 
   const filters = fieldEntries<NewPet>(PETS.fields).filter(([, { index }]) => index !== undefined);
   const combinations = 2 ** filters.length;
-  const query = (combination: number, after: number) => ({
+  const query = (combination: number, after: number): PetsQuery => ({
     limit: 1,
     after: String(after) as Int64,
     ...(Object.fromEntries(
       filters.map(([name], bit) => [name, combination & (2 ** bit) ? samplePet(0)[name] : null]),
-    ) as Pick<NewPet, 'status'>),
+    ) as Pick<PetsQuery, FilterName<typeof PETS>>),
   });
   for (let atOnce = 1; atOnce <= AT_ONCE_MAX; atOnce++) {
     const each = <T>(work: (index: number) => Promise<T>) =>
