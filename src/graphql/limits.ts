@@ -2,10 +2,25 @@ import {
   type ASTVisitor,
   type FieldNode,
   GraphQLError,
+  getNamedType,
+  isIntrospectionType,
+  isLeafType,
+  isObjectType,
   Kind,
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
+import { schema } from '../schema/schema.ts';
+
+const ANIMALS_MOST = 500;
+
+/** The leaves of the type that has most of them: what an animal asked for as a whole writes. */
+const LEAVES_MOST = Math.max(
+  ...Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .filter((type) => !isIntrospectionType(type))
+    .map((type) => Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type))).length),
+);
 
 /**
  * What one request may ask for: more than any honest one, and not much more. Honest are the introspection query of the
@@ -16,8 +31,8 @@ export const LIMITS = {
   tokens: { most: 1000, code: 'MAX_TOKENS_EXCEEDED' },
   depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED' },
   aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED' },
-  animals: { most: 500, code: 'MAX_COST_EXCEEDED' },
-  values: { most: 2000, code: 'MAX_COST_EXCEEDED' },
+  animals: { most: ANIMALS_MOST, code: 'MAX_COST_EXCEEDED' },
+  values: { most: ANIMALS_MOST * LEAVES_MOST, code: 'MAX_COST_EXCEEDED' },
   responseBytes: { most: 32 * 2 ** 20, code: 'MAX_RESPONSE_BYTES_EXCEEDED' },
 } as const;
 
@@ -28,7 +43,7 @@ const MESSAGES: Record<keyof typeof LIMITS, (most: number, actual: number) => st
   depth: (most) => `The document nests fields more than ${most} levels deep.`,
   aliases: (most) => `The document has more than ${most} aliases.`,
   animals: (most, actual) => `The request may touch ${actual} animals; the limit is ${most}.`,
-  values: (most, actual) => `The request may write ${actual} values of animals; the limit is ${most}.`,
+  values: (most, actual) => `The request may touch ${actual} values of animals; the limit is ${most}.`,
   responseBytes: (most) => `The answer would be larger than ${most} bytes: ask for fewer animals or fields.`,
 };
 
