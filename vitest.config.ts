@@ -8,8 +8,8 @@ const common = {
   // The service runs as its users run it: by Node itself, without a transformation.
   server: { deps: { external: [/\/src\//] } },
   setupFiles: ['test/support/graphql-js-watch.ts'],
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  testTimeout: 60_000,
+  hookTimeout: 90_000,
 };
 
 // These load a service and watch the clock, so nothing runs beside them; a start may take what time it needs.
