@@ -2,22 +2,38 @@ import {
   type ASTVisitor,
   type FieldNode,
   GraphQLError,
+  getNamedType,
+  isIntrospectionType,
+  isLeafType,
+  isObjectType,
   Kind,
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
+import { LIST_LIMIT } from '../schema/page-arguments.ts';
+import { schema } from '../schema/schema.ts';
+
+/** Five of the largest pages. */
+const ANIMALS_MOST = 5 * LIST_LIMIT.most;
+/** What is written of an object with all its fields, of the type that has the most. */
+const VALUES_OF_ONE = Math.max(
+  ...Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .filter((type) => !isIntrospectionType(type))
+    .map((type) => Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type))).length),
+);
 
 /**
  * What one request may ask for: more than any honest one, and not much more. Honest are the introspection query of the
- * explorers (its tokens and its depth), and five pages of a hundred animals with all four fields.
+ * explorers (its tokens and its depth), and five of the largest pages with all fields.
  */
 export const LIMITS = {
   documentBytes: { most: 65_536, code: 'MAX_DOCUMENT_BYTES_EXCEEDED' },
   tokens: { most: 1000, code: 'MAX_TOKENS_EXCEEDED' },
   depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED' },
   aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED' },
-  animals: { most: 500, code: 'MAX_COST_EXCEEDED' },
-  values: { most: 2000, code: 'MAX_COST_EXCEEDED' },
+  animals: { most: ANIMALS_MOST, code: 'MAX_COST_EXCEEDED' },
+  values: { most: ANIMALS_MOST * VALUES_OF_ONE, code: 'MAX_COST_EXCEEDED' },
   responseBytes: { most: 32 * 2 ** 20, code: 'MAX_RESPONSE_BYTES_EXCEEDED' },
 } as const;
 
