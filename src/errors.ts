@@ -1,6 +1,6 @@
 /**
- * THE table of refusals: what an ApiError is called on each face.
- * `code` is the REST Error body's `code`, `graphql` is `extensions.code`.
+ * THE table of refusals: what an ApiError is called in each API.
+ * `code` is the REST Error body's `code`, `graphql` is `extensions.code`; `retryAfterS` is `Retry-After` where nothing else is known.
  */
 export const ERRORS = {
   bad_request: { status: 400, graphql: 'BAD_USER_INPUT' },
@@ -8,14 +8,20 @@ export const ERRORS = {
   forbidden: { status: 403, graphql: 'FORBIDDEN' },
   not_found: { status: 404, graphql: 'BAD_USER_INPUT' },
   method_not_allowed: { status: 405, graphql: 'BAD_USER_INPUT' },
-  idempotency_conflict: { status: 409, graphql: 'IDEMPOTENCY_CONFLICT' },
+  idempotency_conflict: { status: 409, graphql: 'IDEMPOTENCY_CONFLICT', retryAfterS: 1 },
   payload_too_large: { status: 413, graphql: 'PAYLOAD_TOO_LARGE' },
   unsupported_media_type: { status: 415, graphql: 'BAD_USER_INPUT' },
   idempotency_mismatch: { status: 422, graphql: 'IDEMPOTENCY_MISMATCH' },
-  too_many_requests: { status: 429, graphql: 'TOO_MANY_REQUESTS' },
+  too_many_requests: { status: 429, graphql: 'TOO_MANY_REQUESTS', retryAfterS: 1 },
   internal_error: { status: 500, graphql: 'INTERNAL_SERVER_ERROR' },
-  service_unavailable: { status: 503, graphql: 'SERVICE_UNAVAILABLE' },
-} as const satisfies Record<string, { status: number; graphql: string }>;
+  service_unavailable: { status: 503, graphql: 'SERVICE_UNAVAILABLE', retryAfterS: 1 },
+} as const satisfies Record<string, Refusal>;
+
+interface Refusal {
+  readonly status: number;
+  readonly graphql: string;
+  readonly retryAfterS?: number;
+}
 
 /** A word of the table: the `code` of a REST Error. */
 export type ErrorCode = keyof typeof ERRORS;
@@ -40,7 +46,9 @@ export class ApiError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'ApiError';
     this.code = code;
-    this.headers = details.headers ?? {};
+    const row: Refusal = ERRORS[code];
+    const retry = row.retryAfterS === undefined ? {} : { 'Retry-After': String(row.retryAfterS) };
+    this.headers = { ...retry, ...details.headers };
   }
 
   /** The HTTP status of the refusal. */
@@ -64,6 +72,5 @@ export function toApiError(thrown: unknown): ApiError {
 export function serviceUnavailable(cause: unknown): ApiError {
   return new ApiError('service_unavailable', 'The service is temporarily unavailable; try again shortly.', {
     cause,
-    headers: { 'Retry-After': '1' },
   });
 }

@@ -102,8 +102,7 @@ const PROBE_MS = 1500;
  */
 function readinessCheck(database: Database): () => Promise<{ database: string }> {
   let schemaIsCurrent = false;
-  const unavailable = (message: string, cause: unknown) =>
-    new ApiError('service_unavailable', message, { cause, headers: { 'Retry-After': '1' } });
+  const unavailable = (message: string, cause: unknown) => new ApiError('service_unavailable', message, { cause });
   return async () => {
     try {
       await database.ping(deadlineIn(PROBE_MS));

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../package.json' with { type: 'json' };
 
-/** Which face a request came to; everything that is neither is `other`. */
+/** Which API a request came to; everything that is neither is `other`. */
 export type Face = 'rest' | 'graphql' | 'other';
 
 /** How full the connection pool is. */

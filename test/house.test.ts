@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { settingNames } from '../src/config.ts';
+import { ERRORS } from '../src/errors.ts';
+import { LIMITS } from '../src/graphql/limits.ts';
 import { printedSchema } from '../src/schema/schema.ts';
 import { ROOT, tracked } from './support/tracked-files.ts';
 
@@ -51,6 +53,15 @@ describe('the house', () => {
       cell.match(/[A-Z_]+/g),
     );
     expect(settingNames().filter((name) => !rows.includes(name))).toEqual([]);
+  });
+
+  test('every code of a refusal, and of a limit, stands in docs/errors.md', () => {
+    const told = read('docs/errors.md');
+    const codes = [
+      ...Object.entries(ERRORS).flatMap(([code, { graphql }]) => [code, graphql]),
+      ...Object.values(LIMITS).map(({ code }) => code),
+    ];
+    expect(codes.filter((code) => !told.includes(`\`${code}\``))).toEqual([]);
   });
 
   test('every dependency is named with its reason', () => {

@@ -21,7 +21,7 @@ export interface Opener {
   stop(): void;
 }
 
-/** Openings that began within this time, in ms, are one attempt; after a failed one, while others are in use, it rests so long. */
+/** Openings that began within this time, in ms, are one attempt; after a failed one, while others are in use or under way, it rests so long. */
 const REOPEN_MS = 100;
 
 /** An opener that never asks more of a server that refuses than one attempt at a time. */
@@ -34,7 +34,8 @@ export function createOpener<Opened>(parts: OpenerParts<Opened>): Opener {
     const wanted = parts.wanted() - underWay.size;
     if (wanted <= 0) return;
     const restMs = failedAt + REOPEN_MS - performance.now();
-    if (restMs <= 0 || !parts.mayReturn()) {
+    // One that has failed is not replaced while others of its attempt are under way: their failures would never be the last.
+    if (restMs <= 0 || (underWay.size === 0 && !parts.mayReturn())) {
       for (let count = 0; count < wanted; count++) void openOne();
       return;
     }

@@ -15,8 +15,9 @@ import { schema } from '../schema/schema.ts';
 
 /** Five of the largest pages. */
 const ANIMALS_MOST = 5 * LIST_LIMIT.most;
-/** What is written of an object with all its fields, of the type that has the most. */
-const VALUES_OF_ONE = Math.max(
+
+/** The leaves of the type that has most of them: what an animal asked for as a whole writes. */
+const LEAVES_MOST = Math.max(
   ...Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .filter((type) => !isIntrospectionType(type))
@@ -25,7 +26,7 @@ const VALUES_OF_ONE = Math.max(
 
 /**
  * What one request may ask for: more than any honest one, and not much more. Honest are the introspection query of the
- * explorers (its tokens and its depth), and five of the largest pages with all fields.
+ * explorers (its tokens and its depth), and five pages of a hundred animals with all four fields.
  */
 export const LIMITS = {
   documentBytes: { most: 65_536, code: 'MAX_DOCUMENT_BYTES_EXCEEDED' },
@@ -33,7 +34,7 @@ export const LIMITS = {
   depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED' },
   aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED' },
   animals: { most: ANIMALS_MOST, code: 'MAX_COST_EXCEEDED' },
-  values: { most: ANIMALS_MOST * VALUES_OF_ONE, code: 'MAX_COST_EXCEEDED' },
+  values: { most: ANIMALS_MOST * LEAVES_MOST, code: 'MAX_COST_EXCEEDED' },
   responseBytes: { most: 32 * 2 ** 20, code: 'MAX_RESPONSE_BYTES_EXCEEDED' },
 } as const;
 
@@ -44,7 +45,7 @@ const MESSAGES: Record<keyof typeof LIMITS, (most: number, actual: number) => st
   depth: (most) => `The document nests fields more than ${most} levels deep.`,
   aliases: (most) => `The document has more than ${most} aliases.`,
   animals: (most, actual) => `The request may touch ${actual} animals; the limit is ${most}.`,
-  values: (most, actual) => `The request may write ${actual} values of animals; the limit is ${most}.`,
+  values: (most, actual) => `The request may touch ${actual} values of animals; the limit is ${most}.`,
   responseBytes: (most) => `The answer would be larger than ${most} bytes: ask for fewer animals or fields.`,
 };
 

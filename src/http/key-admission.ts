@@ -110,6 +110,5 @@ function hasChanged({ status, state }: Context): boolean {
 
 function overloaded(metrics: Metrics): ApiError {
   metrics.countShedRequest();
-  const headers = { 'Retry-After': '1' };
-  return new ApiError('service_unavailable', 'The service is overloaded; try again shortly.', { headers });
+  return new ApiError('service_unavailable', 'The service is overloaded; try again shortly.');
 }

@@ -125,9 +125,7 @@ function isTaken(error: unknown): boolean {
 }
 
 function conflict(): ApiError {
-  return new ApiError('idempotency_conflict', 'A request with this Idempotency-Key is still at work; try again.', {
-    headers: { 'Retry-After': '1' },
-  });
+  return new ApiError('idempotency_conflict', 'A request with this Idempotency-Key is still at work; try again.');
 }
 
 function sha256(parts: readonly unknown[]): string {

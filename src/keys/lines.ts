@@ -36,7 +36,7 @@ const SWEEP_MS = 250;
 
 /** Refused because the key asks for more than its share. */
 export function tooManyRequests(message: string): ApiError {
-  return new ApiError('too_many_requests', message, { headers: { 'Retry-After': '1' } });
+  return new ApiError('too_many_requests', message);
 }
 
 /** Lines that take turns: each gets one place, then it is the next one's turn. `tryStart` takes a place if there is one. */

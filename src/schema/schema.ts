@@ -5,7 +5,7 @@ import './pet-type.ts';
 builder.queryType({ description: 'Reading animals.' });
 builder.mutationType({ description: 'Changing animals.' });
 
-/** The one schema that both faces serve. */
+/** The one schema that both APIs serve. */
 export const schema = builder.toSchema({ sortSchema: false });
 
 /** The schema as text, as it stands in `schema.graphql`. */

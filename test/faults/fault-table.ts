@@ -1,7 +1,8 @@
 /*
  * The faults as one Markdown table: node test/faults/fault-table.ts [PROGRAM ...] (about two minutes). Each row is a
  * gateway under a mixed load of eight clients while something fails; see mixed-load.ts. It runs on the installed server,
- * on those of the named programs, on a Galera cluster where Galera is installed, and on SQLite.
+ * on those of the named programs, on a Galera cluster where Galera is installed, on Group Replication where its program is
+ * there (group-cluster.ts), and on SQLite.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +12,8 @@ import { type Fault, type FaultResult, runFault } from './fault-run.ts';
 import { hasGalera, startGaleraCluster } from './galera-cluster.ts';
 import { GALERA_FAULTS } from './galera-faults.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
+import { hasGroup, startGroupCluster } from './group-cluster.ts';
+import { GROUP_FAULTS } from './group-faults.ts';
 import { freshDatabase, SERVER_FAULTS } from './server-faults.ts';
 import { SQLITE_FAULTS } from './sqlite-faults.ts';
 
@@ -32,6 +35,7 @@ print(
 print(...Array(12).fill('---'));
 for (const program of [undefined, ...process.argv.slice(2)]) await runServer(program);
 if (hasGalera()) await runGalera();
+if (hasGroup()) await runGroup();
 await runSqlite();
 process.exit(isClean ? 0 : 1);
 
@@ -52,6 +56,18 @@ async function runGalera(): Promise<void> {
   try {
     for (const { name, fault } of GALERA_FAULTS) {
       await run('Galera, 3 nodes', name, await startGatewayProcess(cluster.url), fault(cluster));
+    }
+  } finally {
+    await cluster.remove();
+  }
+}
+
+async function runGroup(): Promise<void> {
+  const cluster = await startGroupCluster();
+  try {
+    for (const { name, primary, fault } of GROUP_FAULTS) {
+      const gateway = await startGatewayProcess(await cluster.url(primary));
+      await run('Group Replication, 3 members', name, gateway, fault(cluster));
     }
   } finally {
     await cluster.remove();

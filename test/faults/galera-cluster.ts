@@ -16,6 +16,8 @@ const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
 export interface GaleraCluster {
   /** `mysql://root@a,b,c/petstore` */
   readonly url: string;
+  /** Of the nodes. */
+  readonly ports: readonly number[];
   kill(node: number): Promise<void>;
   /** Starts a killed node again; resolves when it is a synced member. */
   rejoin(node: number): Promise<void>;
@@ -69,6 +71,7 @@ export async function startGaleraCluster(): Promise<GaleraCluster> {
   const ports = nodes.map(({ port }) => port);
   return {
     url: `mysql://root@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/petstore`,
+    ports,
     kill: (index) => killNode(nodeAt(index)),
     rejoin: (index) => launch(nodeAt(index), members()),
     async refuseFor(ms) {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { afterFile } from '../support/engines.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { expectPromisesKept } from './expect-promises.ts';
 import { runFault } from './fault-run.ts';
 import { type GaleraCluster, hasGalera, startGaleraCluster } from './galera-cluster.ts';
@@ -29,4 +30,12 @@ describe.runIf(hasGalera() || process.env.CI === 'true')('a Galera cluster of th
     },
     120_000,
   );
+
+  test('behind one address that leads to any node: nothing wrong, lost, doubled or older than a 201', async () => {
+    const proxy = await startTcpProxy(`mysql://root@127.0.0.1:${cluster.ports[0]}/petstore`);
+    proxy.spread(cluster.ports);
+    const behind = await startGatewayProcess(proxy.url);
+    afterFile(behind.remove);
+    expectPromisesKept(await runFault(behind, { strike: () => cluster.refuseFor(500) }));
+  }, 60_000);
 });

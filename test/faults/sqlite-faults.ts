@@ -42,6 +42,6 @@ export const SQLITE_FAULTS: readonly SqliteFault[] = [
 ];
 
 /** Lets every write of a process beyond this size of a file fail, as on a full disk; the hard limit stays. */
-function limitFiles(pid: number, bytes: number | 'unlimited'): void {
+export function limitFiles(pid: number | undefined, bytes: number | 'unlimited'): void {
   execFileSync('prlimit', [`--pid=${pid}`, `--fsize=${bytes}:`]);
 }

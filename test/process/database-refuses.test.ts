@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { describe, expect, it, test } from 'vitest';
+import { limitFiles } from '../faults/sqlite-faults.ts';
 import type { Answer } from '../support/client.ts';
 import { afterFile, describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -125,18 +126,23 @@ describe('sqlite › the database refuses', () => {
   const sqlite = ENGINES[0] as TestEngine; // always there
 
   test('the file is full: writes are 503, reads go on; it heals by itself', async () => {
-    const gateway = await startGateway(sqlite);
-    const { knex } = gateway.database;
-    const [{ page_count: pages }] = await knex.raw('PRAGMA page_count');
-    await knex.raw(`PRAGMA max_page_count = ${pages}`);
-    const big = { name: 'x'.repeat(30_000), categoryId: 1 };
-    let full = await gateway.createPet(big);
-    for (let more = 0; full.status === 201 && more < 10; more++) full = await gateway.createPet(big);
-    expectUnavailable(full);
-    expectUnavailable(await gateway.createPet(big, { 'idempotency-key': 'once' }));
-    expect((await gateway.request('/v1/pets')).status).toBe(200);
-    await knex.raw('PRAGMA max_page_count = 1000000');
-    expect((await gateway.createPet(big, { 'idempotency-key': 'once' })).status).toBe(201);
+    const prepared = await prepareDatabase(sqlite);
+    const gateway = await startProcess({ DATABASE_URL: prepared.url });
+    const { ask } = connectClient(gateway.url, prepared.key);
+    expect((await ask('POST', '/v1/pets', petBody('before'))).status).toBe(201);
+    const once = { 'idempotency-key': 'once' };
+    limitFiles(gateway.child.pid, 0);
+    for (const headers of [{}, once])
+      expect((await ask('POST', '/v1/pets', petBody('full'), headers)).status).toBe(503);
+    expect((await ask('GET', '/v1/pets')).text).toContain('before');
+    limitFiles(gateway.child.pid, 'unlimited');
+    for (const headers of [{}, once]) {
+      expect((await ask('POST', '/v1/pets', petBody('full'), headers)).status).toBe(201);
+    }
+    expect([...(await prepared.countNames())]).toEqual([
+      ['before', 1],
+      ['full', 2],
+    ]);
   });
 
   test('another process holds the write lock: every answer is right or 503 within 5 s; it heals by itself', async () => {

@@ -2,6 +2,7 @@ import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
 import { afterFile, describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
 
@@ -88,9 +89,11 @@ test.each(ENGINES.filter(({ name }) => name === 'mysql'))(
       [user],
     );
     for (const { id } of rows) await root.query(`KILL ${id}`);
-    const refused = await fetch(`${gateway.url}/readyz`);
-    expect(refused.status).toBe(503);
-    pages.push(await refused.text());
+    const askRefused = async () => {
+      const answer = await fetch(`${gateway.url}/readyz`);
+      return answer.status === 503 && answer.text();
+    };
+    pages.push(await eventually(askRefused, 5000, 'it is not ready'));
     const doctor = run('cli/doctor.ts', [], env);
     expect((await doctor.exited).code).toBe(1);
     gateway.child.kill('SIGTERM');

@@ -9,6 +9,8 @@ export interface TcpProxy {
   readonly port: number;
   /** From now on new connections lead there; those that are open stay where they are. */
   move(port: number): void;
+  /** From now on each new connection leads to the next of these. */
+  spread(ports: readonly number[]): void;
   /** Drops what comes from now on, without a word, on every connection that is open; new ones work. */
   loseOpenOnes(): void;
   /** Drops, without a word, the answers to what matches; undefined drops none. */
@@ -24,7 +26,8 @@ export interface TcpProxy {
 /** Starts a way to the server of `url` that ends after the test file. */
 export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const own = new URL(url);
-  let target = Number(own.port);
+  let targets: readonly number[] = [Number(own.port)];
+  let opened = 0;
   let generation = 0;
   let swallowed: RegExp | undefined;
   let deadly: RegExp | undefined;
@@ -33,7 +36,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const server = createServer({ noDelay: true }, (client) => {
     const born = generation;
     let isSilent = false;
-    const upstream = connect({ port: target, host: '127.0.0.1', noDelay: true });
+    const upstream = connect({ port: targets[opened++ % targets.length] ?? 0, host: '127.0.0.1', noDelay: true });
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
@@ -74,7 +77,10 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     url: own.href,
     port,
     move(next) {
-      target = next;
+      targets = [next];
+    },
+    spread(ports) {
+      targets = ports;
     },
     loseOpenOnes() {
       generation++;

@@ -1,0 +1,33 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { afterFile } from '../support/engines.ts';
+import { expectHealed, expectPromisesKept } from './expect-promises.ts';
+import { runFault } from './fault-run.ts';
+import { startGatewayProcess } from './gateway-process.ts';
+import { type GroupCluster, hasGroup, startGroupCluster } from './group-cluster.ts';
+import { GROUP_FAULTS } from './group-faults.ts';
+
+if (!hasGroup()) console.warn('NOT RUN: MySQL Group Replication, because its program is not beside the repository');
+
+describe.runIf(hasGroup())('MySQL Group Replication, three members', () => {
+  let cluster: GroupCluster;
+
+  beforeAll(async () => {
+    cluster = await startGroupCluster();
+    afterFile(cluster.remove);
+  }, 300_000);
+
+  test.each(GROUP_FAULTS)(
+    '$name: nothing wrong, lost or doubled, healed, and the members agree',
+    async ({ primary, fault }) => {
+      const gateway = await startGatewayProcess(await cluster.url(primary));
+      afterFile(gateway.remove);
+      const report = await runFault(gateway, fault(cluster));
+      await gateway.remove();
+      expectPromisesKept(report);
+      expectHealed(report);
+      const [first, ...others] = await cluster.contents();
+      for (const other of others) expect(other).toEqual(first);
+    },
+    120_000,
+  );
+});
