@@ -5,7 +5,7 @@ import { isWithoutWriter } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { deadlineIn } from './deadline.ts';
 import { ApiError } from './errors.ts';
-import { createApp } from './http/app.ts';
+import { type AppParts, createApp } from './http/app.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
 import { createDeprecatedUseStore } from './keys/deprecated-use.ts';
 import { createKeyStore, type KeyStore } from './keys/key-store.ts';
@@ -20,6 +20,8 @@ export interface Gateway {
   readonly database: Database;
   readonly keys: KeyStore;
   readonly pets: PetStore;
+  /** The store of each resource, by its name. */
+  readonly stores: AppParts['stores'];
   readonly metrics: Metrics;
   /** From now on `/readyz` says 503, and every answer ends its connection. */
   drain(): void;
@@ -42,6 +44,7 @@ export async function createGateway(
 ): Promise<Gateway> {
   const database = await openDatabase(config);
   const pets = createPetStore(database);
+  const stores = { pets };
   const keys = createKeyStore(database);
   const usage = createUsage(keys, createDeprecatedUseStore(database), log);
   const metrics = createMetrics(database.poolState);
@@ -50,7 +53,7 @@ export async function createGateway(
     config,
     log,
     metrics,
-    stores: { pets },
+    stores,
     usage,
     authenticator: createAuthenticator(keys),
     checkReady: readinessCheck(database),
@@ -65,6 +68,7 @@ export async function createGateway(
     database,
     keys,
     pets,
+    stores,
     metrics,
     drain() {
       draining = true;

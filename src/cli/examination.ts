@@ -5,7 +5,7 @@ import { schemaProblems } from '../database/schema-check.ts';
 import { explainFailure } from '../failure.ts';
 import { LIMITS } from '../graphql/limits.ts';
 import { createKeyStore } from '../keys/key-store.ts';
-import { LIST_LIMIT } from '../pets/pet.ts';
+import { LIST_LIMIT } from '../schema/page-arguments.ts';
 import { openToLook, probeWrite } from './existing-database.ts';
 
 /** What a look at the database finds. */

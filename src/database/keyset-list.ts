@@ -33,7 +33,7 @@ export function createKeysetList<New, const T extends Table<New>>(
   const filters: Filter<New>[] = fieldEntries<New>(table.fields).filter(([, { index }]) => index !== undefined);
   const columns = selectList<New>(table);
   const filterValue = (query: Query, [name]: Filter<New>) =>
-    (query as Record<string, string | null | undefined>)[name] ?? null; // a filter
+    (query as Record<string, string | number | null | undefined>)[name] ?? null; // a filter
   const filtersOf = (query: Query) => filters.filter((filter) => filterValue(query, filter) !== null);
 
   const listSql = (query: Query, part = ''): string => {
@@ -57,7 +57,7 @@ export function createKeysetList<New, const T extends Table<New>>(
   const keyOf = (query: Query) => {
     const values = filters.map((filter) => {
       const value = filterValue(query, filter);
-      return value === null ? '' : `${value.length}:${value}`; // with its length: no value can look like two
+      return value === null ? '' : `${String(value).length}:${value}`; // with its length: no value can look like two
     });
     return `${query.limit} ${query.after ?? ''} ${values.join(' ')}`;
   };
@@ -96,7 +96,7 @@ export function createRowReader<New>(database: Database, table: Table<New>): Ask
   );
 }
 
-function bind([, { kind }]: Filter<never>, value: string | null): Binding {
+function bind([, { kind }]: Filter<never>, value: string | number | null): Binding {
   return value !== null && kind === 'int64' ? BigInt(value) : value;
 }
 

@@ -4,13 +4,17 @@ import type { Binding } from './prepared.ts';
 /** One field of a thing that is kept: its column and what is bound for it. */
 export interface Field<Value> {
   readonly column: string;
-  readonly kind: [NonNullable<Value>] extends [Int64] ? 'int64' : 'text';
+  readonly kind: [NonNullable<Value>] extends [Int64]
+    ? 'int64'
+    : [NonNullable<Value>] extends [number]
+      ? 'int'
+      : 'text';
   /** The index on this column and the id: lists can be filtered by the field. */
   readonly index?: string;
 }
 
 /** A field of whatever kind. */
-export type AnyField = Field<string> | Field<Int64>;
+export type AnyField = Field<string> | Field<number> | Field<Int64>;
 
 /** A thing with all its fields; what was absent is null. */
 export type Whole<New> = { readonly [Name in keyof New]-?: Exclude<New[Name], undefined> };
@@ -54,7 +58,7 @@ export function insertList<New>({ name, fields }: Table<New>): string {
 /** The values of a thing in the order of `insertList`. */
 export function toRow<New>({ fields }: Table<New>, added: New): Binding[] {
   return fieldEntries<New>(fields).map(([name, { kind }]) => {
-    const value = (added[name] ?? null) as string | null; // Field's `kind` allows nothing else
+    const value = (added[name] ?? null) as string | number | null; // Field's `kind` allows nothing else
     return value !== null && kind === 'int64' ? BigInt(value) : value;
   });
 }

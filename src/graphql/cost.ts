@@ -1,5 +1,6 @@
 import { type GraphQLArgument, type GraphQLError, OperationTypeNode, type VariableValues } from 'graphql';
 import type { FieldPlan, OperationPlan } from '../schema/plan.ts';
+import { rulesOf } from '../schema/rules.ts';
 import { LIMITS, limitError } from './limits.ts';
 
 /** The coerced arguments of a field, or the reason why it will not run. */
@@ -59,15 +60,9 @@ function lengthOf({ field }: FieldPlan, args: Arguments): number {
   return typeof limit === 'number' && isAllowed(argument, limit) ? Math.max(0, limit) : 0;
 }
 
-/** The part of a rule that is asked here, https://standardschema.dev */
-interface Rule {
-  readonly '~standard': { validate(value: unknown): { issues?: unknown } | Promise<unknown> };
-}
-
 /** Whether the argument's own rules let a value through; what they refuse never reaches the database. */
-function isAllowed({ extensions }: GraphQLArgument, value: unknown): boolean {
-  const rules = extensions['@pothos/plugin-validation'] as { schemas?: readonly Rule[] } | undefined; // the plugin's own place
-  return (rules?.schemas ?? []).every((rule) => {
+function isAllowed(argument: GraphQLArgument, value: unknown): boolean {
+  return rulesOf(argument).every((rule) => {
     const result = rule['~standard'].validate(value);
     return result instanceof Promise || result.issues === undefined;
   });

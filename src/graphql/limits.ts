@@ -10,9 +10,11 @@ import {
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
+import { LIST_LIMIT } from '../schema/page-arguments.ts';
 import { schema } from '../schema/schema.ts';
 
-const ANIMALS_MOST = 500;
+/** Five of the largest pages. */
+const ANIMALS_MOST = 5 * LIST_LIMIT.most;
 
 /** The leaves of the type that has most of them: what an animal asked for as a whole writes. */
 const LEAVES_MOST = Math.max(

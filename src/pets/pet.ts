@@ -43,9 +43,6 @@ export function canonicalPet(newPet: NewPet): unknown[] {
   return [...[name, categoryId, status].map((first) => first?.[1]), ...later.filter(([, value]) => value !== null)];
 }
 
-/** How many animals one list may have. */
-export const LIST_LIMIT = { least: 1, most: 100, fallback: 20 } as const;
-
 /** A name is text that UTF-8 can carry: a lone surrogate (half a character) cannot be stored byte for byte. */
 export function isPetName(name: string): boolean {
   return name.isWellFormed();

@@ -1,6 +1,7 @@
 import {
   GraphQLEnumType,
   GraphQLID,
+  GraphQLInt,
   type GraphQLObjectType,
   type GraphQLOutputType,
   GraphQLString,
@@ -41,6 +42,7 @@ export function planLeaf(
 function leafWriter(type: GraphQLOutputType): LeafPlan['writeJson'] | undefined {
   if (type === GraphQLID) return (id) => `"${id}"`; // an Int64: digits need no escaping
   if (type === GraphQLString) return JSON.stringify;
+  if (type === GraphQLInt) return writeInt;
   if (!(type instanceof GraphQLEnumType)) return undefined;
   const words = new Map(type.getValues().map(({ name, value }) => [value, `"${name}"`]));
   return (value) => {
@@ -48,4 +50,10 @@ function leafWriter(type: GraphQLOutputType): LeafPlan['writeJson'] | undefined 
     if (word === undefined) throw new Error(`A resolver gave a value that ${type.name} does not have.`);
     return word;
   };
+}
+
+/** https://spec.graphql.org/September2025/#sec-Int.Result-Coercion */
+function writeInt(value: unknown): string {
+  if (typeof value !== 'number' || (value | 0) !== value) throw new Error('A resolver gave a value that is no Int.');
+  return String(value);
 }

@@ -1,7 +1,9 @@
 import * as z from 'zod/mini';
-import { LIST_LIMIT } from '../pets/pet.ts';
 import { builder } from './builder.ts';
 import { int64Id } from './int64-id.ts';
+
+/** How many things one list may have. */
+export const LIST_LIMIT = { least: 1, most: 100, fallback: 20 } as const;
 
 const { least, most, fallback } = LIST_LIMIT;
 const limitRule = `must be an integer from ${least} to ${most}`;

@@ -6,11 +6,15 @@ import { originalError } from './compile.ts';
 /** JSON Schema keywords, such as `minimum`. */
 export type Bounds = Readonly<Record<string, unknown>>;
 
-/** What of the rules of an argument or an input field JSON Schema can say. */
-export function boundsOf({ extensions }: GraphQLArgument | GraphQLInputField): Bounds {
+/** The rules of an argument or an input field. */
+export function rulesOf({ extensions }: GraphQLArgument | GraphQLInputField): readonly z.core.$ZodType[] {
   // Where Pothos keeps them, https://pothos-graphql.dev/docs/plugins/validation
-  const rules = (extensions['@pothos/plugin-validation'] as { schemas?: z.core.$ZodType[] } | undefined)?.schemas ?? [];
-  const bounds = rules.map((rule) => {
+  return (extensions['@pothos/plugin-validation'] as { schemas?: z.core.$ZodType[] } | undefined)?.schemas ?? [];
+}
+
+/** What of the rules of an argument or an input field JSON Schema can say. */
+export function boundsOf(input: GraphQLArgument | GraphQLInputField): Bounds {
+  const bounds = rulesOf(input).map((rule) => {
     const { $schema, type, ...keywords } = z.toJSONSchema(rule, { unrepresentable: 'any', io: 'input' });
     return keywords;
   });

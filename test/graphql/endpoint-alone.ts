@@ -9,9 +9,9 @@ import type { planOperation } from '../../src/schema/plan.ts';
 import { afterFile } from '../support/engines.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
-/** Serves the GraphQL endpoint alone, on a gateway's store, with plans of its own; gives its address. */
+/** Serves the GraphQL endpoint alone, on a gateway's stores, with plans of its own; gives its address. */
 export async function serveEndpoint(
-  { pets, metrics }: Pick<TestGateway, 'pets' | 'metrics'>,
+  { stores, metrics }: Pick<TestGateway, 'stores' | 'metrics'>,
   plan?: typeof planOperation,
 ): Promise<string> {
   const log = createLog('silent');
@@ -22,7 +22,7 @@ export async function serveEndpoint(
   });
   app.use(graphqlErrorBody({ log, metrics }));
   const endpoint = createGraphqlEndpoint({
-    stores: { pets },
+    stores,
     log,
     metrics,
     bodyLimitBytes: 4 * 2 ** 20,

@@ -3,8 +3,12 @@ import {
   findSchemaChanges,
   type GraphQLArgument,
   type GraphQLNamedType,
+  type GraphQLObjectType,
+  getNamedType,
+  getNullableType,
   isEnumType,
   isInputObjectType,
+  isListType,
   isObjectType,
 } from 'graphql';
 import { expect, test } from 'vitest';
@@ -39,6 +43,13 @@ function* partsOf(type: GraphQLNamedType): Generator<[string, { description?: st
   }
 }
 
+/** The fields of a type that give lists of objects, with their arguments. */
+function listsOf(type: GraphQLObjectType): [string, readonly GraphQLArgument[]][] {
+  return Object.values(type.getFields())
+    .filter(({ type: given }) => isListType(getNullableType(given)) && isObjectType(getNamedType(given)))
+    .map(({ name, args }) => [`${type.name}.${name}`, args]);
+}
+
 test('the schema keeps every promise of the contract; it may make more', () => {
   const additions = /^(?:TYPE|FIELD|OPTIONAL_(?:ARG|INPUT_FIELD))_ADDED$|^DESCRIPTION_CHANGED$/;
   const changes = findSchemaChanges(buildSchema(CONTRACT), schema).filter(({ type }) => !additions.test(type));
@@ -54,6 +65,15 @@ test('the deprecation of pet names the day of its removal and the replacement', 
     /removal.* 5 December 2030.*pets\(status:\)/,
   );
 });
+
+test.each(ownTypes.filter(isObjectType).flatMap(listsOf))(
+  'the list %s has an end, and a way on',
+  (coordinate, args) => {
+    const names = args.map(({ name }) => name);
+    const wanted = `${coordinate} takes pageArguments(…): the cost of a request counts the limit of each list`;
+    expect(names, wanted).toEqual(expect.arrayContaining(['limit', 'after']));
+  },
+);
 
 test('nothing else is deprecated', () => {
   expect(printedSchema().match(/@deprecated/g)).toHaveLength(1);

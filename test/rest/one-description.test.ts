@@ -81,7 +81,8 @@ describeEachEngine('the table and HTTP', (engine) => {
     const headers = { origin: 'https://app.example', 'access-control-request-method': 'GET' };
     const answer = await gateway().call('OPTIONS', '/v1/pets', { headers });
     const allowed = answer.headers.get('access-control-allow-methods')?.split(',') ?? [];
-    expect(allowed).toEqual(expect.arrayContaining([...REST_METHODS]));
+    const left = REST_METHODS.filter((method) => !allowed.includes(method));
+    expect(left, 'METHODS of src/http/app.ts, which CORS allows, leaves out methods of the table').toEqual([]);
   });
 
   test.each([...new Set(OPERATIONS.map(({ path }) => path))])('Allow of %s has its methods and HEAD', async (path) => {

@@ -6,7 +6,8 @@ import { type Answer, send } from './client.ts';
 import { afterFile, type TestEngine } from './engines.ts';
 
 /** A gateway that listens on a free port, with an API key; it ends after the test file. */
-export interface TestGateway extends Pick<Gateway, 'database' | 'keys' | 'pets' | 'metrics' | 'app' | 'drain'> {
+export interface TestGateway
+  extends Pick<Gateway, 'database' | 'keys' | 'pets' | 'stores' | 'metrics' | 'app' | 'drain'> {
   readonly url: string;
   readonly port: number;
   /** A valid API key. */

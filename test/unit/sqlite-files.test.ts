@@ -6,6 +6,7 @@ import { connectDatabase } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
 import { prepareFiles } from '../../src/database/sqlite-files.ts';
 import { deadlineIn } from '../../src/deadline.ts';
+import type { Int64 } from '../../src/int64.ts';
 import { createPetStore } from '../../src/pets/pet-store.ts';
 import { samplePet } from '../../src/pets/sample-pets.ts';
 import { temporaryFolder } from '../support/engines.ts';
@@ -19,7 +20,7 @@ async function useDatabase(filename: string): Promise<Record<string, string>> {
     await migrateUp(database);
     const pets = createPetStore(database);
     await pets.addPet(samplePet(0), null, deadlineIn());
-    await pets.listPets({ limit: 1, after: null, status: null }, deadlineIn());
+    await pets.getPet('1' as Int64, deadlineIn());
     const folder = join(filename, '..');
     return Object.fromEntries(readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]));
   } finally {
