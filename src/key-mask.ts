@@ -7,9 +7,14 @@ const KEY = /petstore_\w+/g;
  */
 const LONG_WORD = /(?:[\dA-Za-z]|%(?:25)*[3-7][\dA-Fa-f]){30,}/g;
 
+/** A text that nobody encoded, such as a value of JSON, with every API key in it replaced: for messages. */
+export function maskPlainKeys(text: string): string {
+  return text.replace(KEY, 'petstore_***');
+}
+
 /** A text from a URL, with whatever may be an API key in it replaced by `***`: for logs and messages. */
 export function maskKeys(text: string): string {
-  return text.replace(KEY, 'petstore_***').replace(LONG_WORD, '***');
+  return maskPlainKeys(text).replace(LONG_WORD, '***');
 }
 
 /** Whether a text holds what looks like an API key. */

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { toApiError } from '../errors.ts';
 import { harmless, type Logger } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
+import { oneAtATime } from './pipeline.ts';
 import { refuse } from './refusal.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -14,8 +15,13 @@ export type Serve = (request: IncomingMessage, answer: ServerResponse) => Promis
  * see it. Whatever `serve` throws, or an answer that cannot be written, goes to the log and no further.
  */
 export function guardDoor(serve: Serve, log: Logger): RequestListener {
+  const serveInTurn = oneAtATime(harmless(log, serveOne));
   return harmless(log, (request, answer) => {
     answer.on('error', ignore).on('timeout', endStalled);
+    serveInTurn(request, answer);
+  });
+
+  function serveOne(request: IncomingMessage, answer: ServerResponse): void {
     try {
       readRequestTarget(request);
     } catch (thrown) {
@@ -29,7 +35,7 @@ export function guardDoor(serve: Serve, log: Logger): RequestListener {
       answer.destroy(); // nobody else will end it
       log.error({ err: error }, 'a request could not be served');
     });
-  });
+  }
 }
 
 /** Who is not there any more needs no answer; the request log says that it was aborted. */

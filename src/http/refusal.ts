@@ -36,8 +36,8 @@ export function refuse(answer: ServerResponse, error: ApiError, requestId: strin
 }
 
 /** Answers, in the app's place, a request whose body will not come whole: the connection ends with the refusal. */
-export function refuseAndEnd(answer: ServerResponse, error: ApiError): void {
+export function refuseAndEnd(answer: ServerResponse, error: ApiError, requestId: string): void {
   answer.shouldKeepAlive = false;
   answer.once('finish', () => answer.req.destroy());
-  refuse(answer, error, String(answer.getHeader('X-Request-Id'))); // the app has given it, and writes its line in the log
+  refuse(answer, error, requestId);
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import { rawRefusal, refuseAndEnd } from '../http/refusal.ts';
+import { requestIdOf } from '../http/request-id.ts';
 import { harmless, type Logger } from '../log.ts';
 
 interface ParserError extends NodeJS.ErrnoException {
@@ -22,6 +23,13 @@ export function watchSockets(server: Server, log: Logger): void {
     socket.end(rawRefusal(error, requestId, isHead), () => socket.destroy());
     log.info({ requestId, status: error.status, reason: error.message }, 'request refused unread');
   };
+  const refuseRest = (answer: ServerResponse, error: ApiError) => {
+    const given = answer.getHeader('X-Request-Id');
+    if (given !== undefined) return refuseAndEnd(answer, error, String(given)); // the app writes its line in the log
+    const requestId = requestIdOf(answer.req.headers); // it waits for its turn, see `oneAtATime`
+    refuseAndEnd(answer, error, requestId);
+    log.info({ requestId, status: error.status, reason: error.message }, 'request refused unread');
+  };
   server.on('connection', (socket) => socket.on('error', () => {})); // a connection that breaks is nobody's fault
   server.prependListener('request', (request, answer) => answers.set(request.socket, answer));
   server.on(
@@ -36,7 +44,7 @@ export function watchSockets(server: Server, log: Logger): void {
       else if (answer.req.complete) answer.once('close', answerFault);
       // Nothing may be mixed into an answer that is being sent.
       else if (answer.headersSent || !socket.writable) socket.destroy();
-      else refuseAndEnd(answer, parserRefusal(error.code));
+      else refuseRest(answer, parserRefusal(error.code));
     }),
   );
   server.on(

@@ -49,7 +49,7 @@ export function createRestAdapter(settings: RestSettings): Middleware {
     if (place && handler) return handler(ctx, place.inPath);
     // Authentication comes first: who has no key does not learn which paths and methods exist.
     return admission.admit(ctx, () => {
-      if (place) throw otherMethod(path, place.handlers.keys());
+      if (place) throw otherMethod(place.path, place.handlers.keys());
       return next();
     });
   };

@@ -1,15 +1,22 @@
+import { maskKeys, maskPlainKeys } from '../key-mask.ts';
+
 /** How many characters of an input a message quotes at most. */
 const QUOTED_MAX = 100;
+/** How much of a longer one is looked at. */
+const READ_MAX = 400;
 const CUT_PAIR = /[\ud800-\udbff]$/;
 // What would break the line of a message, or turn the direction of its text.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
-/** How an API key begins: one that was pasted into the wrong place is not sent back. */
-const KEY = /petstore_\w+/g;
 
-/** A text of an input as a message quotes it: its first 100 characters, well-formed and on one line. */
+/**
+ * A text of an input as a message quotes it: its first 100 characters, well-formed and on one line. An API key that was
+ * pasted into the wrong place is not sent back, encoded once too often or not.
+ */
 export function quoteInput(text: string): string {
-  const start = text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX).replace(CUT_PAIR, '')}…` : text;
-  return start.toWellFormed().replace(UNPRINTABLE, '\ufffd').replace(KEY, 'petstore_***');
+  const read = text.slice(0, READ_MAX); // masked first: a part of a key is not known as one
+  const masked = read.includes('%') ? maskKeys(read) : maskPlainKeys(read);
+  const start = masked.length > QUOTED_MAX ? `${masked.slice(0, QUOTED_MAX).replace(CUT_PAIR, '')}…` : masked;
+  return start.toWellFormed().replace(UNPRINTABLE, '\ufffd');
 }
 
 /** What came as a JSON value (see `parseJson`), as a message names it. */

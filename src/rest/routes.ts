@@ -8,6 +8,8 @@ export type Handler = (ctx: Context, inPath: InPath) => unknown;
 
 /** The methods of a path, and the parameters in it. */
 export interface Place {
+  /** The path as the table has it, with its parameters in braces. */
+  readonly path: string;
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly inPath: InPath;
 }
@@ -25,18 +27,18 @@ export interface Route {
  */
 export function createRoutes(routes: readonly Route[]): (path: string) => Place | undefined {
   const fixed = new Map<string, Place>();
-  const patterns: { pattern: RegExp; handlers: ReadonlyMap<string, Handler> }[] = [];
+  const patterns: { pattern: RegExp; path: string; handlers: ReadonlyMap<string, Handler> }[] = [];
   for (const [path, handlers] of handlersByPath(routes)) {
     const pattern = path.replace(/[^\w/{}-]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
-    if (pattern.includes('(?<')) patterns.push({ pattern: new RegExp(`^${pattern}$`), handlers });
-    else fixed.set(path, { handlers, inPath: {} });
+    if (pattern.includes('(?<')) patterns.push({ pattern: new RegExp(`^${pattern}$`), path, handlers });
+    else fixed.set(path, { path, handlers, inPath: {} });
   }
   return (path) => {
     const place = fixed.get(path);
     if (place !== undefined) return place;
-    for (const { pattern, handlers } of patterns) {
+    for (const { pattern, path: known, handlers } of patterns) {
       const groups = pattern.exec(path)?.groups;
-      if (groups !== undefined) return { handlers, inPath: decodeAll(groups) };
+      if (groups !== undefined) return { path: known, handlers, inPath: decodeAll(groups) };
     }
     return undefined;
   };

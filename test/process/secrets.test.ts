@@ -41,6 +41,27 @@ describeEachEngine('secrets', (engine: TestEngine) => {
     await ask('/v1/pets', { method: 'POST', headers: json, body: `{"categoryId":"${key}"}` });
     await ask('/graphql', { method: 'POST', headers: json, body: '{"query":"{ pet(id: 1) { id } }"}' });
     await ask('/graphql', { method: 'POST', headers: json, body: '{"query":"{ nothing }"}' });
+    for (const method of ['PUT', 'DELETE']) await ask(`/v1/pets/${key}`, { method });
+    // Encoded once too often, and behind so much that a quotation is cut within it.
+    await ask(`/v1/pets?status=petstor%2565_${key.slice(9)}`);
+    for (const before of ['', 'x'.repeat(60)]) await ask(`/v1/pets?status=${before}${key}`);
+    for (const [query, variables] of [
+      [`{ ${key} }`, {}],
+      [`{ pets(status: ${key}) { id } }`, {}],
+      [`query ${key} { __typename } query b { __typename }`, {}],
+      [`{ "${key}" }`, {}],
+      ['query ($v: ID!) { pet(id: $v) { id } }', { v: [key] }],
+      ['query ($v: ID!) { pet(id: $v) { id } }', { v: ['x'.repeat(30), key] }],
+      ['query ($v: PetStatus) { pets(status: $v) { id } }', { v: key }],
+      ['mutation ($v: NewPetInput!) { addPet(input: $v) { id } }', { v: { name: 'a', categoryId: 1, [key]: 1 } }],
+    ] as const) {
+      await ask('/graphql', { method: 'POST', headers: json, body: JSON.stringify({ query, variables }) });
+      await ask('/graphql', {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify({ query, variables, operationName: key }),
+      });
+    }
     await ask('/v1/pets', { headers: { authorization: `Bearer ${key}${key}` } });
     await ask('/v1/pets', { headers: { authorization: `Basic ${key}` } });
     await ask('/v1/pets', { headers: { 'x-request-id': key, traceparent: key } });
