@@ -56,7 +56,7 @@ export async function createGateway(
     stores,
     usage,
     authenticator: createAuthenticator(keys),
-    checkReady: readinessCheck(database),
+    checkReady: readinessCheck(database, config.migrateOnStart),
     isDraining: () => draining,
     collectMetrics: collectMetrics ?? (() => metrics.registry.metrics()),
   });
@@ -97,11 +97,12 @@ async function openDatabase(config: Config): Promise<Database> {
 const PROBE_MS = 1500;
 
 /**
- * Ready: the database answers, and no migration is pending; the second is asked until it is so once. A server that is the
- * only one and takes no writes still answers reads: that is told, and is no reason to send readers away.
+ * Ready: the database answers, and no migration is pending; the second is asked until it is so once, unless the start has
+ * seen to it. A server that is the only one and takes no writes still answers reads: that is told, and is no reason to send
+ * readers away.
  */
-function readinessCheck(database: Database): () => Promise<{ database: string }> {
-  let schemaIsCurrent = false;
+function readinessCheck(database: Database, hasMigrated: boolean): () => Promise<{ database: string }> {
+  let schemaIsCurrent = hasMigrated;
   const unavailable = (message: string, cause: unknown) => new ApiError('service_unavailable', message, { cause });
   return async () => {
     try {

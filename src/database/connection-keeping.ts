@@ -71,18 +71,12 @@ export function createFreeConnections<Connection extends object>(
   };
 }
 
-/** A connection in use, and since when, in ms of `performance.now()`. */
-export interface Lease<Connection> {
-  readonly connection: Connection;
-  readonly since: number;
-}
-
 /** Connections in use, each until a deadline. */
 export interface Leases<Connection> {
   begin(connection: Connection, deadline: Deadline): Connection;
   /** False when it had ended before. */
   end(connection: Connection): boolean;
-  list(): readonly Lease<Connection>[];
+  list(): readonly Connection[];
   size(): number;
 }
 
@@ -91,7 +85,7 @@ export function createLeases<Connection extends object>(
   destroy: PoolParts<Connection>['destroy'],
   overdue: (connection: Connection) => void,
 ): Leases<Connection> {
-  const leases = new Map<Connection, { readonly since: number; readonly timer: NodeJS.Timeout }>();
+  const leases = new Map<Connection, NodeJS.Timeout>();
   const giveUp = (connection: Connection) => {
     destroy(connection, poolError('POOL_TIMEOUT', 'the database did not answer in time'));
     overdue(connection);
@@ -99,14 +93,14 @@ export function createLeases<Connection extends object>(
   return {
     begin(connection, deadline) {
       const timer = setTimeout(giveUp, Math.min(remainingMs(deadline), TIMER_MAX_MS), connection);
-      leases.set(connection, { since: performance.now(), timer });
+      leases.set(connection, timer);
       return connection;
     },
     end(connection) {
-      clearTimeout(leases.get(connection)?.timer);
+      clearTimeout(leases.get(connection));
       return leases.delete(connection);
     },
-    list: () => Array.from(leases, ([connection, { since }]) => ({ connection, since })),
+    list: () => [...leases.keys()],
     size: () => leases.size,
   };
 }

@@ -1,5 +1,5 @@
 import type { Deadline } from '../deadline.ts';
-import { createFreeConnections, createLeases, IDLE_MS, type Lease, type PoolParts } from './connection-keeping.ts';
+import { createFreeConnections, createLeases, IDLE_MS, type PoolParts } from './connection-keeping.ts';
 import { createOpener } from './connection-opener.ts';
 import { createConnectionQueue } from './connection-queue.ts';
 import { poolError } from './pool-error.ts';
@@ -15,8 +15,8 @@ export interface ConnectionPool<Connection> {
   release(connection: Connection): void;
   /** From now on gives out none that was opened before. */
   leave(): void;
-  /** The connections in use, and since when (in ms of `performance.now()`). */
-  inUse(): readonly Lease<Connection>[];
+  /** The connections in use. */
+  inUse(): readonly Connection[];
   state(): { used: number; free: number; waiting: number };
   /** Takes no further users, waits for those there are, then ends every connection. */
   close(): Promise<void>;

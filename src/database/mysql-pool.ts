@@ -18,8 +18,9 @@ import { createWritableHost } from './writable-host.ts';
 
 /** Connections to the server that takes writes. */
 export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'release' | 'close' | 'state'> {
-  /** As a pool's; `isOneStatement`: from now until its release the connection waits for the answer to a statement. */
-  acquire(deadline: Deadline, isOneStatement?: boolean): Promise<Connection>;
+  acquire(deadline: Deadline): Promise<Connection>;
+  /** Asks the server on a connection in use; an answer that the network has lost is not waited for until the deadline. */
+  ask<Answer>(connection: Connection, question: () => Promise<Answer>): Promise<Answer>;
   /** Draws what follows from an error that work on a connection met. */
   judge(connection: Connection, error: unknown): void;
   /** Whether the server of the last session takes writes. */
@@ -46,7 +47,8 @@ interface Kept extends MysqlSession {
   readonly server: Server;
   readonly expiresAt: number;
   heardAt: number;
-  isOneStatement: boolean;
+  /** Since when it waits for the answer to a statement, in ms of `performance.now()`. */
+  askedAt: number | undefined;
 }
 
 /**
@@ -81,14 +83,23 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
   });
 
   const waiting = () =>
-    pool.inUse().flatMap(({ connection, since }) => {
+    pool.inUse().flatMap((connection) => {
       const session = sessions.get(connection);
-      return session?.isOneStatement ? [{ session, since }] : [];
+      return session?.askedAt === undefined ? [] : [{ session, since: session.askedAt }];
     });
   const stopWatch = watchForLost(waiting, openWritable, pool.leave);
 
   return {
     ...checkRoles(pool, { sessionOf: (connection) => sessions.get(connection), suspectBefore: () => suspectBefore }),
+    async ask(connection, question) {
+      const session = sessions.get(connection);
+      if (session) session.askedAt = performance.now();
+      try {
+        return await question();
+      } finally {
+        if (session) session.askedAt = undefined;
+      }
+    },
     judge(connection, error) {
       if (!isHostLost(error) || sessions.get(connection)?.role !== 'writable') return;
       // A member that has lost its cluster refuses ROLLBACK, too, and keeps the transaction: the next one's write would
@@ -112,7 +123,7 @@ function keep(session: MysqlSession, current: Kept | undefined): Kept {
   const server = isSame && current ? current.server : { askedAt: now };
   server.askedAt = now;
   const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
-  return { ...session, server, expiresAt: now + lifetimeMs, heardAt: now, isOneStatement: false };
+  return { ...session, server, expiresAt: now + lifetimeMs, heardAt: now, askedAt: undefined };
 }
 
 /** A pool's `acquire` and `release` that ask the server now and then whether it still takes writes. */
@@ -130,12 +141,11 @@ function checkRoles(
   };
   const isDue = (kept: Kept, ms: number) => kept.role === 'writable' && performance.now() - kept.server.askedAt > ms;
   return {
-    async acquire(deadline, isOneStatement = false) {
+    async acquire(deadline) {
       for (;;) {
         const connection = await pool.acquire(deadline);
         const kept = sessionOf(connection);
         if (kept === undefined) return connection;
-        kept.isOneStatement = isOneStatement;
         if (kept.heardAt >= suspectBefore() && !isDue(kept, ROLE_TRUSTED_MS)) return connection;
         if (await checkRole(kept, Math.min(remainingMs(deadline), ROLE_LIMIT_MS))) return connection;
         pool.release(connection);

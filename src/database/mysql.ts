@@ -33,9 +33,9 @@ export function createMysqlClient(
 
   /** Runs `work` on a connection; an error that leaves its state unsure ends it. */
   const onConnection = async <Result>(deadline: Deadline, work: (connection: Connection) => Promise<Result>) => {
-    const connection = await pool.acquire(deadline, true);
+    const connection = await pool.acquire(deadline);
     try {
-      return await work(connection);
+      return await pool.ask(connection, () => work(connection));
     } catch (error) {
       pool.judge(connection, error);
       throw error;
@@ -53,7 +53,6 @@ export function createMysqlClient(
     /** Knex on mysql2, with our session and pool. */
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
-
       readonly poolState = pool.state;
 
       /** Ours stands in for Knex's. */
@@ -62,11 +61,9 @@ export function createMysqlClient(
       override acquireConnection(): Promise<Connection> {
         return pool.acquire(currentDeadline());
       }
-
       override async releaseConnection(connection: Connection): Promise<void> {
         pool.release(connection);
       }
-
       override destroy(): Promise<void> {
         return pool.close();
       }
@@ -74,7 +71,7 @@ export function createMysqlClient(
       override async _query(connection: Connection, query: { sql: string }): Promise<unknown> {
         try {
           if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(currentDeadline());
-          return await super._query(connection, query);
+          return await pool.ask(connection, () => super._query(connection, query));
         } catch (error) {
           pool.judge(connection, error);
           // What was not committed is rolled back with its connection; what could not be rolled back must not stay open.
@@ -88,6 +85,11 @@ export function createMysqlClient(
         return onConnection(deadline, (connection) =>
           executePrepared<RowDataPacket[]>(connection, sql, bindings, NO_LIMIT),
         );
+      }
+
+      /** As `insertPrepared`, on a connection that is held for a transaction. */
+      insertOn(connection: Connection, into: string, rows: readonly (readonly Binding[])[], deadline: Deadline) {
+        return pool.ask(connection, () => insertRows(connection, into, rows, remainingMs(deadline)));
       }
 
       /** The ids that one prepared INSERT gives its rows, in their order. */

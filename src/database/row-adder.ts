@@ -1,11 +1,9 @@
 import type { Knex } from 'knex';
-import { type Deadline, remainingMs } from '../deadline.ts';
+import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import type { Database } from './connect.ts';
-import { insertRows } from './mysql-prepared.ts';
 import type { Binding } from './prepared.ts';
-import { insertOneByOne } from './sqlite-connection.ts';
 import { insertList, type Table, toRow } from './table.ts';
 import { type Ask, sendTogether, travelRules } from './together.ts';
 
@@ -48,11 +46,7 @@ export function createRowAdder<New>(database: Database, table: Table<New>): RowA
     async addWithin(transaction, added, deadline) {
       const rows = await toRows(added, async (sql) => (await transaction.raw(sql))[0]);
       const connection = await transaction.client.acquireConnection(); // the transaction's own; Knex types it as any
-      const ids =
-        database.engine === 'mysql'
-          ? await insertRows(connection, into, rows, remainingMs(deadline))
-          : insertOneByOne(connection, into, rows);
-      return ids as Int64[]; // the database's own AUTO_INCREMENT
+      return transaction.client.insertOn(connection, into, rows, deadline); // ours, on both engines
     },
     bytesOf,
   };

@@ -5,7 +5,14 @@ import type { Knex } from 'knex';
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import { poolError } from './pool-error.ts';
 import type { Binding } from './prepared.ts';
-import { insertInTransaction, openSqlite, readExactRows, readRows, whenFree } from './sqlite-connection.ts';
+import {
+  insertInTransaction,
+  insertOneByOne,
+  openSqlite,
+  readExactRows,
+  readRows,
+  whenFree,
+} from './sqlite-connection.ts';
 import { prepareFiles } from './sqlite-files.ts';
 import { createSqliteWrites, type SqliteWrites } from './sqlite-writes.ts';
 
@@ -88,6 +95,11 @@ class NodeSqliteClient extends BetterSqlite3Client {
     if (this.#isMemory) return this.#onOwnConnection((connection) => insertInTransaction(connection, into, rows));
     this.#writes ??= createSqliteWrites(this.connectionSettings.filename);
     return this.#writes.insert(into, rows);
+  }
+
+  /** As `insertPrepared`, on a connection that is held for a transaction. */
+  insertOn(connection: DatabaseSync, into: string, rows: readonly (readonly Binding[])[]): string[] {
+    return insertOneByOne(connection, into, rows);
   }
 
   override async destroy(callback?: (error?: unknown) => void): Promise<void> {

@@ -145,6 +145,18 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     }
   });
 
+  test('a migration whose statement gets no answer ends soon, and is whole after the next one', async () => {
+    const proxy = await startTcpProxy(await engine.freshDatabase());
+    const database = openDatabase(proxy.url);
+    proxy.swallowAnswersTo(/CREATE TABLE IF NOT EXISTS api_keys/);
+    const { ms, code } = await timed(migrateUp(database));
+    expect(code).toBe('service_unavailable');
+    expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+    proxy.swallowAnswersTo(undefined);
+    await migrateUp(database);
+    expect(await schemaProblems(database)).toEqual([]);
+  });
+
   test.each([0, 1, 2, 3, 4, 5, 6])(
     'a migration that is cut at statement %d is whole after the next one',
     async (cutAt) => {

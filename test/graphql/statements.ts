@@ -1,19 +1,11 @@
 import type { TestGateway } from '../support/gateway.ts';
+import { watchStatements } from '../support/statements.ts';
 
 /** Counts, from now on, the statements about animals that a gateway sends to its database. */
-export function countPetStatements({ database: { knex } }: TestGateway): () => number {
+export function countPetStatements({ database }: TestGateway): () => number {
   let count = 0;
-  const note = (sql: string) => {
+  watchStatements(database, (sql) => {
     if (/\bpets\b/.test(sql)) count++;
-  };
-  knex.on('query', ({ sql }: { sql: string }) => note(sql));
-  const { client } = knex; // Knex types it as any
-  for (const method of ['queryPrepared', 'insertPrepared']) {
-    const original = client[method].bind(client);
-    client[method] = (sql: string, bindings: unknown) => {
-      note(sql); // a prepared statement makes no 'query' event
-      return original(sql, bindings);
-    };
-  }
+  });
   return () => count;
 }

@@ -2,17 +2,16 @@ import { beforeAll, expect, it, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/keys/api-key.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { watchStatements } from '../support/statements.ts';
 
 /** The statements on `api_keys` that `work` makes the gateway send. */
 async function keyStatements({ database }: TestGateway, work: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
-  const note = ({ sql }: { sql: string }) => {
+  watchStatements(database, (sql) => {
     if (sql.includes('api_keys')) statements.push(sql);
-  };
-  database.knex.on('query', note);
+  });
   await work();
-  database.knex.removeListener('query', note);
-  return statements;
+  return [...statements]; // without those of what comes later
 }
 
 const ask = ({ url }: TestGateway, authorization: string) =>

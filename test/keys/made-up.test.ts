@@ -4,13 +4,14 @@ import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
+import { watchStatements } from '../support/statements.ts';
 
 /** An authenticator on a clock of the test's own, and the queries it has sent. */
 async function prepare(engine: Parameters<typeof prepareDatabase>[0]) {
   const { database, keys, key } = await prepareDatabase(engine);
   const clock = { now: 1000 };
   const queries: string[] = [];
-  database.knex.on('query', ({ sql }: { sql: string }) => queries.push(sql));
+  watchStatements(database, (sql) => queries.push(sql));
   const authenticator = createAuthenticator(keys, () => clock.now);
   const outcome = (bearer: string) =>
     authenticator.lookUp(`Bearer ${bearer}`).then(
@@ -31,6 +32,7 @@ describeEachEngine('API keys › made-up ones', (engine) => {
     }
     expect(outcomes.filter((code) => code === 'unauthorized')).toHaveLength(100);
     expect(outcomes.filter((code) => code === 'too_many_requests')).toHaveLength(300);
+    expect(queries.length).toBeGreaterThanOrEqual(100);
     expect(queries.length).toBeLessThanOrEqual(101); // and the one that learns which keys there are
     clock.now += 100_000; // nothing of it is believed any more
     for (let round = 0; round < 10; round++)

@@ -150,11 +150,21 @@ describe('sqlite › the database refuses', () => {
     const gateway = await startProcess({ DATABASE_URL: prepared.url });
     const clients = Array.from({ length: 3 }, () => connectClient(gateway.url, prepared.key));
     await Promise.all(clients.map(({ ask }) => ask('GET', '/v1/pets')));
+    const reader = await prepared.keys.create({ name: 'reader', expiresAt: null });
     const holder = new DatabaseSync(prepared.url.slice('sqlite:'.length));
     holder.exec('BEGIN IMMEDIATE');
-    const answers = await Promise.all(
-      clients.map(({ ask }, number) => ask('POST', '/v1/pets', petBody(`locked-${number}`))),
+    const creating = clients.map(({ ask }, number) =>
+      ask('POST', '/v1/pets', petBody(`locked-${number}`), number === 0 ? { 'idempotency-key': 'locked' } : {}),
     );
+    await delay(100);
+    // What only reads waits for no write: the look-up of another key, and readiness.
+    const another = connectClient(gateway.url, reader.key);
+    for (const path of ['/v1/pets', '/readyz']) {
+      const { status, ms } = await another.ask('GET', path);
+      expect([path, status]).toEqual([path, 200]);
+      expect(ms).toBeLessThan(1000);
+    }
+    const answers = await Promise.all(creating);
     holder.exec('ROLLBACK');
     holder.close();
     expect(answers.map(({ status }) => status)).toEqual(clients.map(() => 503));

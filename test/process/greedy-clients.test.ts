@@ -13,6 +13,7 @@ import { startGateway } from '../support/gateway.ts';
 import { connectClient, eventually, readFootprint } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
+import { watchStatements } from '../support/statements.ts';
 
 const [sqlite] = ENGINES as [TestEngine]; // always there; connections are the same on each engine
 /** Each would hold some 13 MB, were the answer made anew for it. */
@@ -91,7 +92,7 @@ test('an immutable asset is compared, and HEAD answered, without being loaded', 
 test('readiness, metrics and the landing page do their work at most once a second, for all who ask', async () => {
   const gateway = await startGateway(sqlite);
   let queries = 0;
-  gateway.database.knex.on('query', () => queries++);
+  watchStatements(gateway.database, () => queries++);
   const startedAt = performance.now();
   const paths = ['/readyz', '/', '/metrics'];
   const answers = await Promise.all(

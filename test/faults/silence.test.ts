@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import type { Answer } from '../support/client.ts';
+import { ENGINES } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+const ANSWERED_WITHIN_MS = 5500;
+const HEALED_WITHIN_MS = 2000;
+/** The server is asked whether it still works on what is silent. */
+const FOUND_WITHIN_MS = 3000;
+
+/** What a request may ask of the database, by its text on the way there; a prepared one by its values. */
+const ROUND_TRIPS: readonly (readonly [what: string, pattern: RegExp])[] = [
+  ['set-up: the look at the server', /SHOW GLOBAL VARIABLES/],
+  ['set-up: SET SESSION', /SET SESSION/],
+  ['the look-up of a key', /FROM api_keys/],
+  ['the size of a packet', /max_allowed_packet/],
+  ['a plain create', /plain 1\b/],
+  ['the look for a record', /FROM idempotency_keys/],
+  ['BEGIN', /BEGIN;/],
+  ['a create within a transaction', /once 1\b/],
+  ['the record of a create', /insert into `idempotency_keys`/],
+  ['COMMIT', /COMMIT;/],
+  ['a list', /FROM pets/],
+  ['readiness', /version\(\)/],
+];
+
+describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › an answer that never comes', (engine) => {
+  describe.each([1, 10])('a pool of %i', (poolMax) => {
+    test.concurrent.each(ROUND_TRIPS)(
+      '%s: right or 503 in time, soon healed, nothing lost or doubled',
+      async (_what, pattern) => {
+        const proxy = await startTcpProxy(await engine.freshDatabase());
+        const gateway = await startGateway(engine, { DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) });
+        proxy.swallowAnswersTo(pattern);
+        if (pattern.test('SHOW GLOBAL VARIABLES SET SESSION version()')) proxy.cut(); // for new connections
+        const create = (name: string, headers?: Record<string, string>) =>
+          gateway.createPet({ name, categoryId: 1 }, headers);
+        const numbers = [1, 2, 3, 4];
+        const once = (number: number) => create(`once ${number}`, { 'idempotency-key': `key-${number}` });
+        const asked = [
+          ...numbers.map(once),
+          ...numbers.map((number) => create(`plain ${number}`)),
+          ...numbers.map((number) => gateway.request(`/v1/pets?limit=${number}`)),
+          gateway.request('/readyz'),
+        ];
+        const startedAt = performance.now();
+        const answers = await Promise.all(asked.map((answer) => timed(answer, startedAt)));
+        for (const { status, ms } of answers) {
+          expect([200, 201, 503]).toContain(status);
+          expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+        }
+        expect(Math.min(...answers.filter(({ status }) => status === 503).map(({ ms }) => ms))).toBeLessThan(
+          FOUND_WITHIN_MS,
+        );
+        proxy.swallowAnswersTo(undefined);
+        await eventually(async () => (await gateway.request('/v1/pets')).status === 200, HEALED_WITHIN_MS, 'it heals');
+        await eventually(async () => (await create('after')).status === 201, HEALED_WITHIN_MS, 'creates heal');
+        for (const number of numbers) {
+          await eventually(async () => (await once(number)).status === 201, HEALED_WITHIN_MS, 'a retry is done');
+        }
+        const rows: { name: string }[] = await gateway.database.knex('pets').select('name');
+        const names = rows.map(({ name }) => name);
+        expect(names.length).toBe(new Set(names).size);
+        for (const number of numbers) expect(names).toContain(`once ${number}`);
+        for (const [index, number] of numbers.entries()) {
+          if (answers[4 + index]?.status === 201) expect(names).toContain(`plain ${number}`);
+        }
+        await gateway.close();
+      },
+    );
+  });
+});
+
+async function timed(answer: Promise<Answer>, startedAt: number): Promise<{ status: number; ms: number }> {
+  const { status } = await answer;
+  return { status, ms: performance.now() - startedAt };
+}
