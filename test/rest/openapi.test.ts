@@ -51,12 +51,12 @@ describeEachEngine('openapi.json', (engine) => {
     else expect(part).toEqual(value);
   });
 
-  test('describes the three operations of the description', async () => {
+  test('describes exactly the operations of the contract', async () => {
     const { paths } = await read();
     const operations = Object.entries<object>(paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method} ${path}`),
     );
-    expect(operations).toEqual(expect.arrayContaining(['get /pets', 'post /pets', 'get /pets/{petId}']));
+    expect(operations).toEqual(['get /pets', 'post /pets', 'get /pets/{petId}']);
   });
 
   it.each(RESPONSES)('%s %s lists its answers', async (path, method, statuses) => {
