@@ -2,6 +2,7 @@ import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
 import { afterFile, describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
 
@@ -109,9 +110,12 @@ test.each(ENGINES.filter(({ name }) => name === 'mysql'))(
       [user],
     );
     for (const { id } of rows) await root.query(`KILL ${id}`);
-    const refused = await fetch(`${gateway.url}/readyz`);
-    expect(refused.status).toBe(503);
-    pages.push(await refused.text());
+    const isRefused = async () => {
+      const answer = await fetch(`${gateway.url}/readyz`);
+      pages.push(await answer.text());
+      return answer.status === 503;
+    };
+    await eventually(isRefused, 10_000, 'it is not ready'); // what it found within the last second is told again
     const doctor = run('cli/doctor.ts', [], env);
     expect((await doctor.exited).code).toBe(1);
     gateway.child.kill('SIGTERM');
