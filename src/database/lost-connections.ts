@@ -1,10 +1,12 @@
 import type { Connection, RowDataPacket } from 'mysql2';
+import { errorNumber } from './faults.ts';
 import { destroyConnection, endConnection, type MysqlSession } from './mysql-session.ts';
 import { poolError } from './pool-error.ts';
 
 /** A statement that has no answer after this time, in ms, may be one that the network has lost. */
 const SILENT_MS = 700;
 const LOOK_EVERY_MS = 400;
+const DEAF = 'the server does not answer any more';
 
 /** A connection that waits for the answer to a statement, and since when. */
 export interface Waiting {
@@ -15,15 +17,18 @@ export interface Waiting {
 /**
  * Finds connections that a network has dropped without a word: the server, asked on a new connection, says that it does
  * nothing on them while we wait for an answer. Asked twice, for the answer may be on its way. Those are destroyed, and
- * `onLost` is told. Gives the function that ends it.
+ * `onLost` is told. So are all that wait for a server that has not said a word for `deafMs`: a migration has no deadline
+ * that anybody would wait for. Gives the function that ends it.
  */
 export function watchForLost(
   waiting: () => readonly Waiting[],
   open: () => Promise<MysqlSession>,
   onLost: () => void,
+  deafMs: number,
 ): () => void {
   let suspects = new Map<Connection, number>();
   let isLooking = false;
+  let deafSince: number | undefined;
 
   const look = async () => {
     const silent = waiting().filter(({ since }) => performance.now() - since > SILENT_MS);
@@ -39,18 +44,27 @@ export function watchForLost(
     }
   };
 
+  const leaveDeaf = () => {
+    for (const { session } of waiting()) destroyConnection(session.connection, poolError('POOL_TIMEOUT', DEAF));
+  };
+
   const timer = setInterval(() => {
     if (isLooking) return;
     isLooking = true;
-    // A server that cannot be asked is no news: every wait has its own end.
-    look().then(
-      () => {
+    look()
+      .then(
+        () => {
+          deafSince = undefined;
+        },
+        (error) => {
+          // One that refuses, as when it has too many connections, is at work.
+          deafSince = errorNumber(error) === 0 ? (deafSince ?? performance.now()) : undefined;
+          if (performance.now() - (deafSince ?? Number.POSITIVE_INFINITY) > deafMs) leaveDeaf();
+        },
+      )
+      .finally(() => {
         isLooking = false;
-      },
-      () => {
-        isLooking = false;
-      },
-    );
+      });
   }, LOOK_EVERY_MS).unref();
   return () => clearInterval(timer);
 }

@@ -35,6 +35,8 @@ const READ_ONLY_LIFETIME_MS = 250;
 const ROLE_KNOWN_MS = 500;
 /** … and before the next request when it was not asked for so long. */
 const ROLE_TRUSTED_MS = 1500;
+/** A server to which no new connection could be opened in the time of so many attempts is not waited for. */
+const DEAF_ATTEMPTS = 6;
 /** How long the answer may take, in ms. */
 const ROLE_LIMIT_MS = 1000;
 
@@ -87,7 +89,7 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
       const session = sessions.get(connection);
       return session?.askedAt === undefined ? [] : [{ session, since: session.askedAt }];
     });
-  const stopWatch = watchForLost(waiting, openWritable, pool.leave);
+  const stopWatch = watchForLost(waiting, openWritable, pool.leave, DEAF_ATTEMPTS * limits.connectMs);
 
   return {
     ...checkRoles(pool, { sessionOf: (connection) => sessions.get(connection), suspectBefore: () => suspectBefore }),

@@ -7,6 +7,8 @@ import { poolError } from './pool-error.ts';
 
 /** The next server is asked beside one that is silent for so long, in ms, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
 const STAGGER_MS = 250;
+/** A server that takes no writes is asked again after this time, in ms, while another one is silent. */
+const ASK_AGAIN_MS = 500;
 /** How long a name may take to be looked up, in ms. */
 const LOOKUP_MS = 2000;
 
@@ -87,8 +89,18 @@ async function searchWriter(
   const refusals: Refusals = new Map();
   let fallback: { target: MysqlTarget; session: MysqlSession } | undefined;
   let isFound = false;
+  let unheard = 0; // servers that have not answered yet
   const attempt = async (target: MysqlTarget): Promise<MysqlSession> => {
-    const session = await openAt(target);
+    unheard++;
+    let session = await openAt(target).finally(() => {
+      unheard--;
+    });
+    // It may be the next one to take writes, while the one before is silent.
+    while (session.role !== 'writable' && !isOnlyServer && !isFound && unheard > 0) {
+      endConnection(session.connection);
+      await delay(ASK_AGAIN_MS);
+      session = await openAt(target);
+    }
     if (session.role === 'writable' && !isFound) {
       isFound = true;
       return accept(target, session);

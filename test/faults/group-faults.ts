@@ -17,7 +17,7 @@ export const GROUP_FAULTS: readonly GroupFault[] = [
   },
   { name: 'the killed member joins again', primary: 'first', fault: (cluster) => ({ strike: cluster.joinAgain }) },
   {
-    name: 'secondaries named first, primary killed -9',
+    name: 'the primary named last, killed -9',
     primary: 'last',
     fault: (cluster) => ({ strike: cluster.killPrimary }),
   },

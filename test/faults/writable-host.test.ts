@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
@@ -10,6 +13,14 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { freshDatabase } from './server-faults.ts';
 
 const HEALED_WITHIN_MS = 2000;
+
+/** A port that takes connections and says nothing on them. */
+async function startSilent(): Promise<number> {
+  const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  afterFile(() => void server.close());
+  return (server.address() as AddressInfo).port; // an object for every TCP server that listens
+}
 
 // Two servers that know nothing of each other stand for a primary and its replica: what one has the other lacks.
 describe.runIf(hasMysqlServer())('the server that takes writes', () => {
@@ -83,6 +94,24 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
     await eventually(() => add(database, 'on b'), HEALED_WITHIN_MS, 'creates go to the new one');
     const lists = await Promise.all(Array.from({ length: 30 }, () => names(database)));
     expect(lists.filter((list) => list.includes('on a'))).toEqual([]);
+  });
+
+  test('a host that vanishes without a word, for new connections too: the other one is used soon', async () => {
+    await both();
+    await setReadOnly(b, 1);
+    const proxy = await startTcpProxy(`mysql://app@127.0.0.1:${a.port}/petstore`);
+    const database = openDatabase(`mysql://app@127.0.0.1:${proxy.port},127.0.0.1:${b.port}/petstore`);
+    expect(await add(database, 'on a')).toBe(true);
+    proxy.swallowAnswersTo(/(?:)/);
+    proxy.loseOpenOnes();
+    proxy.move(await startSilent());
+    const meanwhile = Array.from({ length: 8 }, () => add(database, 'lost'));
+    await delay(2300); // the second attempt has begun, and this one has just said that it takes no writes
+    await setReadOnly(b, 0);
+    const promotedAt = performance.now();
+    await eventually(() => add(database, 'on b'), 10_000, 'creates go to the other one');
+    expect(performance.now() - promotedAt).toBeLessThan(1500); // the silent one is given up later
+    await Promise.all(meanwhile);
   });
 
   test('nobody takes writes: reads of several hosts are refused, a lone host answers them', async () => {
