@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 
 /** Where browsers of the Chromium family are installed; `CHROMIUM` names another place. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -68,6 +68,8 @@ export function describeInBrowser(name: string, body: (browser: () => Browser) =
     beforeAll(async () => {
       browser = await launch();
     });
+    // A page that stays open goes on working, beside those of the tests that follow.
+    afterEach(() => Promise.all((browser?.contexts() ?? []).map((context) => context.close())));
     afterAll(() => browser?.close());
     body(() => browser as Browser); // launched before the first test
   });
