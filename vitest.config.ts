@@ -12,6 +12,12 @@ const common = {
   hookTimeout: 90_000,
 };
 
+// Most of their time these wait for servers and processes: two at a time, after the others.
+const WAITING = [
+  'test/process/{database-refuses,kill,last-resort,stop,workers}.test.ts',
+  'test/faults/{galera,group,network,silence,writable-host}.test.ts',
+];
+
 // These load a service and watch the clock, so nothing runs beside them; a start may take what time it needs.
 const ALONE = [
   'test/process/!(failing-start|first-start|secrets|starting-together).test.ts',
@@ -36,7 +42,18 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { ssr, test: { ...common, name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } } },
+      { ssr, test: { ...common, name: 'waiting', include: WAITING, maxWorkers: WORKERS, sequence: { groupOrder: 2 } } },
+      {
+        ssr,
+        test: {
+          ...common,
+          name: 'alone',
+          include: ALONE,
+          exclude: WAITING,
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
+        },
+      },
     ],
   },
 });
