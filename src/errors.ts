@@ -74,3 +74,6 @@ export function serviceUnavailable(cause: unknown): ApiError {
     cause,
   });
 }
+
+/** How many characters of an input a message quotes at most, in either API. */
+export const QUOTED_MAX = 100;

@@ -1,5 +1,6 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
+import type { ApiError } from './errors.ts';
 
 export type { Logger } from 'pino';
 
@@ -70,4 +71,9 @@ function bufferedOutput(): DestinationStream {
       else timer ??= setTimeout(flush, FLUSH_MS).unref();
     },
   };
+}
+
+/** Logs the cause of a refusal that is a fault of ours, under its request's id; other refusals are nobody's fault. */
+export function logFault(log: Logger, { cause, status, message }: ApiError, requestId: string): void {
+  if (cause !== undefined && status >= 500) log.error({ err: cause, requestId }, message);
 }

@@ -2,7 +2,7 @@ import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError } from 'graphql';
 import type { Middleware } from 'koa';
 import { ERRORS, toApiError } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { originalError } from '../schema/compile.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
@@ -82,9 +82,7 @@ export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
       await next();
     } catch (thrown) {
       const error = toApiError(thrown);
-      if (error.cause !== undefined && error.status >= 500) {
-        log.error({ err: error.cause, requestId: ctx.state.requestId }, error.message);
-      }
+      logFault(log, error, ctx.state.requestId);
       metrics.countGraphqlError(error.graphqlCode);
       ctx.status = error.status;
       ctx.set(error.headers);

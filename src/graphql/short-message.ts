@@ -1,7 +1,5 @@
+import { QUOTED_MAX } from '../errors.ts';
 import { maskPlainKeys } from '../key-mask.ts';
-
-/** How many characters of the input a message may quote. */
-const QUOTED_MAX = 100;
 
 /** How long a message may be: its own words, and what it quotes. */
 const MESSAGE_MAX = 400;

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import { type ApiError, toApiError } from '../errors.ts';
-import type { Logger } from '../log.ts';
+import { type Logger, logFault } from '../log.ts';
 
 /** An ApiError as the Error of the API description: `{"code":…,"message":…,"status":…}`. */
 export function writeError({ code, message, status }: ApiError): string {
@@ -14,9 +14,7 @@ export function errorBody(log: Logger): Middleware {
       await next();
     } catch (thrown) {
       const error = toApiError(thrown);
-      if (error.cause !== undefined && error.status >= 500) {
-        log.error({ err: error.cause, requestId: ctx.state.requestId }, error.message);
-      }
+      logFault(log, error, ctx.state.requestId);
       ctx.status = error.status;
       ctx.set(error.headers);
       ctx.set('Content-Type', 'application/json; charset=utf-8');

@@ -1,12 +1,9 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { ApiError } from '../errors.ts';
+import { ApiError, QUOTED_MAX } from '../errors.ts';
 import { maskKeys } from '../key-mask.ts';
 import { REFERENCE_PATH } from '../pages/site-header.ts';
 import { refuseOtherMethods } from '../web/allowed-methods.ts';
-
-/** How much of a path is looked at, and quoted, in characters. */
-const QUOTED_MAX = 100;
 
 /** ApiError `method_not_allowed` for a path of the routes, else `not_found` with the known path that may be meant. */
 export function refuseUnknown(routes: Router, paths: readonly string[]): Middleware {

@@ -70,7 +70,10 @@ export function createIdempotentCreates<Input>(
       const inputs = orders.map(({ input }) => input);
       const ids = await create(transaction, inputs, deadline);
       const written = orders.map((order, index) => ({ ...order, resultId: ids[index] as Int64 })); // one for each
-      await records.insert(transaction, written.filter(({ renews }) => !renews)); // biome-ignore format: one thought
+      await records.insert(
+        transaction,
+        written.filter(({ renews }) => !renews),
+      );
       for (const order of written.filter(({ renews }) => renews)) {
         if (!(await records.renew(transaction, order))) throw new TakenError();
       }

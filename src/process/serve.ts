@@ -21,8 +21,7 @@ export async function serve(config: Config, log: Logger): Promise<{ gateway: Gat
 
 /**
  * V8 may decide that what a line of code makes lives long, and from then on makes it in the old space, where it keeps all
- * that it refers to: one such line, in on-finished, is met by every request to Koa. Under load an eighth of the processes
- * came to that, and needed half as much time again for each request (docs/decisions/0023-born-young.md). Only now, because the
+ * that it refers to: one such line, in on-finished, is met by every request to Koa (docs/decisions/0023-born-young.md). Only now, because the
  * code that Node has compiled beforehand is for the flags of a start.
  */
 function disablePretenuring(): void {

@@ -1,7 +1,6 @@
+import { QUOTED_MAX } from '../errors.ts';
 import { maskKeys, maskPlainKeys } from '../key-mask.ts';
 
-/** How many characters of an input a message quotes at most. */
-const QUOTED_MAX = 100;
 /** How much of a longer one is looked at. */
 const READ_MAX = 400;
 const CUT_PAIR = /[\ud800-\udbff]$/;
