@@ -30,6 +30,8 @@ const WORKERS = process.env.TEST_MYSQL_URL === undefined ? 2 : 1;
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
+    // For test.concurrent, which is for those that wait for silence.
+    maxConcurrency: 20,
     projects: [
       {
         ssr,

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startDatabase } from './database.ts';
 import { type Measurement, measureAll } from './measure.ts';
-import { leaveFirstCore } from './processes.ts';
+import { dateAndCommit, leaveFirstCore } from './processes.ts';
 import { measurementsOf, ratio } from './statistics.ts';
 import { table, withSpread } from './tables.ts';
 
@@ -76,7 +76,7 @@ for (const network of chosen) {
 }
 const report = [
   '# A database at a distance',
-  `Made by \`node bench/distance.ts\` on ${new Date().toISOString().slice(0, 10)}: medians of ${values.rounds} alternating rounds with freshly started processes, ten connections to the database each. The way is the time of one direction, so a query takes twice that at least.`,
+  `Made by \`node bench/distance.ts\` on ${dateAndCommit()}: medians of ${values.rounds} alternating rounds with freshly started processes, ten connections to the database each. The way is the time of one direction, so a query takes twice that at least.`,
   ...sections,
 ].join('\n\n');
 process.stdout.write(`${report}\n`);

@@ -12,7 +12,7 @@ import { CONTENDERS, type Contender } from './contenders.ts';
 import { rest } from './dialects.ts';
 import { runLoad } from './load.ts';
 import { PETS_COUNT, seededPet } from './pets.ts';
-import { leaveFirstCore, runCommand, temporaryFolder } from './processes.ts';
+import { dateAndCommit, leaveFirstCore, runCommand, temporaryFolder } from './processes.ts';
 import { startServer } from './server.ts';
 import { median } from './statistics.ts';
 import { table, withSpread } from './tables.ts';
@@ -22,6 +22,7 @@ const CONCURRENCY = 32;
 /** The least ratio that the gateway wants. */
 const GOALS: Readonly<Record<string, number>> = { 'list-20': 0.9, get: 0.9, create: 3 };
 const LIVEZ_P99_MS = 50;
+const WARM_UP_SECONDS = 3;
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '3' } },
@@ -84,7 +85,7 @@ async function measure(contender: Contender, requests: readonly WireRequest[]): 
   copyFileSync(original, path);
   const server = await startServer(contender, `sqlite:${path}`, toWireRequest({ kind: 'get', id: 1 }, rest, key));
   try {
-    await runLoad(server.port, requests, CONCURRENCY, 2);
+    await runLoad(server.port, requests, CONCURRENCY, WARM_UP_SECONDS);
     const probing = contender.name === 'gateway' ? probe(server.port, Number(values.seconds) * 1000) : undefined;
     const load = await runLoad(server.port, requests, CONCURRENCY, Number(values.seconds));
     if (load.wrong > 0) throw new Error(`${contender.name}: ${load.firstWrong}`);
@@ -132,7 +133,7 @@ function toMarkdown(): string {
   ];
   return [
     '# The embedded store',
-    `Made by \`node bench/embedded.ts\` on ${new Date().toISOString().slice(0, 10)}: ${CONCURRENCY} connections over REST, 100,000 animals, every create flushed before its 201; medians of ${values.rounds} alternating rounds with fresh processes and files.`,
+    `Made by \`node bench/embedded.ts\` on ${dateAndCommit()}: ${CONCURRENCY} connections over REST, 100,000 animals, every create flushed before its 201; medians of ${values.rounds} alternating rounds with fresh processes and files.`,
     table(columns, rows),
   ]
     .join('\n\n')

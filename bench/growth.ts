@@ -9,7 +9,7 @@ import type { WireRequest } from './check.ts';
 import { CONTENDERS } from './contenders.ts';
 import { startDatabase } from './database.ts';
 import { runLoad } from './load.ts';
-import { leaveFirstCore, runCommand, temporaryFolder } from './processes.ts';
+import { dateAndCommit, leaveFirstCore, runCommand, temporaryFolder } from './processes.ts';
 import { type Server, startServer } from './server.ts';
 import { median } from './statistics.ts';
 
@@ -108,7 +108,7 @@ function toMarkdown(): string {
   const head = ['engine', `list ${LIMIT}`, ...SIZES.map((animals) => animals.toLocaleString('en')), 'last : first'];
   return [
     '# What a list costs as the store grows',
-    `Made by \`node bench/growth.ts\` on ${new Date().toISOString().slice(0, 10)}: p50 in ms over REST, on one connection, by number of animals; medians of ${ROUNDS} alternating rounds.`,
+    `Made by \`node bench/growth.ts\` on ${dateAndCommit()}: p50 in ms over REST, on one connection, by number of animals; medians of ${ROUNDS} alternating rounds.`,
     [line(head), line(head.map(() => '---')), ...rows].join('\n'),
   ]
     .join('\n\n')

@@ -23,7 +23,7 @@ function carry(from: Socket, to: Socket, waitMs: () => number): void {
   let arrivesAt = 0;
   from.on('data', (piece) => {
     arrivesAt = Math.max(arrivesAt, performance.now() + waitMs());
-    setTimeout(() => to.write(piece), arrivesAt - performance.now());
+    setTimeout(() => to.write(piece), Math.max(0, arrivesAt - performance.now()));
   });
   from.on('close', () => to.destroy());
   from.on('error', () => to.destroy());

@@ -84,6 +84,12 @@ export function freePort(): Promise<number> {
   });
 }
 
+/** When a report is made, and of which commit. */
+export function dateAndCommit(): string {
+  const { stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
+  return `${new Date().toISOString().slice(0, 10)}, commit ${stdout?.trim() || 'unknown'}`;
+}
+
 /** CPU time that a process has used, in ms. */
 export function cpuMs(pid: number): number {
   // proc(5): the name in parentheses may hold spaces; utime and stime are the 12th and 13th field behind it.

@@ -3,7 +3,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { HELP, type Options, readOptions, START, UsageError } from './options.ts';
-import { leaveFirstCore } from './processes.ts';
+import { dateAndCommit, leaveFirstCore } from './processes.ts';
 import { countWrong, toMarkdown } from './report.ts';
 
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');
@@ -55,12 +55,11 @@ function installComparisons(): void {
 
 function describeSurroundings(databaseVersion: string, cores: number, isPinned: boolean): string[] {
   const memoryGiB = Math.round(totalmem() / 2 ** 30);
-  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' });
   const pinning = isPinned
     ? 'the server on core 0, the database and the load generator on core 1'
     : 'server, database and load generator share them as the system likes';
   return [
-    `${new Date().toISOString().slice(0, 10)}, commit ${commit.stdout?.trim() || 'unknown'}`,
+    dateAndCommit(),
     `${cores} cores of ${cpus()[0]?.model ?? 'unknown'}, ${memoryGiB} GiB; ${pinning}`,
     `Node ${process.version}, MariaDB ${databaseVersion}, 100,000 animals, 10 connections to the database each`,
   ];

@@ -10,7 +10,7 @@ import { startDatabase } from './database.ts';
 import { type Dialect, graphql } from './dialects.ts';
 import { measureAll } from './measure.ts';
 import type { Question } from './pets.ts';
-import { leaveFirstCore } from './processes.ts';
+import { dateAndCommit, leaveFirstCore } from './processes.ts';
 import { measurementsOf, ratio } from './statistics.ts';
 import { table, withSpread } from './tables.ts';
 
@@ -118,7 +118,7 @@ for (const { title, workload, dialect, goal } of SHAPES) {
 }
 const report = [
   '# GraphQL documents of other shapes',
-  `Made by \`node bench/shapes.ts\` on ${new Date().toISOString().slice(0, 10)}: 32 connections; medians of ${values.rounds} alternating rounds with freshly started processes.`,
+  `Made by \`node bench/shapes.ts\` on ${dateAndCommit()}: 32 connections; medians of ${values.rounds} alternating rounds with freshly started processes.`,
   table(['document', 'requests/s', 'mercurius', 'ratio', 'goal'], rows),
 ]
   .join('\n\n')

@@ -13,3 +13,19 @@ export function deadlineIn(ms: number = REQUEST_MS): Deadline {
 export function remainingMs(deadline: Deadline): number {
   return Math.max(0, deadline - performance.now());
 }
+
+/** How often deadlines are looked at, in ms: a timer for each wait would cost more than it is worth. */
+const WATCH_MS = 50;
+
+/** Gives what begins a watch, if there is none: `look` runs every 50 ms until it says that nothing is left to watch. */
+export function watchDeadlines(look: () => boolean): () => void {
+  let isWatching = false;
+  const again = () => {
+    isWatching = look();
+    if (isWatching) setTimeout(again, WATCH_MS).unref();
+  };
+  return () => {
+    if (!isWatching) setTimeout(again, WATCH_MS).unref();
+    isWatching = true;
+  };
+}

@@ -38,6 +38,8 @@ export interface Database {
   insert(into: string, rows: readonly (readonly Binding[])[], deadline?: Deadline): Promise<Int64[]>;
   /** The server's version text; `service_unavailable` when the database does not answer. */
   ping(deadline?: Deadline): Promise<string>;
+  /** How long the way to the database and back takes, in ms; Infinity while not known. */
+  wayMs(): number;
   /** Whether the server that was reached last takes writes. */
   takesWrites(): boolean;
   /** Connections of the pool in use and free, and those who wait for one. */
@@ -99,10 +101,10 @@ function createDatabase(
     const done = deadlines.run(end, () => withoutFaults(() => work(knex), end, repeatable));
     return engine === 'sqlite' && deadline !== undefined ? untilDeadline(done, end) : done;
   };
-  // Both of our clients have this one and insertPrepared; Knex types a client as any.
-  const query: Database['query'] = (sql, bindings, deadline) => {
+  const query = <Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline): Promise<Row[]> => {
     const end = before(deadline);
-    return withoutFaults(() => knex.client.queryPrepared(sql, bindings, end), end);
+    // Both of our clients have this one and insertPrepared; Knex types a client as any.
+    return withoutFaults<Row[]>(() => knex.client.queryPrepared(sql, bindings, end), end);
   };
   const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';
   return {
@@ -116,6 +118,7 @@ function createDatabase(
       return withoutFaults(() => knex.client.insertPrepared(into, rows, end), end);
     },
     unhurried,
+    wayMs: () => knex.client.wayMs?.() ?? 0,
     takesWrites: () => knex.client.takesWrites?.() ?? true,
     poolState() {
       if (engine === 'mysql') return knex.client.poolState(); // Knex types its client as any

@@ -1,4 +1,4 @@
-import { type Deadline, remainingMs } from '../deadline.ts';
+import { type Deadline, remainingMs, watchDeadlines } from '../deadline.ts';
 import { poolError } from './pool-error.ts';
 
 /** What a pool must know of its connections. */
@@ -19,8 +19,6 @@ export interface PoolParts<Connection extends object> {
 
 /** How long a free connection is kept, in ms: shorter than what networks forget in silence. */
 export const IDLE_MS = 30_000;
-/** The longest wait that a timer knows, in ms. */
-const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** Connections that nobody uses now; those of an earlier generation are never used again. */
 export interface FreeConnections<Connection> {
@@ -85,21 +83,22 @@ export function createLeases<Connection extends object>(
   destroy: PoolParts<Connection>['destroy'],
   overdue: (connection: Connection) => void,
 ): Leases<Connection> {
-  const leases = new Map<Connection, NodeJS.Timeout>();
+  const leases = new Map<Connection, Deadline>();
+  const watch = watchDeadlines(() => {
+    for (const [connection, deadline] of leases) if (remainingMs(deadline) === 0) giveUp(connection);
+    return leases.size > 0;
+  });
   const giveUp = (connection: Connection) => {
     destroy(connection, poolError('POOL_TIMEOUT', 'the database did not answer in time'));
     overdue(connection);
   };
   return {
     begin(connection, deadline) {
-      const timer = setTimeout(giveUp, Math.min(remainingMs(deadline), TIMER_MAX_MS), connection);
-      leases.set(connection, timer);
+      leases.set(connection, deadline);
+      watch();
       return connection;
     },
-    end(connection) {
-      clearTimeout(leases.get(connection));
-      return leases.delete(connection);
-    },
+    end: (connection) => leases.delete(connection),
     list: () => [...leases.keys()],
     size: () => leases.size,
   };

@@ -12,9 +12,7 @@ export type Meaning =
   | 'unknownOutcome'
   | 'duplicate'
   | 'lockWait'
-  | 'tooLarge'
-  /** The values of one row are at fault. */
-  | 'oneRow';
+  | 'tooLarge';
 
 /**
  * The error numbers of the MySQL protocol. Sources: up to 4999
@@ -37,14 +35,14 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1047: ['notReady'], // ER_UNKNOWN_COM_ERROR: Galera's "not yet prepared node for application use"
   1049: ['notNow'], // ER_BAD_DB_ERROR
   1053: ['notReady'], // ER_SERVER_SHUTDOWN
-  1062: ['duplicate', 'oneRow'], // ER_DUP_ENTRY
+  1062: ['duplicate'], // ER_DUP_ENTRY
   1077: ['notReady'], // ER_NORMAL_SHUTDOWN
   1079: ['notReady'], // ER_SHUTDOWN_COMPLETE
   1114: ['notNow'], // ER_RECORD_FILE_FULL
   1129: ['notNow'], // ER_HOST_IS_BLOCKED
   1135: ['notNow'], // ER_CANT_CREATE_THREAD
   1152: ['unknownOutcome'], // ER_ABORTING_CONNECTION
-  1153: ['tooLarge', 'oneRow'], // ER_NET_PACKET_TOO_LARGE
+  1153: ['tooLarge'], // ER_NET_PACKET_TOO_LARGE
   1158: ['unknownOutcome'], // ER_NET_READ_ERROR
   1159: ['unknownOutcome'], // ER_NET_READ_INTERRUPTED
   1160: ['unknownOutcome'], // ER_NET_ERROR_ON_WRITE
@@ -56,12 +54,9 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1206: ['rolledBack'], // ER_LOCK_TABLE_FULL
   1213: ['rolledBack'], // ER_LOCK_DEADLOCK: also Galera's certification failure at commit
   1226: ['notNow'], // ER_USER_LIMIT_REACHED
-  1264: ['oneRow'], // ER_WARN_DATA_OUT_OF_RANGE
   1290: ['readOnly'], // ER_OPTION_PREVENTS_STATEMENT: --read-only, --super-read-only
-  1301: ['tooLarge', 'oneRow'], // ER_WARN_ALLOWED_PACKET_OVERFLOWED
+  1301: ['tooLarge'], // ER_WARN_ALLOWED_PACKET_OVERFLOWED
   1317: ['unknownOutcome'], // ER_QUERY_INTERRUPTED
-  1366: ['oneRow'], // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
-  1406: ['oneRow'], // ER_DATA_TOO_LONG
   1412: ['rolledBack'], // ER_TABLE_DEF_CHANGED: the table was altered after the transaction had begun
   1461: ['notNow'], // ER_MAX_PREPARED_STMT_COUNT_REACHED
   1615: ['notNow'], // ER_NEED_REPREPARE
@@ -108,12 +103,11 @@ export const SQLITE_CODES: Readonly<Record<number, readonly Meaning[]>> = {
   13: ['notNow'], // FULL
   14: ['notNow'], // CANTOPEN
   15: ['notNow'], // PROTOCOL: locks could not be had
-  18: ['tooLarge', 'oneRow'], // TOOBIG
-  19: ['oneRow'], // CONSTRAINT
+  18: ['tooLarge'], // TOOBIG
 };
 
 /** SQLite's extended result codes that mean more than their primary one. */
 export const SQLITE_EXTENDED_CODES: Readonly<Record<number, readonly Meaning[]>> = {
-  1555: ['duplicate', 'oneRow'], // CONSTRAINT_PRIMARYKEY
-  2067: ['duplicate', 'oneRow'], // CONSTRAINT_UNIQUE
+  1555: ['duplicate'], // CONSTRAINT_PRIMARYKEY
+  2067: ['duplicate'], // CONSTRAINT_UNIQUE
 };

@@ -51,9 +51,13 @@ export function isTooLarge(error: unknown): boolean {
   return means(error, 'tooLarge');
 }
 
-/** Whether the error is about the values of one row: the other rows of a refused statement may go alone. */
-export function isAboutOneRow(error: unknown): boolean {
-  return means(error, 'oneRow');
+/**
+ * Whether a statement was refused, and nothing of it was done. The server's own words come with an SQLSTATE, SQLite's with
+ * a result code; what means "not now" or leaves the outcome open has become `service_unavailable` before.
+ */
+export function isRefused(error: unknown): boolean {
+  if (error instanceof ApiError) return error.code === 'payload_too_large';
+  return error instanceof Error && ('sqlState' in error || 'errcode' in error);
 }
 
 /** Whether this server takes no writes, or is no member of its cluster now: others may. */

@@ -1,5 +1,6 @@
 import type { Connection } from 'mysql2';
 import { type Deadline, remainingMs } from '../deadline.ts';
+import { createWayMeter, noteTime, type TimeMeter } from './congestion.ts';
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
 import { isHostLost } from './faults.ts';
 import { watchForLost } from './lost-connections.ts';
@@ -25,6 +26,8 @@ export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'release' | 
   judge(connection: Connection, error: unknown): void;
   /** Whether the server of the last session takes writes. */
   takesWrites(): boolean;
+  /** How long the way to the server takes; told by its role checks, and by whoever reads. */
+  readonly way: TimeMeter;
 }
 
 /** A connection lives this long, in ms, more or less a fifth: what moved without a sign is found by then. */
@@ -63,6 +66,7 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
   let current: Kept | undefined;
   /** Connections that were heard last before this moment may be dead: another one did not answer. */
   let suspectBefore = 0;
+  const way = createWayMeter();
 
   const pool = createConnectionPool<Connection>({
     max,
@@ -92,7 +96,11 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
   const stopWatch = watchForLost(waiting, openWritable, pool.leave, DEAF_ATTEMPTS * limits.connectMs);
 
   return {
-    ...checkRoles(pool, { sessionOf: (connection) => sessions.get(connection), suspectBefore: () => suspectBefore }),
+    ...checkRoles(pool, {
+      sessionOf: (connection) => sessions.get(connection),
+      suspectBefore: () => suspectBefore,
+      askRole: (kept, limitMs) => noteTime(way.note, () => stillTakesWrites(kept, limitMs)),
+    }),
     async ask(connection, question) {
       const session = sessions.get(connection);
       if (session) session.askedAt = performance.now();
@@ -112,6 +120,7 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
     close: () => pool.close().finally(stopWatch),
     state: pool.state,
     takesWrites: () => current?.role === 'writable',
+    way,
   };
 }
 
@@ -128,15 +137,23 @@ function keep(session: MysqlSession, current: Kept | undefined): Kept {
   return { ...session, server, expiresAt: now + lifetimeMs, heardAt: now, askedAt: undefined };
 }
 
+interface RoleCheckParts {
+  sessionOf(connection: Connection): Kept | undefined;
+  /** Connections that were heard last before this moment may be dead. */
+  suspectBefore(): number;
+  /** Whether the server takes writes; rejects after so many ms. */
+  askRole(kept: Kept, limitMs: number): Promise<boolean>;
+}
+
 /** A pool's `acquire` and `release` that ask the server now and then whether it still takes writes. */
 function checkRoles(
   pool: ConnectionPool<Connection>,
-  { sessionOf, suspectBefore }: { sessionOf(connection: Connection): Kept | undefined; suspectBefore(): number },
+  { sessionOf, suspectBefore, askRole }: RoleCheckParts,
 ): Pick<MysqlPool, 'acquire' | 'release'> {
   /** Asks the server of a connection in use; leaves it, and all others, if it does not say that it takes writes. */
   const checkRole = async (kept: Kept, limitMs: number): Promise<boolean> => {
     kept.server.askedAt = performance.now();
-    const isGood = await stillTakesWrites(kept, limitMs).catch(() => false);
+    const isGood = await askRole(kept, limitMs).catch(() => false);
     kept.heardAt = performance.now();
     if (!isGood) pool.leave();
     return isGood;

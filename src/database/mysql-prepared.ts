@@ -1,4 +1,5 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2';
+import { destroyConnection } from './mysql-session.ts';
 import type { Binding } from './prepared.ts';
 
 // Read once: mysql2 loads it anew at each access.
@@ -20,16 +21,44 @@ export function executePrepared<Result extends RowDataPacket[] | ResultSetHeader
   });
 }
 
-/** Adds rows with one INSERT; gives their AUTO_INCREMENT ids in the order of the rows. */
+/** Adds rows, all or none; gives their AUTO_INCREMENT ids in the order of the rows. */
+export async function insertAllOrNone(
+  connection: Connection,
+  into: string,
+  rows: readonly (readonly Binding[])[],
+  timeout: number,
+): Promise<string[]> {
+  const rule = await idRuleOf(connection, timeout);
+  const insert = () => insertRows(connection, into, rows, timeout);
+  return rule === 'one by one' && rows.length > 1 ? inTransaction(connection, insert) : insert();
+}
+
+/** Work that is done whole or not at all. */
+export async function inTransaction<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> {
+  const say = (sql: string) =>
+    new Promise<void>((resolve, reject) => connection.query(sql, (error) => (error ? reject(error) : resolve())));
+  await say('START TRANSACTION');
+  try {
+    const result = await work();
+    await say('COMMIT');
+    return result;
+  } catch (error) {
+    // What cannot be rolled back must not stay open; mysql2 rejects with Errors.
+    await say('ROLLBACK').catch(() => destroyConnection(connection, error as Error));
+    throw error;
+  }
+}
+
+/** Adds rows as a part of a transaction; gives their AUTO_INCREMENT ids in the order of the rows. */
 export async function insertRows(
   connection: Connection,
   into: string,
   rows: readonly (readonly Binding[])[],
   timeout: number,
 ): Promise<string[]> {
-  const rule = idRules.get(connection) ?? (await readIdRule(connection, timeout));
-  idRules.set(connection, rule);
-  const sql = `INSERT INTO ${into} VALUES ${rows.map((row) => `(${row.map(() => '?').join(', ')})`).join(', ')}`;
+  const rule = await idRuleOf(connection, timeout);
+  const marks = `(${rows[0]?.map(() => '?').join(', ')})`;
+  const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
   if (rule === 'returned') {
     // MariaDB sends each row as it is written, https://mariadb.com/kb/en/insertreturning/
     const added = await executePrepared<RowDataPacket[]>(connection, `${sql} RETURNING id`, rows.flat(), timeout);
@@ -53,6 +82,12 @@ export async function insertRows(
 type IdRule = 'returned' | 'one by one' | bigint;
 
 const idRules = new WeakMap<Connection, IdRule>();
+
+async function idRuleOf(connection: Connection, timeout: number): Promise<IdRule> {
+  const rule = idRules.get(connection) ?? (await readIdRule(connection, timeout));
+  idRules.set(connection, rule);
+  return rule;
+}
 
 async function readIdRule(connection: Connection, timeout: number): Promise<IdRule> {
   const sql = 'SELECT @@version AS version, @@version_comment AS comment, @@auto_increment_increment AS step';

@@ -3,8 +3,9 @@ import type { Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { Connection, RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../deadline.ts';
+import { noteTime } from './congestion.ts';
 import { createMysqlPool } from './mysql-pool.ts';
-import { executePrepared, insertRows } from './mysql-prepared.ts';
+import { executePrepared, insertAllOrNone, insertRows } from './mysql-prepared.ts';
 import { destroyConnection, type SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
 import { poolError } from './pool-error.ts';
@@ -44,16 +45,12 @@ export function createMysqlClient(
     }
   };
 
-  /** A write that may outlive its deadline is not begun: what waits for a lock must end at the server before. */
-  const refuseLateWrite = (deadline: Deadline) => {
-    if (remainingMs(deadline) < limits.lockMs) throw poolError('POOL_TIMEOUT', 'too little time is left for a write');
-  };
-
   return {
     /** Knex on mysql2, with our session and pool. */
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
       readonly poolState = pool.state;
+      readonly wayMs = pool.way.ms;
 
       /** Ours stands in for Knex's. */
       override initializePool(): void {}
@@ -70,7 +67,7 @@ export function createMysqlClient(
 
       override async _query(connection: Connection, query: { sql: string }): Promise<unknown> {
         try {
-          if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(currentDeadline());
+          if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(currentDeadline(), limits);
           return await pool.ask(connection, () => super._query(connection, query));
         } catch (error) {
           pool.judge(connection, error);
@@ -83,7 +80,7 @@ export function createMysqlClient(
       /** The rows of a prepared statement, kept by the connection for the next time. */
       queryPrepared(sql: string, bindings: readonly Binding[], deadline = currentDeadline()): Promise<RowDataPacket[]> {
         return onConnection(deadline, (connection) =>
-          executePrepared<RowDataPacket[]>(connection, sql, bindings, NO_LIMIT),
+          noteTime(pool.way.note, () => executePrepared<RowDataPacket[]>(connection, sql, bindings, NO_LIMIT)),
         );
       }
 
@@ -99,11 +96,16 @@ export function createMysqlClient(
         deadline = currentDeadline(),
       ): Promise<string[]> {
         return onConnection(deadline, (connection) => {
-          refuseLateWrite(deadline);
-          return insertRows(connection, into, rows, NO_LIMIT);
+          refuseLateWrite(deadline, limits);
+          return insertAllOrNone(connection, into, rows, NO_LIMIT);
         });
       }
     },
     connection: {},
   };
+}
+
+/** A write that may outlive its deadline is not begun: what waits for a lock must end at the server before. */
+function refuseLateWrite(deadline: Deadline, { lockMs }: SessionLimits): void {
+  if (remainingMs(deadline) < lockMs) throw poolError('POOL_TIMEOUT', 'too little time is left for a write');
 }

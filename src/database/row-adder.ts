@@ -3,8 +3,9 @@ import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import type { Database } from './connect.ts';
+import { isRefused } from './faults.ts';
 import type { Binding } from './prepared.ts';
-import { insertList, type Table, toRow } from './table.ts';
+import { insertList, rowWriter, type Table } from './table.ts';
 import { type Ask, sendTogether, travelRules } from './together.ts';
 
 /** Adds rows to a table and gives their ids. */
@@ -20,47 +21,55 @@ export interface RowAdder<New> {
 /** Bytes of a statement that are not values. */
 const OVERHEAD_BYTES = 256;
 
+/** A row to be added, and about what it weighs in a statement. */
+interface WeighedRow {
+  readonly row: readonly Binding[];
+  readonly bytes: number;
+}
+
 /** The adder of a table; one for each process, for rows meet in it. */
 export function createRowAdder<New>(database: Database, table: Table<New>): RowAdder<New> {
   const into = insertList(table);
-  const bytesOf = (added: New) => rowBytes(toRow(table, added));
+  const toRow = rowWriter(table);
+  const weigh = (added: New): WeighedRow => {
+    const row = toRow(added);
+    return { row, bytes: rowBytes(row) };
+  };
   // One who holds a connection asks on that one: to wait for a second one may be to wait for each other.
   let packetBytes = database.engine === 'sqlite' ? Number.POSITIVE_INFINITY : undefined;
-  const toRows = async (added: readonly New[], query: (sql: string) => Promise<{ bytes: number }[]>) => {
+  const toRows = async (weighed: readonly WeighedRow[], query: (sql: string) => Promise<{ bytes: number }[]>) => {
     packetBytes ??= Number((await query('SELECT @@max_allowed_packet AS bytes'))[0]?.bytes);
-    const rows = added.map((one) => toRow(table, one));
-    if (rows.reduce((sum, row) => sum + rowBytes(row), OVERHEAD_BYTES) > packetBytes) {
+    if (weighed.reduce((sum, { bytes }) => sum + bytes, OVERHEAD_BYTES) > packetBytes) {
       throw new ApiError('payload_too_large', 'The database takes no value of this length.');
     }
-    return rows;
+    return weighed.map(({ row }) => row);
   };
+  const addTogether = sendTogether<WeighedRow, Int64>(
+    async (weighed, deadline) => {
+      const rows = await toRows(weighed, (sql) => database.query(sql, [], deadline));
+      return database.insert(into, rows, deadline);
+    },
+    {
+      ...travelRules(database, { sideBySide: 2, batch: 32, writes: true }),
+      bytesOf: ({ bytes }) => bytes,
+      isAboutOne: isRefused,
+    },
+  );
 
   return {
-    add: sendTogether(
-      async (added, deadline) => {
-        const rows = await toRows(added, (sql) => database.query(sql, [], deadline));
-        return database.insert(into, rows, deadline);
-      },
-      { ...travelRules(database, { whileBusy: 2, batch: 32, writes: true }), bytesOf, isAboutOne: isRefused },
-    ),
+    add: (added, deadline) => addTogether(weigh(added), deadline),
     async addWithin(transaction, added, deadline) {
-      const rows = await toRows(added, async (sql) => (await transaction.raw(sql))[0]);
+      const rows = await toRows(added.map(weigh), async (sql) => (await transaction.raw(sql))[0]);
       const connection = await transaction.client.acquireConnection(); // the transaction's own; Knex types it as any
       return transaction.client.insertOn(connection, into, rows, deadline); // ours, on both engines
     },
-    bytesOf,
+    bytesOf: (added) => weigh(added).bytes,
   };
-}
-
-/** Whether the database, or the size of a packet, refused a statement without doing any of it. */
-export function isRefused(error: unknown): boolean {
-  if (error instanceof ApiError) return error.code === 'payload_too_large';
-  // The server's own words come with an SQLSTATE, SQLite's with a result code: the statement was taken back. What means
-  // "not now" or leaves the outcome open has become `service_unavailable` before.
-  return error instanceof Error && ('sqlState' in error || 'errcode' in error);
 }
 
 function rowBytes(row: readonly Binding[]): number {
   // At most nine bytes tell a value's length, https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html
-  return row.reduce<number>((sum, value) => sum + 9 + (typeof value === 'string' ? Buffer.byteLength(value) : 8), 0);
+  let bytes = 0;
+  for (const value of row) bytes += 9 + (typeof value === 'string' ? Buffer.byteLength(value) : 8);
+  return bytes;
 }

@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Binding } from './prepared.ts';
 
@@ -35,16 +35,20 @@ export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
 }
 
+/** Prepares a statement, or finds it. */
+export type Prepare = (sql: string) => StatementSync;
+
 /** Adds rows in a transaction of their own, all or none; gives their ids in their order. */
 export async function insertInTransaction(
   connection: DatabaseSync,
   into: string,
   rows: readonly (readonly Binding[])[],
+  prepare: Prepare = (sql) => connection.prepare(sql),
 ): Promise<string[]> {
   // IMMEDIATE waits at the begin, not half-way, https://www.sqlite.org/lang_transaction.html
   await whenFree(() => connection.exec('BEGIN IMMEDIATE'));
   try {
-    const ids = insertOneByOne(connection, into, rows);
+    const ids = insertOneByOne(prepare, into, rows);
     connection.exec('COMMIT');
     return ids;
   } finally {
@@ -53,36 +57,35 @@ export async function insertInTransaction(
 }
 
 /** Adds rows within the transaction that is open; gives their ids in their order. */
-export function insertOneByOne(
-  connection: DatabaseSync,
-  into: string,
-  rows: readonly (readonly Binding[])[],
-): string[] {
+export function insertOneByOne(prepare: Prepare, into: string, rows: readonly (readonly Binding[])[]): string[] {
   const marks = rows[0]?.map(() => '?').join(', ');
-  const statement = connection.prepare(`INSERT INTO ${into} VALUES (${marks})`);
+  const statement = prepare(`INSERT INTO ${into} VALUES (${marks})`);
   statement.setReadBigInts(true);
   return rows.map((row) => String(statement.run(...row).lastInsertRowid));
 }
 
-/** The rows; a 64-bit integer is a number where that is exact, else decimal text. */
-export function readRows(statement: StatementSync, bindings: readonly SQLInputValue[]): unknown[] {
-  try {
-    statement.setReadBigInts(false);
-    const rows = statement.all(...bindings);
-    if (!rows.some(holdsLeast)) return rows;
-  } catch (error) {
-    // One that a number cannot hold, https://nodejs.org/api/sqlite.html#statementsetreadbigintsenabled
-    if (!(error instanceof RangeError)) throw error;
-  }
-  return readExactRows(statement, bindings);
+/** Gives the rows of a statement; a 64-bit integer is a number where that is exact, else decimal text. */
+export function prepareRead(connection: DatabaseSync, sql: string): (bindings: readonly SQLInputValue[]) => unknown[] {
+  const statement = connection.prepare(sql);
+  // As arrays of bigints, which takes a third of the time of objects whose properties are changed.
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  const names = statement.columns().map(({ name }) => name);
+  return (bindings) => {
+    const rows = statement.all(...bindings) as unknown as SQLOutputValue[][]; // by setReturnArrays; its types know objects only
+    return rows.map((values) => {
+      const row: Record<string, unknown> = {};
+      for (let index = 0; index < names.length; index++) row[names[index] as string] = toExact(values[index]); // one for each
+      return row;
+    });
+  };
 }
 
-const LEAST = -(2 ** 63);
+const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Whether a row holds -2^63, the one that Node rounds without refusing it: its absolute value overflows. */
-function holdsLeast(row: Record<string, unknown>): boolean {
-  for (const column in row) if (row[column] === LEAST) return true;
-  return false;
+function toExact(value: SQLOutputValue | undefined): unknown {
+  if (typeof value !== 'bigint') return value;
+  return value <= SAFE_MAX && value >= -SAFE_MAX ? Number(value) : String(value);
 }
 
 /** The rows; 64-bit integers as decimal text. */

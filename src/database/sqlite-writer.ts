@@ -1,3 +1,4 @@
+import type { StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Binding } from './prepared.ts';
 import { insertInTransaction, openSqlite } from './sqlite-connection.ts';
@@ -24,10 +25,17 @@ export interface WriteOutcome {
 // no event loop that answers requests.
 
 const connection = await openSqlite(workerData.filename);
+const inserts = new Map<string, StatementSync>(); // one for each table
+
+function prepare(sql: string): StatementSync {
+  const statement = inserts.get(sql) ?? connection.prepare(sql);
+  inserts.set(sql, statement);
+  return statement;
+}
 
 async function write({ number, into, rows }: WriteJob): Promise<WriteOutcome> {
   try {
-    return { number, ids: await insertInTransaction(connection, into, rows) };
+    return { number, ids: await insertInTransaction(connection, into, rows, prepare) };
   } catch (error) {
     const { message, code, errcode } = error as Error & { code?: string; errcode?: number }; // node:sqlite's
     return { number, fault: { message, code, errcode } };

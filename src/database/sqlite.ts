@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
@@ -9,8 +9,8 @@ import {
   insertInTransaction,
   insertOneByOne,
   openSqlite,
+  prepareRead,
   readExactRows,
-  readRows,
   whenFree,
 } from './sqlite-connection.ts';
 import { prepareFiles } from './sqlite-files.ts';
@@ -83,10 +83,10 @@ class NodeSqliteClient extends BetterSqlite3Client {
   /** The rows of a prepared statement, kept for the next time. */
   async queryPrepared(sql: string, bindings: readonly Binding[]): Promise<unknown[]> {
     this.#refuseWhenClosed();
-    if (this.#isMemory) return this.#onOwnConnection((connection) => readRows(connection.prepare(sql), bindings));
-    const statement = this.#prepared.get(sql) ?? (await this.#openReader()).prepare(sql);
-    this.#prepared.set(sql, statement);
-    return whenFree(() => readRows(statement, bindings));
+    if (this.#isMemory) return this.#onOwnConnection((connection) => prepareRead(connection, sql)(bindings));
+    const read = this.#prepared.get(sql) ?? prepareRead(await this.#openReader(), sql);
+    this.#prepared.set(sql, read);
+    return whenFree(() => read(bindings));
   }
 
   /** The ids, in their order, of rows that are added all or none. */
@@ -99,7 +99,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
 
   /** As `insertPrepared`, on a connection that is held for a transaction. */
   insertOn(connection: DatabaseSync, into: string, rows: readonly (readonly Binding[])[]): string[] {
-    return insertOneByOne(connection, into, rows);
+    return insertOneByOne((sql) => connection.prepare(sql), into, rows);
   }
 
   override async destroy(callback?: (error?: unknown) => void): Promise<void> {
@@ -117,7 +117,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
   #isClosed = false;
   #writes: SqliteWrites | undefined;
   #reader: Promise<DatabaseSync> | undefined;
-  readonly #prepared = new Map<string, StatementSync>();
+  readonly #prepared = new Map<string, ReturnType<typeof prepareRead>>();
 
   get #isMemory(): boolean {
     return this.connectionSettings.filename === MEMORY;

@@ -55,12 +55,14 @@ export function insertList<New>({ name, fields }: Table<New>): string {
     .join(', ')})`;
 }
 
-/** The values of a thing in the order of `insertList`. */
-export function toRow<New>({ fields }: Table<New>, added: New): Binding[] {
-  return fieldEntries<New>(fields).map(([name, { kind }]) => {
-    const value = (added[name] ?? null) as string | number | null; // Field's `kind` allows nothing else
-    return value !== null && kind === 'int64' ? BigInt(value) : value;
-  });
+/** Gives the values of a thing in the order of `insertList`. */
+export function rowWriter<New>({ fields }: Table<New>): (added: New) => Binding[] {
+  const entries = fieldEntries<New>(fields);
+  return (added) =>
+    entries.map(([name, { kind }]) => {
+      const value = (added[name] ?? null) as string | number | null; // Field's `kind` allows nothing else
+      return value !== null && kind === 'int64' ? BigInt(value) : value;
+    });
 }
 
 /** The fields with their names, in their order. */
@@ -68,7 +70,12 @@ export function fieldEntries<New>(fields: Fields<New>): [keyof New & string, Any
   return Object.entries(fields) as [keyof New & string, AnyField][]; // the keys are New's, by its type
 }
 
-/** What of `input` belongs to the thing, in the order of its fields. */
-export function pickFields<New>({ fields }: Table<New>, input: New): Whole<New> {
-  return Object.fromEntries(fieldEntries<New>(fields).map(([name]) => [name, input[name] ?? null])) as Whole<New>; // every field of it
+/** Gives what of an input belongs to the thing, in the order of its fields. */
+export function fieldPicker<New>({ fields }: Table<New>): (input: New) => Whole<New> {
+  const names = fieldEntries<New>(fields).map(([name]) => name);
+  return (input) => {
+    const whole: Record<string, unknown> = {};
+    for (const name of names) whole[name] = input[name] ?? null;
+    return whole as Whole<New>; // every field of it
+  };
 }

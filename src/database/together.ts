@@ -1,17 +1,25 @@
-import { performance } from 'node:perf_hooks';
-import type { Deadline } from '../deadline.ts';
+import { type Deadline, watchDeadlines } from '../deadline.ts';
+import { createCongestionMeter, noteTime } from './congestion.ts';
 import type { Database } from './connect.ts';
-import { type Batch, createWaitingLine, dismissLate, type Entry, type TravelRules } from './waiting-line.ts';
+import {
+  type Batch,
+  countAskers,
+  createWaitingLine,
+  dismissLate,
+  type Entry,
+  type TravelRules,
+} from './waiting-line.ts';
 
 /** The rules for statements on this database: as many under way as it has connections, and what the kind asks for. */
 export function travelRules(
-  { engine, connectionsMax }: Database,
-  { whileBusy, batch, writes }: { whileBusy: number; batch: number; writes?: boolean },
-): Pick<TravelRules<unknown>, 'underWay' | 'whileBusy' | 'batch'> {
-  // SQLite: a read is done when it is asked, each by itself; writes that come during a commit share the next one.
-  if (engine === 'sqlite' && writes) return { underWay: 1, whileBusy: 1, batch: 4 * batch };
-  if (engine === 'sqlite') return { underWay: Number.POSITIVE_INFINITY, whileBusy: Number.POSITIVE_INFINITY, batch: 1 };
-  return { underWay: connectionsMax, whileBusy, batch };
+  { engine, connectionsMax, wayMs }: Database,
+  { sideBySide, batch, writes }: { sideBySide: number; batch: number; writes?: boolean },
+): Pick<TravelRules<unknown>, 'underWay' | 'sideBySide' | 'batch' | 'wayMs'> {
+  // SQLite: a read is done when it is asked; writes that come during a commit share the next one.
+  if (engine === 'sqlite' && writes) return { underWay: 1, sideBySide: 1, batch: 4 * batch, wayMs };
+  if (engine === 'sqlite')
+    return { underWay: Number.POSITIVE_INFINITY, sideBySide: Number.POSITIVE_INFINITY, batch, wayMs };
+  return { underWay: connectionsMax, sideBySide, batch, wayMs };
 }
 
 /** Asks; rejects with `service_unavailable` at the deadline, whatever the database does. */
@@ -23,21 +31,14 @@ export type AskTogether<Question, Answer> = (
   deadline: Deadline,
 ) => Promise<readonly Answer[]>;
 
-/** How long a question waits for company while the process is busy, in ms. */
-const PATIENCE_MS = 2;
-
-/** The process is busy when its event loop had work for this share of the last moments, which are so many ms. */
-const BUSY_SHARE = 0.85;
-const BUSY_WINDOW_MS = 20;
-
-/** How often waits are compared with their deadlines, in ms: a timer for each request would cost more than it is worth. */
-const WATCH_MS = 50;
+/** While fewer questions than these are asked of a database that is far, none waits for company, nor for the turn's end. */
+const COMPANY_LEAST = 8;
 
 /**
  * Shares reads without ever giving an old answer: a read joins an equal one only while that one still waits to be
  * sent, so every answer is of a statement that began after the question came. Questions that come in one turn of the
- * event loop travel together. While others are under way, they wait only as long as the process has other work to do.
- * An error reaches those whose statement it is.
+ * event loop travel together, unless they are few and the database is far. While others are under way, they wait only if
+ * the process or the database is congested. An error reaches those whose statement it is.
  */
 export function shareReads<Question, Answer>(
   keyOf: (question: Question) => string,
@@ -45,58 +46,70 @@ export function shareReads<Question, Answer>(
   rules: TravelRules<Question>,
 ): Ask<Question, Answer> {
   const line = createWaitingLine<Question, Answer>(keyOf, rules);
-  const underWay = new Set<readonly Entry<Question, Answer>[]>();
-  const isBusy = createBusyMeter();
+  const underWay = createUnderWay<Question, Answer>();
+  const congestion = createCongestionMeter(rules.wayMs);
+  const ask: typeof askTogether = (questions, deadline) =>
+    noteTime(congestion.note, () => askTogether(questions, deadline));
   let turnIsAwaited = false;
-  let isWatched = false;
-  /** Questions and answers that came, in all and until the end of the last turn. */
-  let events = 0;
-  let seenEvents = 0;
+  let isPatient = false;
 
-  const awaitTurn = (): void => {
+  const awaitTurn = (isHurried = false): void => {
     if (turnIsAwaited) return;
     turnIsAwaited = true;
-    setImmediate(endTurn);
+    // Hurried: not the end of the turn, but of what runs now, so that the questions of one request stay together.
+    if (isHurried) queueMicrotask(endTurn);
+    else setImmediate(endTurn);
   };
 
-  /** Sends what gains nothing by waiting; what still waits is looked at again after the next turn. */
+  /** Sends what gains nothing by waiting; the rest goes with the next answer, with more company, or out of patience. */
+  const sendReady = (): void => {
+    for (let batch = line.batches().find(mayGo); batch !== undefined; batch = line.batches().find(mayGo)) {
+      send(line.take(batch));
+    }
+    const [oldest] = line.batches();
+    // When all connections are taken, the end of a statement asks for the next turn.
+    if (isPatient || oldest === undefined || underWay.size() >= rules.underWay) return;
+    isPatient = true;
+    setTimeout(endPatience, Math.max(0, oldest.since + congestion.patienceMs() - performance.now()));
+  };
+
   const endTurn = (): void => {
     turnIsAwaited = false;
-    // Nothing came in a whole turn, and the process has time to spare.
-    const isQuiet = events === seenEvents && !isBusy();
-    seenEvents = events;
-    for (const batch of line.batches()) {
-      if (underWay.size >= rules.underWay) return; // the end of one of them asks for the next turn
-      if (isQuiet || underWay.size === 0 || mayGo(batch)) send(line.take(batch));
-    }
-    if (line.batches().length > 0) awaitTurn();
+    sendReady();
+  };
+  const endPatience = (): void => {
+    isPatient = false;
+    sendReady();
   };
 
-  const mayGo = ({ entries, since }: Batch<Question, Answer>): boolean =>
-    (underWay.size < rules.whileBusy && entries.size >= rules.batch) || performance.now() - since > PATIENCE_MS;
+  const mayGo = ({ isFull, since }: Batch<Question, Answer>): boolean => {
+    if (underWay.size() === 0) return true;
+    if (underWay.size() >= rules.underWay) return false; // the end of one of them asks for the next turn
+    const isFree = congestion.isFar() || underWay.size() < rules.sideBySide;
+    if (isFree && !congestion.isCongested()) return true;
+    if (isFull && underWay.size() < rules.sideBySide) return true;
+    return hasNoCompany() || performance.now() - since >= congestion.patienceMs();
+  };
+
+  const hasNoCompany = (): boolean => line.askers() + underWay.askers() < COMPANY_LEAST && congestion.isFar();
 
   const send = async (entries: readonly Entry<Question, Answer>[]): Promise<void> => {
-    underWay.add(entries);
-    await answerAll(entries, askTogether, rules);
-    underWay.delete(entries);
-    events++;
+    await underWay.during(entries, () => answerAll(entries, ask, rules));
     if (line.batches().length > 0) awaitTurn();
   };
 
   /** Tells those whose time is over; a statement goes on for the others. */
-  const watch = (): void => {
-    for (const entries of underWay) dismissLate(entries);
+  const watch = watchDeadlines(() => {
+    underWay.dismissLate();
     line.dismissLate();
-    isWatched = underWay.size + line.batches().length > 0;
-    if (isWatched) setTimeout(watch, WATCH_MS).unref();
-  };
+    return underWay.size() + line.batches().length > 0;
+  });
 
   return (question, deadline) => {
-    events++;
-    awaitTurn();
-    if (!isWatched) setTimeout(watch, WATCH_MS).unref();
-    isWatched = true;
-    return line.join(question, deadline);
+    watch();
+    const answer = line.join(question, deadline);
+    awaitTurn(hasNoCompany());
+    return answer;
   };
 }
 
@@ -109,6 +122,29 @@ export function sendTogether<Question, Answer>(
   return shareReads(() => String(asked++), askTogether, rules);
 }
 
+/** Statements on their way. */
+function createUnderWay<Question, Answer>() {
+  // No Set: one that has grown old keeps what passes through it from the collector of the young, as in waiting-line.ts.
+  const statements: (readonly Entry<Question, Answer>[])[] = [];
+  let askers = 0;
+  return {
+    size: () => statements.length,
+    /** How many wait for their answers. */
+    askers: () => askers,
+    async during(entries: readonly Entry<Question, Answer>[], work: () => Promise<void>): Promise<void> {
+      const count = countAskers(entries);
+      askers += count;
+      statements.push(entries);
+      await work();
+      statements.splice(statements.indexOf(entries), 1);
+      askers -= count;
+    },
+    dismissLate() {
+      for (const entries of statements) dismissLate(entries);
+    },
+  };
+}
+
 /** Asks, and tells everybody the answer or the error; never rejects. */
 async function answerAll<Question, Answer>(
   taken: readonly Entry<Question, Answer>[],
@@ -118,10 +154,10 @@ async function answerAll<Question, Answer>(
   const entries = taken.filter(({ askers }) => askers.length > 0); // the others were told already
   if (entries.length === 0) return;
   try {
-    const questions = entries.map(({ question }) => question);
-    // The latest: one who cannot wait so long leaves the others their answer.
-    const deadline = Math.max(...entries.flatMap(({ askers }) => askers.map((asker) => asker.deadline)));
-    const answers = await askTogether(questions, deadline);
+    const answers = await askTogether(
+      entries.map(({ question }) => question),
+      latestDeadline(entries),
+    );
     for (const [index, { askers }] of entries.entries()) {
       for (const { resolve } of askers) resolve(answers[index] as Answer); // one for each question
     }
@@ -136,19 +172,9 @@ async function answerAll<Question, Answer>(
   }
 }
 
-/** Whether the event loop was busy of late. */
-function createBusyMeter(): () => boolean {
-  let before = performance.eventLoopUtilization();
-  let measuredAt = performance.now();
-  let busy = false;
-  return () => {
-    const now = performance.now();
-    if (now - measuredAt > BUSY_WINDOW_MS) {
-      const current = performance.eventLoopUtilization();
-      busy = performance.eventLoopUtilization(current, before).utilization > BUSY_SHARE;
-      before = current;
-      measuredAt = now;
-    }
-    return busy;
-  };
+/** One who cannot wait so long leaves the others their answer. */
+function latestDeadline<Answer>(entries: readonly Entry<unknown, Answer>[]): Deadline {
+  let latest: Deadline = 0;
+  for (const { askers } of entries) for (const { deadline } of askers) latest = Math.max(latest, deadline);
+  return latest;
 }

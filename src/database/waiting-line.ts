@@ -8,12 +8,14 @@ const BATCH_BYTES = 256 * 1024;
 export interface TravelRules<Question> {
   /** Statements under way at once: no more than there are connections. */
   readonly underWay: number;
-  /** So many go beside each other while the process is busy, and only full ones: then fewer of them save its time. */
-  readonly whileBusy: number;
+  /** So many go beside each other when the database is near, or, if full, under congestion: fewer of them save work. */
+  readonly sideBySide: number;
   /** Different questions in one statement; a power of two. */
   readonly batch: number;
   /** Questions of different groups never share a statement: its text is of one kind. */
   groupOf?(question: Question): string;
+  /** How long the way to the database and back takes, in ms; Infinity as long as it is not known. */
+  wayMs(): number;
   /** What a question adds to its statement, in bytes, where that may be much. */
   bytesOf?(question: Question): number;
   /**
@@ -24,7 +26,7 @@ export interface TravelRules<Question> {
 }
 
 /** Somebody who waits for an answer. */
-interface Asker<Answer> extends PromiseWithResolvers<Answer> {
+interface Asker<Answer> extends Pick<PromiseWithResolvers<Answer>, 'resolve' | 'reject'> {
   readonly deadline: Deadline;
 }
 
@@ -41,11 +43,15 @@ export interface Batch<Question, Answer> {
   /** When the first of them came, in ms of `performance.now()`. */
   readonly since: number;
   bytes: number;
+  /** Whether none can join it any more: it has as many questions, or bytes, as a statement takes. */
+  isFull: boolean;
 }
 
 /** Questions that are not sent yet. */
 export interface WaitingLine<Question, Answer> {
   batches(): readonly Batch<Question, Answer>[];
+  /** How many wait for their answers. */
+  askers(): number;
   /** The answer to a question, which joins an equal one. */
   join(question: Question, deadline: Deadline): Promise<Answer>;
   /** Takes the first questions of a batch out of the line. */
@@ -63,6 +69,7 @@ export function createWaitingLine<Question, Answer>(
   // iterators (OrderedHashTable), and one that has grown old keeps all later ones, with their requests, from the
   // collector of the young.
   let line: Batch<Question, Answer>[] = [];
+  let askers = 0;
 
   const addEntry = (key: string, entry: Entry<Question, Answer>): void => {
     const group = groupOf?.(entry.question) ?? '';
@@ -71,35 +78,47 @@ export function createWaitingLine<Question, Answer>(
     if (open !== undefined && open.entries.size < most && open.bytes + bytes <= BATCH_BYTES) {
       open.entries.set(key, entry);
       open.bytes += bytes;
+      open.isFull = open.entries.size >= most;
     } else {
-      line.push({ group, entries: new Map([[key, entry]]), since: performance.now(), bytes });
+      if (open) open.isFull = true;
+      line.push({ group, entries: new Map([[key, entry]]), since: performance.now(), bytes, isFull: most === 1 });
     }
   };
 
+  const shrink = (batch: Batch<Question, Answer>, rest: [string, Entry<Question, Answer>][]) => ({
+    ...batch,
+    entries: new Map(rest),
+    bytes: rest.reduce((sum, [, { question }]) => sum + (bytesOf?.(question) ?? 0), 0),
+    isFull: false,
+  });
+
   return {
     batches: () => line,
+    askers: () => askers,
     join(question, deadline) {
-      const asker: Asker<Answer> = { ...Promise.withResolvers<Answer>(), deadline };
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+      const asker: Asker<Answer> = { resolve, reject, deadline };
       const key = keyOf(question);
       for (const { entries } of line) {
         const equal = entries.get(key);
         if (equal !== undefined) {
           equal.askers.push(asker);
-          return asker.promise;
+          askers++;
+          return promise;
         }
       }
       addEntry(key, { question, askers: [asker] });
-      return asker.promise;
+      askers++;
+      return promise;
     },
     take(batch) {
-      const entries = [...batch.entries];
+      const entries = [...batch.entries.values()];
       // Powers of two: few different texts, so that each stays prepared.
-      const size = 2 ** Math.floor(Math.log2(entries.length));
-      const rest = entries.slice(size);
-      line = line.flatMap((one) =>
-        one !== batch ? [one] : rest.length > 0 ? [{ ...one, entries: new Map(rest) }] : [],
-      );
-      return entries.slice(0, size).map(([, entry]) => entry);
+      const taken = entries.slice(0, 2 ** Math.floor(Math.log2(entries.length)));
+      const rest = taken.length < entries.length ? [...batch.entries].slice(taken.length) : [];
+      line = line.flatMap((one) => (one !== batch ? [one] : rest.length > 0 ? [shrink(one, rest)] : []));
+      askers -= countAskers(taken);
+      return taken;
     },
     dismissLate() {
       for (const { entries } of line) {
@@ -107,6 +126,7 @@ export function createWaitingLine<Question, Answer>(
         for (const [key, { askers }] of entries) if (askers.length === 0) entries.delete(key);
       }
       line = line.filter(({ entries }) => entries.size > 0);
+      askers = line.reduce((sum, { entries }) => sum + countAskers(entries.values()), 0);
     },
   };
 }
@@ -119,4 +139,11 @@ export function dismissLate<Answer>(entries: Iterable<Entry<unknown, Answer>>): 
     entry.askers = entry.askers.filter((asker) => !late.includes(asker));
     for (const { reject } of late) reject(serviceUnavailable(new Error('the database did not answer in time')));
   }
+}
+
+/** How many wait for the answers to these. */
+export function countAskers<Answer>(entries: Iterable<Entry<unknown, Answer>>): number {
+  let count = 0;
+  for (const { askers } of entries) count += askers.length;
+  return count;
 }

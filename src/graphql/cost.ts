@@ -28,7 +28,7 @@ export function costError(
     addCost(cost, field, given, variables, 1);
     if (operation.operation !== OperationTypeNode.MUTATION || given instanceof Error) continue;
     // What is added is written to the database, and back into the answer, whose size must be known before.
-    const { values, characters } = sizeOf(given);
+    const { values, characters } = addSize({ values: 0, characters: 0 }, given);
     cost.values += values;
     // A character has six bytes of JSON at most; what could be too much with those is counted exactly.
     const bytes = characters * 6 * (1 + field.leafCount) < SMALL_BYTES ? 0 : Buffer.byteLength(JSON.stringify(given));
@@ -71,14 +71,18 @@ function isAllowed(argument: GraphQLArgument, value: unknown): boolean {
 /** What of an answer need not be counted: a mutation has fewer fields than such parts would make too much. */
 const SMALL_BYTES = LIMITS.responseBytes.most / LIMITS.tokens.most;
 
-function sizeOf(value: unknown): { values: number; characters: number } {
-  if (typeof value === 'string') return { values: 1, characters: value.length };
-  if (typeof value !== 'object' || value === null) return { values: 1, characters: 0 };
-  const size = { values: 0, characters: 0 };
-  for (const inner of Object.values(value)) {
-    const { values, characters } = sizeOf(inner);
-    size.values += values;
-    size.characters += characters;
+interface Size {
+  values: number;
+  characters: number;
+}
+
+/** Adds all that is within a value; gives the same size. */
+function addSize(size: Size, value: unknown): Size {
+  if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) addSize(size, inner);
+    return size;
   }
+  size.values += 1;
+  if (typeof value === 'string') size.characters += value.length;
   return size;
 }

@@ -3,21 +3,15 @@ import {
   type GraphQLError,
   Kind,
   type OperationDefinitionNode,
-  OverlappingFieldsCanBeMergedRule,
   parse,
-  print,
-  specifiedRules,
   type Token,
   type VariableValues,
-  validate,
-  visit,
 } from 'graphql';
 import { keepRecent } from '../recent.ts';
-import { deprecationsIn } from '../schema/compile.ts';
 import { conditionsOf } from '../schema/field-collection.ts';
 import { type OperationPlan, planOperation } from '../schema/plan.ts';
-import { schema } from '../schema/schema.ts';
-import { aliasLimitRule, depthLimitRule, LIMITS, limitError } from './limits.ts';
+import { LIMITS, limitError } from './limits.ts';
+import { validateDocument } from './validation.ts';
 
 /** An operation of a document. */
 export interface PreparedOperation {
@@ -49,9 +43,6 @@ const REMEMBERED_MAX = 16_384;
 /** Errors have locations where a person may look for them; finding one walks all lines before it. */
 const LOCATED_LINES_MAX = 500;
 
-/** How many errors a document may have before the rest of them is left out. */
-const ERRORS_MAX = 10;
-
 /** Plans of one operation that are remembered, for different values of its conditions. */
 const PLANS_MAX = 4;
 
@@ -74,11 +65,18 @@ function prepareDocument(text: string, plan: typeof planOperation): PreparedDocu
   } catch (error) {
     return { errors: withCode([error as GraphQLError], 'GRAPHQL_PARSE_FAILED'), operations: [], bytes: sizeOf(text) }; // parse throws nothing else
   }
-  const errors = withCode(validateWithinLimits(document), 'GRAPHQL_VALIDATION_FAILED');
-  const deprecated = errors.length > 0 ? [] : deprecationsIn(document).map(({ coordinate }) => coordinate);
+  const validated = validateDocument(document, text);
+  const errors = withCode(validated.errors, 'GRAPHQL_VALIDATION_FAILED');
+  const deprecated = validated.deprecations.map(({ coordinate }) => coordinate);
+  const conditions = text.includes('@') ? conditionsOf(document) : [];
   const operations = document.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
-    .map((operation) => ({ document, operation, deprecated, plan: rememberPlans(document, operation, plan) }));
+    .map((operation) => ({
+      document,
+      operation,
+      deprecated,
+      plan: rememberPlans(plan, document, operation, conditions),
+    }));
   return { errors, operations, bytes: sizeOf(text, document.tokenCount) };
 }
 
@@ -117,40 +115,17 @@ function forgetTokens(first: Token | undefined): void {
   }
 }
 
-const RULES = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
-
-function validateWithinLimits(document: DocumentNode): readonly GraphQLError[] {
-  const options = { maxErrors: ERRORS_MAX };
-  const errors = validate(schema, document, [...RULES, aliasLimitRule, depthLimitRule], options);
-  if (errors.length > 0) return errors;
-  // This rule compares each field with each other: with hundreds of equal ones it would hold everybody.
-  return validate(schema, withoutRepetitions(document), [OverlappingFieldsCanBeMergedRule], options);
-}
-
-/** A document without fields that stand beside their like. */
-function withoutRepetitions(document: DocumentNode): DocumentNode {
-  return visit(document, {
-    SelectionSet: {
-      leave(node) {
-        const texts = new Set<string>();
-        const selections = node.selections.filter((selection) => {
-          if (selection.kind !== Kind.FIELD) return true;
-          const text = print(selection);
-          return !texts.has(text) && texts.add(text);
-        });
-        return selections.length === node.selections.length ? undefined : { ...node, selections };
-      },
-    },
-  });
-}
-
 function withCode(errors: readonly GraphQLError[], code: string): readonly GraphQLError[] {
   for (const { extensions } of errors) extensions.code ??= code;
   return errors;
 }
 
-function rememberPlans(document: DocumentNode, operation: OperationDefinitionNode, plan: typeof planOperation) {
-  const conditions = conditionsOf(document);
+function rememberPlans(
+  plan: typeof planOperation,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  conditions: readonly string[],
+) {
   const plans = keepRecent<OperationPlan>(PLANS_MAX);
   return (variables: VariableValues): OperationPlan => {
     const values = conditions.map((name) => variables.coerced[name]).join();

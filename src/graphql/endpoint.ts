@@ -37,7 +37,7 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
     for (const coordinate of deprecated) noteDeprecatedUse(state.keyId, coordinate);
   };
 
-  const answerRequest = async (ctx: KoaContext, request: RequestParameters, context: Context): Promise<Answer> => {
+  const answerRequest = (ctx: KoaContext, request: RequestParameters, context: Context): Answer | Promise<Answer> => {
     const document = prepareDocument(request.query);
     const prepared = chooseOperation(document, request.operationName);
     if (prepared?.operation.operation === OperationTypeNode.MUTATION && ctx.method === 'GET') {
@@ -74,7 +74,7 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
     // Yoga ignores the weights of RFC 9110 §12.5.1, and would answer as an event stream too.
     ctx.req.headers.accept = mediaType;
     const params = await readParameters(ctx, bodyLimitBytes, GRAPHQL_PATH);
-    await atWork(ctx, (deadline) => answerParameters(ctx, mediaType, params, deadline));
+    return atWork(ctx, (deadline) => answerParameters(ctx, mediaType, params, deadline));
   };
 }
 

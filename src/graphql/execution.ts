@@ -32,10 +32,11 @@ export async function executeOperation(
   const refusal = costError(plan, args, variableValues);
   if (refusal) return { errors: [refusal] };
   onRun();
-  const answer = plan.isPlanned
-    ? await executePlan(plan, args, variableValues, context)
-    : await executeByGraphqlJs(prepared, variables, context);
-  return withinLimit(answer);
+  return withinLimit(
+    plan.isPlanned
+      ? await executePlan(plan, args, variableValues, context)
+      : await executeByGraphqlJs(prepared, variables, context),
+  );
 }
 
 async function executeByGraphqlJs(

@@ -42,7 +42,7 @@ export function createPlannedExecution(): PlannedExecution {
       }
     };
     try {
-      const serially = plan.operation.operation === OperationTypeNode.MUTATION;
+      const serially = plan.operation.operation === OperationTypeNode.MUTATION || plan.fields.length === 1;
       const texts = serially ? await inTurn(plan.fields, run) : await Promise.all(plan.fields.map(run));
       return {
         dataJson: plan.fields.reduceRight((text, { head }, index) => head + texts[index] + text, plan.tail),

@@ -31,12 +31,12 @@ export async function readParameters(ctx: KoaContext, bodyLimitBytes: number, pa
     );
   }
   // An empty name, and null in every place, is as good as none.
-  return {
-    query,
-    ...((operationName ?? '') !== '' && { operationName }),
-    ...((variables ?? null) !== null && { variables }),
-    ...((extensions ?? null) !== null && { extensions }),
-  };
+  const params: GraphQLParams = { query };
+  if (operationName !== undefined && operationName !== null && operationName !== '')
+    params.operationName = operationName;
+  if (variables !== undefined && variables !== null) params.variables = variables;
+  if (extensions !== undefined && extensions !== null) params.extensions = extensions;
+  return params;
 }
 
 /** The parameters, when their shape is right; undefined when Yoga is to say what is wrong. */
@@ -50,7 +50,7 @@ export function asRunnable(params: GraphQLParams): RequestParameters | undefined
   return { query, operationName, variables };
 }
 
-async function readSent(ctx: KoaContext, bodyLimitBytes: number, path: string): Promise<unknown> {
+function readSent(ctx: KoaContext, bodyLimitBytes: number, path: string): unknown {
   if (ctx.method === 'POST') return readJsonBody(ctx.req, bodyLimitBytes);
   if (ctx.method !== 'GET') {
     throw new ApiError('method_not_allowed', `${path} allows only GET and POST.`, { headers: { Allow: 'GET, POST' } });

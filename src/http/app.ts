@@ -68,7 +68,6 @@ export function createApp(parts: AppParts): Koa {
     atWork: admission.atWork,
   });
   const routes = new Router({ strict: true, sensitive: true });
-  routes.all(GRAPHQL_PATH, admission.admit, graphql);
   for (const [path, answer] of Object.entries(createProbes({ ...parts, checkReady, collectMetrics }))) {
     routes.get(path, (ctx) => {
       ctx.state.operation = path.slice(1);
@@ -91,6 +90,7 @@ export function createApp(parts: AppParts): Koa {
   app.use(allowOrigins(config, METHODS));
   app.use(createRestAdapter({ stores, bodyLimitBytes, publicUrl, noteDeprecatedUse, admission }));
   app.use(servePages(pages));
+  app.use(onlyAt(GRAPHQL_PATH, (ctx, next) => admission.admit(ctx, () => graphql(ctx, next))));
   app.use(routes.routes());
   app.use(refuseUnknown(routes, PATHS));
   app.on('error', logUnsent(log));

@@ -21,14 +21,14 @@ const compressGzip = promisify<Uint8Array, object, Buffer>(gzip);
  */
 export function servePages(pages: readonly Page[]): Middleware {
   const served = new Map(pages.map((page) => [page.path, { page, content: createContent(page) }]));
-  return async (ctx, next) => {
+  return (ctx, next) => {
     const found = served.get(ctx.path);
     if (!found) return next();
     const isShared = found.page.sharesPath === true;
     if (isShared) ctx.vary('Accept');
     if (isShared && !(ctx.method === 'GET' && prefersHtml(ctx))) return next();
     refuseOtherMethods(ctx);
-    await answer(ctx, found.page, found.content);
+    return answer(ctx, found.page, found.content);
   };
 }
 

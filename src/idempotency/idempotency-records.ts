@@ -60,7 +60,7 @@ export function createRecords(database: Database): IdempotencyRecords {
         const byId = new Map(rows.map((row) => [row.id, row]));
         return ids.map((id) => toRecord(byId.get(id)));
       },
-      travelRules(database, { whileBusy: 2, batch: 32 }),
+      travelRules(database, { sideBySide: 2, batch: 32 }),
     ),
 
     async insert(transaction, records) {

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Database } from '../database/connect.ts';
-import { isDuplicate, isLockWait } from '../database/faults.ts';
-import { isRefused } from '../database/row-adder.ts';
+import { isDuplicate, isLockWait, isRefused } from '../database/faults.ts';
 import { sendTogether, travelRules } from '../database/together.ts';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
@@ -83,7 +82,7 @@ export function createIdempotentCreates<Input>(
   };
 
   const createTogether = sendTogether(createBoth, {
-    ...travelRules(database, { whileBusy: 2, batch: 32, writes: true }),
+    ...travelRules(database, { sideBySide: 2, batch: 32, writes: true }),
     bytesOf: ({ input }) => bytesOf(input),
     isAboutOne: (error) => isTaken(error) || isRefused(error),
   });

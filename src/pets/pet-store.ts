@@ -1,7 +1,7 @@
 import type { Database } from '../database/connect.ts';
 import { createKeysetList, createRowReader, type Page, type PageQuery } from '../database/keyset-list.ts';
 import { createRowAdder } from '../database/row-adder.ts';
-import { type FilterName, insertList, toRow } from '../database/table.ts';
+import { type FilterName, insertList, rowWriter } from '../database/table.ts';
 import type { Ask } from '../database/together.ts';
 import type { Deadline } from '../deadline.ts';
 import { createIdempotentCreates, type Once } from '../idempotency/idempotent-creates.ts';
@@ -45,10 +45,7 @@ export function createPetStore(database: Database): PetStore {
     },
 
     async addPets(newPets) {
-      await database.insert(
-        insertList<NewPet>(PETS),
-        newPets.map((newPet) => toRow<NewPet>(PETS, newPet)),
-      );
+      await database.insert(insertList<NewPet>(PETS), newPets.map(rowWriter<NewPet>(PETS)));
     },
 
     async isEmpty() {

@@ -1,4 +1,4 @@
-import { type Kept, pickFields, type Table, type Whole } from '../database/table.ts';
+import { fieldPicker, type Kept, type Table } from '../database/table.ts';
 import type { Int64 } from '../int64.ts';
 
 /** Every availability status, in the order of the API description. */
@@ -30,9 +30,7 @@ export const PETS = {
 } as const satisfies Table<NewPet>;
 
 /** What of an input is an animal: its fields and nothing else. */
-export function pickPet(input: NewPet): Whole<NewPet> {
-  return pickFields<NewPet>(PETS, input);
-}
+export const pickPet = fieldPicker<NewPet>(PETS);
 
 /**
  * An animal to add as a list that is equal for equal animals only. The first three fields stand by their place, as the

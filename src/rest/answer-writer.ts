@@ -11,7 +11,8 @@ export type AnswerWriter = (ctx: Context, data: unknown, request: RestRequest, r
 /** The writer of an operation; its links begin with `publicUrl`, or with the address that was asked. */
 export function createAnswerWriter(operation: Operation, publicUrl: string | undefined): AnswerWriter {
   const { isPaged, success, answer } = operation;
-  const location = success.location && `${BASE_PATH}${success.location}`;
+  const nextPage = nextPageWriter(operation);
+  const location = success.location === undefined ? undefined : pathFiller(BASE_PATH + success.location);
   // Requests that shared one query got the same object, one right after the other: its text is written once.
   let written: { readonly data: unknown; readonly text: string } = { data: undefined, text: '' };
   return (ctx, data, request, { hasMore, replayed }) => {
@@ -19,26 +20,37 @@ export function createAnswerWriter(operation: Operation, publicUrl: string | und
     if (written.data !== data) written = { data, text: answer.write(data) };
     if (isPaged && hasMore) {
       const last = (data as readonly { id: unknown }[]).at(-1); // what is listed by pages is ordered by its id
-      if (last)
-        ctx.append('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(operation, request, last.id)}>; rel="next"`);
+      if (last) ctx.append('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(request, last.id)}>; rel="next"`);
     }
-    if (location) ctx.set('Location', fillPath(location, data as Readonly<Record<string, unknown>>)); // an object
+    if (location) ctx.set('Location', location(data as Readonly<Record<string, unknown>>)); // an object
     if (replayed) ctx.set('Idempotency-Replayed', 'true');
     return written.text;
   };
 }
 
-/** RFC 8288 §3: the page after `lastId` of the same list, as it was asked for. */
-function nextPage({ path, inPath, inQuery }: Operation, request: RestRequest, lastId: unknown): string {
-  const places = Object.fromEntries(inPath.map(({ name }, index) => [name, request.inPath[index]]));
-  let query = '';
-  for (const [index, { name }] of inQuery.entries()) {
-    const text = request.inQuery[index];
-    if (name !== CURSOR && text !== undefined) query += `${name}=${encodeURIComponent(text)}&`;
-  }
-  return `${BASE_PATH}${fillPath(path, places)}?${query}${CURSOR}=${lastId}`;
+/** RFC 8288 §3: writes the page after `lastId` of the same list, as it was asked for. */
+function nextPageWriter({ path, inPath, inQuery }: Operation): (request: RestRequest, lastId: unknown) => string {
+  const fillPath = pathFiller(BASE_PATH + path);
+  return (request, lastId) => {
+    const places = Object.fromEntries(inPath.map(({ name }, index) => [name, request.inPath[index]]));
+    let query = '';
+    for (let index = 0; index < inQuery.length; index++) {
+      const name = inQuery[index]?.name;
+      const text = request.inQuery[index];
+      if (name !== CURSOR && text !== undefined) query += `${name}=${encodeURIComponent(text)}&`;
+    }
+    return `${fillPath(places)}?${query}${CURSOR}=${lastId}`;
+  };
 }
 
-function fillPath(path: string, values: Readonly<Record<string, unknown>>): string {
-  return path.replace(/\{(\w+)\}/g, (_braces, name: string) => encodeURIComponent(String(values[name])));
+/** Fills the braces of a path, which is taken apart once. */
+function pathFiller(path: string): (values: Readonly<Record<string, unknown>>) => string {
+  const [head = '', ...parts] = path.split(/\{(\w+)\}/); // text, name, text, name, text
+  return (values) => {
+    let filled = head;
+    for (let index = 0; index < parts.length; index += 2) {
+      filled += encodeURIComponent(String(values[parts[index] as string])) + parts[index + 1]; // a name and its text
+    }
+    return filled;
+  };
 }

@@ -55,7 +55,9 @@ function handlersByPath(routes: readonly Route[]): Map<string, ReadonlyMap<strin
 }
 
 function decodeAll(texts: InPath): InPath {
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, decode(text)]));
+  const decoded: Record<string, string> = {};
+  for (const name of Object.keys(texts)) decoded[name] = decode(texts[name] ?? '');
+  return decoded;
 }
 
 function decode(text: string): string {

@@ -13,11 +13,10 @@ import {
   OperationTypeNode,
   parse,
   print,
-  TypeInfo,
+  specifiedRules,
+  type ValidationRule,
   type VariableDefinitionNode,
   validate,
-  visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import { type Deprecation, deprecationOf } from '../deprecations.ts';
 import type { Context } from './context.ts';
@@ -66,12 +65,13 @@ export interface SelectedField {
 /** Compiles a document of ours. Throws an error that stops the start when it does not fit the schema. */
 export function compile(text: string): CompiledOperation {
   const document = parse(text);
-  const [wrong] = validate(schema, document);
+  const deprecations = new Set<Deprecation>();
+  const [wrong] = validate(schema, document, [...specifiedRules, noteDeprecations(deprecations)]);
   if (wrong !== undefined) throw wrong;
   const { node, field, resolve } = planOnlyField(document);
   const operation = getOperationAST(document);
   return {
-    deprecations: deprecationsIn(document),
+    deprecations: [...deprecations],
     isMutation: operation?.operation === OperationTypeNode.MUTATION,
     field,
     variables: (operation?.variableDefinitions ?? []).map((definition) => readVariable(definition, node, field)),
@@ -121,16 +121,14 @@ function readSelection(node: FieldNode, { type: fieldType }: GraphQLField<unknow
   return { type, fields };
 }
 
-/** The records of the deprecated fields that a valid document touches, each once. */
-export function deprecationsIn(document: DocumentNode): Deprecation[] {
-  const found = new Set<Deprecation>();
-  const types = new TypeInfo(schema);
-  const Field = () => {
-    const deprecation = deprecationOf(`${types.getParentType()?.name}.${types.getFieldDef()?.name}`);
-    if (deprecation !== undefined) found.add(deprecation);
-  };
-  visit(document, visitWithTypeInfo(types, { Field }));
-  return [...found];
+/** Validation rule that refuses nothing: notes the records of the deprecated fields that a document touches. */
+export function noteDeprecations(found: Set<Deprecation>): ValidationRule {
+  return (context) => ({
+    Field() {
+      const deprecation = deprecationOf(`${context.getParentType()?.name}.${context.getFieldDef()?.name}`);
+      if (deprecation !== undefined) found.add(deprecation);
+    },
+  });
 }
 
 /** What was thrown below a GraphQLError that execution wrapped around it. */

@@ -18,7 +18,7 @@ function hasVariables({ arguments: given = [] }: FieldNode): boolean {
   };
   for (const { value } of given) {
     if (value.kind === Kind.VARIABLE) return true;
-    visit(value, { Variable });
+    if (value.kind === Kind.OBJECT || value.kind === Kind.LIST) visit(value, { Variable });
   }
   return found;
 }
@@ -26,7 +26,10 @@ function hasVariables({ arguments: given = [] }: FieldNode): boolean {
 /** graphql-js gives objects without a prototype, which V8 keeps as hash tables: Pothos, which copies them, is slow with those. */
 function toPlain(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
-  for (const name in values) plain[name] = isBare(values[name]) ? toPlain(values[name]) : values[name];
+  for (const name of Object.keys(values)) {
+    const value = values[name];
+    plain[name] = isBare(value) ? toPlain(value) : value;
+  }
   return plain;
 }
 

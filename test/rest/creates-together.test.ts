@@ -1,6 +1,6 @@
 import type { Connection, RowDataPacket } from 'mysql2';
 import { expect, test } from 'vitest';
-import { insertRows } from '../../src/database/mysql-prepared.ts';
+import { insertRows, inTransaction } from '../../src/database/mysql-prepared.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { countPetStatements } from '../graphql/statements.ts';
@@ -23,6 +23,23 @@ describeEachEngine('creates that arrive together', (engine) => {
     for (const [index, { pet }] of answers.entries()) {
       expect(pet).toEqual({ ...newPets[index], id: pet.id });
       expect(await FACES.rest.get(gateway, String(pet.id))).toEqual([pet]);
+    }
+  });
+
+  test.runIf(engine.name === 'mysql')('none is added when one is refused where each has a statement', async () => {
+    const gateway = await startGateway(engine, { LOG_LEVEL: 'silent' });
+    const { client } = gateway.database.knex; // Knex types it as any
+    const connection: Connection = await client.acquireConnection();
+    const insert = (name: string | null) => insertRows(connection, 'pets (name, category_id)', [[name, 1]], 1000);
+    const count = async () => (await gateway.database.knex('pets').select('id')).length;
+    try {
+      const refused = inTransaction(connection, async () => [await insert('first'), await insert(null)]);
+      await expect(refused).rejects.toThrow('null');
+      expect(await count()).toBe(0);
+      await inTransaction(connection, async () => [await insert('first'), await insert('second')]);
+      expect(await count()).toBe(2);
+    } finally {
+      client.releaseConnection(connection);
     }
   });
 

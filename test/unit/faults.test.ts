@@ -1,13 +1,14 @@
 import { describe, expect, it, test } from 'vitest';
 import {
-  isAboutOneRow,
   isDuplicate,
   isHostLost,
   isLockWait,
+  isRefused,
   isTooLarge,
   withoutFaults,
 } from '../../src/database/faults.ts';
 import { deadlineIn } from '../../src/deadline.ts';
+import { ApiError, serviceUnavailable } from '../../src/errors.ts';
 
 const serverError = (errno: number, message = 'said the server') => Object.assign(new Error(message), { errno });
 
@@ -51,6 +52,13 @@ describe('what an error of the database means', () => {
     expect(runs).toBe(1);
   });
 
+  test('refused is what the server says in its own words, or what is too large', () => {
+    const said = (errno: number) => Object.assign(serverError(errno), { sqlState: '22001' });
+    const away = serviceUnavailable(said(1213));
+    const large = new ApiError('payload_too_large', 'too large');
+    expect([said(1406), large, away, new Error('ours')].map(isRefused)).toEqual([true, true, false, false]);
+  });
+
   test('the readers agree with the table', () => {
     expect([isDuplicate(serverError(1062)), isLockWait(serverError(1205)), isTooLarge(serverError(1153))]).toEqual([
       true,
@@ -62,6 +70,5 @@ describe('what an error of the database means', () => {
       true,
       false,
     ]);
-    expect([isAboutOneRow(serverError(1406)), isAboutOneRow(serverError(1213))]).toEqual([true, false]);
   });
 });

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { shareReads } from '../../src/database/together.ts';
-import type { TravelRules } from '../../src/database/waiting-line.ts';
+import { createWaitingLine, type TravelRules } from '../../src/database/waiting-line.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 
 type Question = number;
@@ -18,8 +18,11 @@ interface Query extends PromiseWithResolvers<readonly Answer[]> {
   readonly version: number;
 }
 
-/** A store whose queries answer when the test says so, each with what it was when they began. */
-function slowStore(rules: TravelRules<Question>) {
+const NEAR = { wayMs: () => 0 };
+const FAR = { wayMs: () => 20 };
+
+/** A store whose queries answer when the test says so, each with what it was when they began; near unless said otherwise. */
+function slowStore(rules: Omit<TravelRules<Question>, 'wayMs'>, way = NEAR) {
   const store = { version: 0, underWay: [] as Query[], queries: 0, mostUnderWay: 0, largestBatch: 0 };
   const ask = shareReads<Question, Answer>(
     String,
@@ -31,7 +34,7 @@ function slowStore(rules: TravelRules<Question>) {
       store.largestBatch = Math.max(store.largestBatch, questions.length);
       return query.promise;
     },
-    rules,
+    { ...rules, ...way },
   );
   const read = (question: Question, waitMs = 60_000) => ask(question, deadlineIn(waitMs));
   const end = async (index: number, error?: Error) => {
@@ -40,7 +43,7 @@ function slowStore(rules: TravelRules<Question>) {
     else query?.resolve(query.questions.map((question) => ({ question, version: query.version })));
     await turn();
   };
-  /** Until `count` queries are sent in all: at the latest when nobody has asked for some turns. */
+  /** Until `count` queries are sent in all: at the latest when those who wait are out of patience. */
   const sent = async (count: number) => {
     while (store.queries < count) await turn();
   };
@@ -62,7 +65,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const rules = fc.record({
   underWay: fc.integer({ min: 1, max: 3 }),
-  whileBusy: fc.integer({ min: 1, max: 3 }),
+  sideBySide: fc.integer({ min: 1, max: 3 }),
   batch: fc.constantFrom(1, 2, 4),
   groupOf: fc.constantFrom(
     () => '',
@@ -102,7 +105,7 @@ describe('shareReads', () => {
   });
 
   test('what comes in one turn travels together, equal reads once', async () => {
-    const { store, read, end, sent } = slowStore({ underWay: 4, whileBusy: 4, batch: 4 });
+    const { store, read, end, sent } = slowStore({ underWay: 4, sideBySide: 4, batch: 4 });
     const reads = [1, 2, 1, 3, 1, 4].map((question) => read(question));
     await sent(1);
     expect(store.underWay.map(({ questions }) => questions)).toEqual([[1, 2, 3, 4]]);
@@ -110,8 +113,22 @@ describe('shareReads', () => {
     expect((await Promise.all(reads)).map(({ question }) => question)).toEqual([1, 2, 1, 3, 1, 4]);
   });
 
+  test('of a store that is far, a few are asked without waiting for the turn, those of one moment together', async () => {
+    const { store, read, end } = slowStore({ underWay: 20, sideBySide: 20, batch: 8 }, FAR);
+    const reads: Promise<Answer>[] = [];
+    for (const moment of [[0], [1, 2], [3, 4], [5], [6, 7, 8, 9], [10, 11]]) {
+      reads.push(...moment.map((question) => read(question)));
+      await Promise.resolve();
+    }
+    expect(store.underWay.map(({ questions }) => questions)).toEqual([[0], [1, 2], [3, 4], [5], [6, 7, 8, 9]]);
+    await turn();
+    expect(store.underWay.slice(5).map(({ questions }) => questions)).toEqual([[10, 11]]);
+    while (store.underWay.length > 0) await end(0);
+    await Promise.all(reads);
+  });
+
   test('a query that does not answer holds nobody else: what comes later goes beside it', async () => {
-    const { store, read, end, sent } = slowStore({ underWay: 3, whileBusy: 1, batch: 8 });
+    const { store, read, end, sent } = slowStore({ underWay: 3, sideBySide: 1, batch: 8 });
     const stuck = read(1);
     await sent(1);
     const later = read(2);
@@ -124,7 +141,7 @@ describe('shareReads', () => {
   });
 
   test('a read joins no query that has begun, even an equal one', async () => {
-    const { store, read, end, sent } = slowStore({ underWay: 1, whileBusy: 1, batch: 8 });
+    const { store, read, end, sent } = slowStore({ underWay: 1, sideBySide: 1, batch: 8 });
     const before = read(7);
     await sent(1);
     store.version++;
@@ -137,7 +154,7 @@ describe('shareReads', () => {
   });
 
   test('an error reaches those whose query it is; who waits is asked for anew', async () => {
-    const { read, end, sent } = slowStore({ underWay: 1, whileBusy: 1, batch: 2 });
+    const { read, end, sent } = slowStore({ underWay: 1, sideBySide: 1, batch: 2 });
     const first = Promise.allSettled([1, 1, 2].map((question) => read(question)));
     await sent(1);
     const next = read(3);
@@ -150,7 +167,7 @@ describe('shareReads', () => {
   });
 
   test('each is told at their own deadline, sent or not; the others get their answer', async () => {
-    const { read, end, sent } = slowStore({ underWay: 1, whileBusy: 1, batch: 1 });
+    const { read, end, sent } = slowStore({ underWay: 1, sideBySide: 1, batch: 1 });
     const patient = read(1);
     const hurried = read(1, 100);
     await sent(1);
@@ -170,7 +187,7 @@ describe('shareReads', () => {
         if (questions.includes(5)) throw refused;
         return questions;
       },
-      { underWay: 4, whileBusy: 4, batch: 8, isAboutOne: (error) => error === refused },
+      { ...NEAR, underWay: 4, sideBySide: 4, batch: 8, isAboutOne: (error) => error === refused },
     );
     const questions = [0, 1, 2, 3, 4, 5, 6, 7];
     const outcomes = await Promise.allSettled(questions.map((question) => ask(question, deadlineIn())));
@@ -179,8 +196,21 @@ describe('shareReads', () => {
     expect(answered.toSorted()).toEqual([0, 1, 2, 3, 4, 6, 7]); // none twice
   });
 
+  test('what is left behind has room for others again', () => {
+    const line = createWaitingLine<number, number>(String, {
+      ...{ ...NEAR, underWay: 1, sideBySide: 1, batch: 8 },
+      bytesOf: (kib) => kib * 1024,
+    });
+    const join = (...kib: number[]) => kib.forEach((each) => void line.join(each, deadlineIn()));
+    join(100, 101, 50);
+    const [batch] = line.batches();
+    expect(batch && line.take(batch)).toHaveLength(2);
+    join(99, 98);
+    expect(line.batches().map(({ entries }) => entries.size)).toEqual([3]);
+  });
+
   test('a large question shares no statement with others', async () => {
-    const { store, read, sent } = slowStore({ underWay: 9, whileBusy: 9, batch: 8, bytesOf: (size) => size });
+    const { store, read, sent } = slowStore({ underWay: 9, sideBySide: 9, batch: 8, bytesOf: (size) => size });
     for (const size of [10, 200_000, 20, 200_000, 300_000, 30]) read(size + Math.random());
     await sent(2);
     for (const { questions } of store.underWay.slice(0, 2)) {

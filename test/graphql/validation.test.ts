@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { type GraphQLError, OverlappingFieldsCanBeMergedRule, parse, specifiedRules, validate } from 'graphql';
+import { expect, test } from 'vitest';
+import { validateDocument } from '../../src/graphql/validation.ts';
+import { schema } from '../../src/schema/schema.ts';
+
+/** Mostly what is right: a document that breaks all rules at once tells little. */
+const mostly = (right: readonly string[], wrong: readonly string[]) =>
+  fc.oneof({ weight: 40, arbitrary: fc.constantFrom(...right) }, fc.constantFrom(...wrong));
+
+const condition = mostly(['', '', '', ' @include(if: true)'], [' @skip(if: $id)', ' @stream', ' @unknown', ' @skip']);
+const leaf = mostly(['id', 'name', 'status', 'a: name'], ['name: id', 'colour', '...Parts', '...Missing']);
+const root = mostly(
+  ['pet(id: 1)', 'a: pet(id: "2")', 'b: pet(id: "$ @ ...")', 'pets(status: SOLD)'],
+  ['c: pet(id: $id)', 'pet(id: $unknown)', 'pet(id: { id: 1, id: 2 })', 'pet(no: SOLD)', 'none', 'pets(limit: "1")'],
+);
+const selectionSet = fc
+  .array(
+    fc.oneof(
+      { weight: 5, arbitrary: fc.tuple(leaf, condition).map(([name, directive]) => `${name}${directive}`) },
+      fc
+        .tuple(mostly(['... on Pet', '...'], ['... on Query', 'status']), leaf)
+        .map(([on, name]) => `${on} { ${name} }`),
+    ),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((fields) => `{ ${fields.join(' ')} }`);
+const rootField = fc.tuple(root, selectionSet).map(([field, fields]) => `${field} ${fields}`);
+const operation = fc
+  .tuple(
+    mostly(['', 'query', 'query A'], ['query ($id: ID!)', 'query ($id: ID, $id: Pet)', 'mutation', 'query ($id: Pet)']),
+    fc.array(rootField, { minLength: 1, maxLength: 3 }),
+  )
+  .map(([head, fields]) => `${head} { ${fields.join(' ')} }`);
+const fragment = fc
+  .tuple(fc.constantFrom('Parts on Pet', 'Parts on PetStatus', 'Other on Pet'), selectionSet)
+  .map(([head, fields]) => `fragment ${head} ${fields}`);
+const text = fc
+  .tuple(
+    fc.oneof({ weight: 4, arbitrary: fc.tuple(operation) }, fc.tuple(operation, operation)),
+    fc.array(fragment, { maxLength: 2 }),
+    mostly([''], ['type Own { id: Foreign }']),
+  )
+  .map(([operations, fragments, definition]) => [...operations, ...fragments, definition].join('\n'));
+
+const messages = (errors: readonly GraphQLError[]) => errors.map((error) => error.toString());
+
+test('a document is refused for what graphql-js refuses it for, whichever signs stand in it', () => {
+  let refused = 0;
+  fc.assert(
+    fc.property(text, (document) => {
+      const parsed = parse(document);
+      const others = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
+      const expected = validate(schema, parsed, others, { maxErrors: 10 });
+      const { errors } = validateDocument(parsed, document);
+      refused += Math.sign(errors.length);
+      if (expected.length > 0) expect(messages(errors)).toEqual(messages(expected));
+      // Of fields that stand there twice the first is named.
+      else expect(errors.length > 0).toBe(validate(schema, parsed, [OverlappingFieldsCanBeMergedRule]).length > 0);
+    }),
+    { numRuns: 2000 },
+  );
+  expect(refused).toBeGreaterThan(500);
+  expect(refused).toBeLessThan(1800);
+});
+
+test.each([
+  ['{ pet(id: 1) { id } pet(id: 2) { id } }', 1],
+  ['{ pet(id: 1) { a: id a: name } }', 1],
+  ['{ pet(id: 1) { a: id ...P } } fragment P on Pet { a: name }', 1],
+  ['{ pet(id: 1) { a: id ... on Pet { a: name } } }', 1],
+  ['{ pet(id: 1) { id id } pet(id: 1) { name } }', 0],
+])('fields of one name that cannot be merged: %s', (document, count) => {
+  expect(validateDocument(parse(document), document).errors).toHaveLength(count);
+});
