@@ -106,8 +106,9 @@ function readinessCheck(database: Database, hasMigrated: boolean): () => Promise
   const unavailable = (message: string, cause: unknown) => new ApiError('service_unavailable', message, { cause });
   return async () => {
     try {
-      await database.ping(deadlineIn(PROBE_MS));
-      schemaIsCurrent ||= (await migrationStatus(database)).pending.length === 0;
+      const deadline = deadlineIn(PROBE_MS);
+      await database.ping(deadline);
+      schemaIsCurrent ||= (await migrationStatus(database, deadline)).pending.length === 0;
     } catch (error) {
       const why = isWithoutWriter(error) ? 'No server of the database takes writes.' : 'The database does not answer.';
       throw unavailable(why, error);

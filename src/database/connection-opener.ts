@@ -10,7 +10,7 @@ interface OpenerParts<Opened> {
   /** Nothing can come for those who have waited since before a moment. */
   refuse(before: number, cause: unknown): void;
   /** An opening has ended, well or not. */
-  idle(): void;
+  ended(): void;
 }
 
 /** Opens as many connections as are wanted. */
@@ -62,7 +62,7 @@ export function createOpener<Opened>(parts: OpenerParts<Opened>): Opener {
       if (!mayCome) parts.refuse(together, error);
     }
     openMore();
-    parts.idle();
+    parts.ended();
   };
 
   return { openMore, size: () => underWay.size, stop: () => clearTimeout(resting) };

@@ -1,4 +1,4 @@
-import type { Deadline } from '../deadline.ts';
+import { type Deadline, remainingMs } from '../deadline.ts';
 import { createFreeConnections, createLeases, IDLE_MS, type PoolParts } from './connection-keeping.ts';
 import { createOpener } from './connection-opener.ts';
 import { createConnectionQueue } from './connection-queue.ts';
@@ -53,7 +53,7 @@ export function createConnectionPool<Connection extends object>(
     mayReturn: () => leases.size() > 0,
     opened: ({ connection, begunIn }) => (begunIn === free.generation() ? admit : parts.end)(connection),
     refuse: line.refuse,
-    idle: () => finishClosing(),
+    ended: () => finishClosing(),
   });
   const finishClosing = () => void (leases.size() + opener.size() + line.size() === 0 && closed?.resolve());
   const release = (connection: Connection) => {
@@ -67,6 +67,8 @@ export function createConnectionPool<Connection extends object>(
   return {
     acquire(deadline) {
       if (closed) return Promise.reject(poolError('POOL_CLOSED', 'the database has been closed'));
+      if (remainingMs(deadline) === 0)
+        return Promise.reject(poolError('POOL_TIMEOUT', 'no time is left for a connection'));
       const connection = free.take();
       return connection ? Promise.resolve(leases.begin(connection, deadline)) : line.wait(deadline);
     },

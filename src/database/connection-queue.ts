@@ -27,7 +27,6 @@ export function createConnectionQueue<Connection>(told: {
   onTimeout(): void;
 }): ConnectionQueue<Connection> {
   const waiters = new Set<Waiter<Connection>>();
-  let lastRefusal: unknown;
   const forget = (waiter: Waiter<Connection>) => {
     clearTimeout(waiter.timer);
     waiters.delete(waiter);
@@ -37,7 +36,7 @@ export function createConnectionQueue<Connection>(told: {
       const { promise, resolve, reject } = Promise.withResolvers<Connection>();
       const timeOut = () => {
         forget(waiter);
-        reject(poolError('POOL_TIMEOUT', 'no connection to the database came free in time', lastRefusal));
+        reject(poolError('POOL_TIMEOUT', 'no connection to the database came free in time'));
         told.onTimeout();
       };
       const timer = setTimeout(timeOut, Math.min(remainingMs(deadline), 2 ** 31 - 1));
@@ -52,7 +51,6 @@ export function createConnectionQueue<Connection>(told: {
       return waiter;
     },
     refuse(before, cause) {
-      lastRefusal = cause;
       for (const waiter of waiters) {
         if (waiter.since > before) return;
         forget(waiter);

@@ -16,7 +16,8 @@ export type Meaning =
 
 /**
  * The error numbers of the MySQL protocol. Sources: up to 4999
- * https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html, and where MariaDB is named
+ * https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html (2000 to 2999:
+ * https://dev.mysql.com/doc/mysql-errors/en/client-error-reference.html), and where MariaDB is named
  * https://mariadb.com/kb/en/mariadb-error-code-reference/; from 8000 on https://docs.pingcap.com/tidb/stable/error-codes/
  */
 export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
@@ -67,6 +68,12 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1878: ['notNow'], // ER_TEMP_FILE_WRITE_FAILURE
   1927: ['unknownOutcome'], // ER_CONNECTION_KILLED (MariaDB)
   1969: ['unknownOutcome'], // ER_STATEMENT_TIMEOUT (MariaDB)
+  // What a proxy's own client library met, https://github.com/sysown/proxysql/issues/2912
+  2002: ['notNow'], // CR_CONNECTION_ERROR
+  2003: ['notNow'], // CR_CONN_HOST_ERROR
+  2006: ['unknownOutcome'], // CR_SERVER_GONE_ERROR
+  2013: ['unknownOutcome'], // CR_SERVER_LOST
+  2055: ['unknownOutcome'], // CR_SERVER_LOST_EXTENDED
   3024: ['unknownOutcome'], // ER_QUERY_TIMEOUT
   3032: ['notReady'], // ER_SERVER_OFFLINE_MODE
   3100: ['rolledBack', 'readOnly'], // ER_RUN_HOOK_ERROR: a member that has left its group stops the commit

@@ -30,10 +30,18 @@ export async function withoutFaults<T>(work: () => PromiseLike<T>, deadline: Dea
     } catch (error) {
       const again =
         repeatable && attempt < ATTEMPTS && means(error, 'rolledBack') && remainingMs(deadline) > ATTEMPT_MS;
-      if (!again) throw isUnavailable(error) ? serviceUnavailable(error) : error;
+      if (!again) throw toApiFault(error);
       await delay(Math.random() * JITTER_MS * attempt);
     }
   }
+}
+
+/** What the error means to who asked; itself where it is a fault of ours. */
+function toApiFault(error: unknown): unknown {
+  if (error instanceof ApiError) return error;
+  if (means(error, 'tooLarge'))
+    return new ApiError('payload_too_large', 'The database takes no value of this length.', { cause: error });
+  return isUnavailable(error) ? serviceUnavailable(error) : error;
 }
 
 /** Whether a row with the same key stands in the way. */
@@ -46,18 +54,16 @@ export function isLockWait(error: unknown): boolean {
   return means(error, 'lockWait');
 }
 
-/** Whether a statement, or what it carries, was larger than the server takes. */
-export function isTooLarge(error: unknown): boolean {
-  return means(error, 'tooLarge');
-}
-
 /**
  * Whether a statement was refused, and nothing of it was done. The server's own words come with an SQLSTATE, SQLite's with
- * a result code; what means "not now" or leaves the outcome open has become `service_unavailable` before.
+ * a result code; what is known to mean "not now" or to leave the outcome open has become `service_unavailable` before, and
+ * number 1105 tells nothing.
  */
 export function isRefused(error: unknown): boolean {
   if (error instanceof ApiError) return error.code === 'payload_too_large';
-  return error instanceof Error && ('sqlState' in error || 'errcode' in error);
+  return (
+    error instanceof Error && errorNumber(error) !== ER_UNKNOWN_ERROR && ('sqlState' in error || 'errcode' in error)
+  );
 }
 
 /** Whether this server takes no writes, or is no member of its cluster now: others may. */
@@ -68,12 +74,6 @@ export function isHostLost(error: unknown): boolean {
 /** Whether servers answered, and none of them takes writes. */
 export function isWithoutWriter(error: unknown): boolean {
   return driverError(error).code === 'POOL_NO_WRITER';
-}
-
-/** Whether the server was reached, or may have been, and nobody knows what it has done. */
-export function isUnknownOutcome(error: unknown): boolean {
-  const fault = driverError(error);
-  return means(error, 'unknownOutcome') || isBroken(fault);
 }
 
 /** Whether the error has that meaning; an ApiError is judged by its cause. */
@@ -99,9 +99,7 @@ function driverError(error: unknown): DriverError {
 }
 
 function isUnavailable(error: unknown): boolean {
-  const fault = driverError(error);
-  if (error instanceof ApiError || isTooLarge(error)) return false;
-  return isBroken(fault) || UNAVAILABLE.some((meaning) => means(error, meaning));
+  return isBroken(driverError(error)) || UNAVAILABLE.some((meaning) => means(error, meaning));
 }
 
 const UNAVAILABLE = ['notNow', 'rolledBack', 'readOnly', 'notReady', 'unknownOutcome'] as const satisfies Meaning[];
@@ -110,7 +108,7 @@ const UNAVAILABLE = ['notNow', 'rolledBack', 'readOnly', 'notReady', 'unknownOut
 function isBroken(fault: DriverError): boolean {
   return (
     fault.fatal === true ||
-    /^(?:E[A-Z]+|PROTOCOL_\w+|HANDSHAKE_\w+|POOL_\w+)$/.test(fault.code ?? '') ||
+    /^(?:E(?:AI_)?[A-Z]+|PROTOCOL_\w+|HANDSHAKE_\w+|POOL_\w+)$/.test(fault.code ?? '') ||
     fault.name === 'KnexTimeoutError' ||
     // Knex and mysql2 name the closing of a pool or connection by message only.
     /pool is destroyed|Unable to acquire a connection|closed state|aborted/i.test(fault.message ?? '')

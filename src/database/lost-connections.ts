@@ -57,8 +57,8 @@ export function watchForLost(
           deafSince = undefined;
         },
         (error) => {
-          // One that refuses, as when it has too many connections, is at work.
-          deafSince = errorNumber(error) === 0 ? (deafSince ?? performance.now()) : undefined;
+          // One that refuses, as when it has too many connections, is at work. Numbers of the system are negative.
+          deafSince = errorNumber(error) > 0 ? undefined : (deafSince ?? performance.now());
           if (performance.now() - (deafSince ?? Number.POSITIVE_INFINITY) > deafMs) leaveDeaf();
         },
       )
@@ -76,12 +76,14 @@ async function findIdle(silent: readonly Waiting[], open: () => Promise<MysqlSes
     const asked = silent.filter(({ session }) => identity !== undefined && session.identity === identity);
     if (asked.length === 0) return [];
     const ids = asked.map(({ session }) => session.connection.threadId).join(', ');
-    const sql = `SELECT id AS id FROM information_schema.processlist WHERE id IN (${ids}) AND command <> 'Sleep'`;
+    const sql = `SELECT id AS id FROM information_schema.processlist WHERE (id = CONNECTION_ID() OR id IN (${ids})) AND command <> 'Sleep'`;
     const { promise, resolve, reject } = Promise.withResolvers<RowDataPacket[]>();
     connection.query<RowDataPacket[]>({ sql, timeout: SILENT_MS }, (error, rows) =>
       error ? reject(error) : resolve(rows),
     );
     const busy = new Set((await promise).map(({ id }) => Number(id)));
+    // A proxy gives ids of its own, which no server knows: then it says nothing about the others, either.
+    if (connection.threadId === null || !busy.has(connection.threadId)) return [];
     return asked.filter(({ session }) => !busy.has(session.connection.threadId));
   } finally {
     endConnection(connection);

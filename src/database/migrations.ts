@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
+import { deadlineIn } from '../deadline.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import type { Database } from './connect.ts';
 import { isBusy } from './sqlite-connection.ts';
@@ -39,16 +40,17 @@ export function migrateDown(database: Database): Promise<string[]> {
   });
 }
 
-/** Which migrations are done; changes nothing. */
-export function migrationStatus(database: Database): Promise<MigrationStatus> {
-  return database.run(async (knex) => {
+/** Which migrations are done; changes nothing. `service_unavailable` at the deadline, by default a request's. */
+export function migrationStatus(database: Database, deadline = deadlineIn()): Promise<MigrationStatus> {
+  const look = async (knex: Knex): Promise<MigrationStatus> => {
     // Knex's own list would create its tables: a look at an empty database leaves it empty.
     const fresh = !(await knex.schema.hasTable('knex_migrations'));
     const done: { name: string }[] = fresh ? [] : await knex('knex_migrations').select('name').orderBy('id');
     const completed = done.map((migration) => migration.name);
     const all = await listMigrations();
     return { completed, pending: all.filter((name) => !completed.includes(name)) };
-  });
+  };
+  return database.run(look, { deadline });
 }
 
 async function listMigrations(): Promise<string[]> {

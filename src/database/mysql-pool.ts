@@ -20,10 +20,11 @@ import { createWritableHost } from './writable-host.ts';
 /** Connections to the server that takes writes. */
 export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'release' | 'close' | 'state'> {
   acquire(deadline: Deadline): Promise<Connection>;
-  /** Asks the server on a connection in use; an answer that the network has lost is not waited for until the deadline. */
+  /**
+   * Asks the server on a connection in use; an answer that the network has lost is not waited for until the deadline, and
+   * an error that says that the server takes no writes leaves it.
+   */
   ask<Answer>(connection: Connection, question: () => Promise<Answer>): Promise<Answer>;
-  /** Draws what follows from an error that work on a connection met. */
-  judge(connection: Connection, error: unknown): void;
   /** Whether the server of the last session takes writes. */
   takesWrites(): boolean;
   /** How long the way to the server takes; told by its role checks, and by whoever reads. */
@@ -45,7 +46,10 @@ const ROLE_LIMIT_MS = 1000;
 
 /** What the sessions that lead to one server share. */
 interface Server {
+  /** When it was asked whether it takes writes. */
   askedAt: number;
+  /** When that was asked to which it said yes: what it answers now is as old as this at the most. */
+  heardAt: number;
 }
 
 interface Kept extends MysqlSession {
@@ -53,7 +57,7 @@ interface Kept extends MysqlSession {
   readonly expiresAt: number;
   heardAt: number;
   /** Since when it waits for the answer to a statement, in ms of `performance.now()`. */
-  askedAt: number | undefined;
+  waitingSince: number | undefined;
 }
 
 /**
@@ -91,9 +95,17 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
   const waiting = () =>
     pool.inUse().flatMap((connection) => {
       const session = sessions.get(connection);
-      return session?.askedAt === undefined ? [] : [{ session, since: session.askedAt }];
+      return session?.waitingSince === undefined ? [] : [{ session, since: session.waitingSince }];
     });
   const stopWatch = watchForLost(waiting, openWritable, pool.leave, DEAF_ATTEMPTS * limits.connectMs);
+
+  const leaveIfHostLost = (connection: Connection, error: unknown): void => {
+    if (!isHostLost(error) || sessions.get(connection)?.role !== 'writable') return;
+    // A member that has lost its cluster refuses ROLLBACK, too, and keeps the transaction: the next one's write would
+    // join it and be acknowledged without a COMMIT, and the next BEGIN would commit what was answered with 503.
+    destroyConnection(connection, poolError('POOL_NO_WRITER', 'the server takes no writes now'));
+    pool.leave();
+  };
 
   return {
     ...checkRoles(pool, {
@@ -103,19 +115,15 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
     }),
     async ask(connection, question) {
       const session = sessions.get(connection);
-      if (session) session.askedAt = performance.now();
+      if (session) session.waitingSince = performance.now();
       try {
         return await question();
+      } catch (error) {
+        leaveIfHostLost(connection, error);
+        throw error;
       } finally {
-        if (session) session.askedAt = undefined;
+        if (session) session.waitingSince = undefined;
       }
-    },
-    judge(connection, error) {
-      if (!isHostLost(error) || sessions.get(connection)?.role !== 'writable') return;
-      // A member that has lost its cluster refuses ROLLBACK, too, and keeps the transaction: the next one's write would
-      // join it and be acknowledged without a COMMIT, and the next BEGIN would commit what was answered with 503.
-      destroyConnection(connection, poolError('POOL_NO_WRITER', 'the server takes no writes now'));
-      pool.leave();
     },
     close: () => pool.close().finally(stopWatch),
     state: pool.state,
@@ -131,10 +139,10 @@ function isAlive(session: Kept | undefined): boolean {
 function keep(session: MysqlSession, current: Kept | undefined): Kept {
   const now = performance.now();
   const isSame = session.identity !== undefined && session.identity === current?.identity;
-  const server = isSame && current ? current.server : { askedAt: now };
-  server.askedAt = now;
+  const server = isSame && current ? current.server : { askedAt: now, heardAt: now };
+  server.askedAt = server.heardAt = now;
   const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
-  return { ...session, server, expiresAt: now + lifetimeMs, heardAt: now, askedAt: undefined };
+  return { ...session, server, expiresAt: now + lifetimeMs, heardAt: now, waitingSince: undefined };
 }
 
 interface RoleCheckParts {
@@ -152,20 +160,24 @@ function checkRoles(
 ): Pick<MysqlPool, 'acquire' | 'release'> {
   /** Asks the server of a connection in use; leaves it, and all others, if it does not say that it takes writes. */
   const checkRole = async (kept: Kept, limitMs: number): Promise<boolean> => {
-    kept.server.askedAt = performance.now();
+    const askedAt = performance.now();
+    kept.server.askedAt = askedAt;
     const isGood = await askRole(kept, limitMs).catch(() => false);
     kept.heardAt = performance.now();
-    if (!isGood) pool.leave();
+    if (isGood) kept.server.heardAt = Math.max(kept.server.heardAt, askedAt);
+    // The silence of less than a server is granted tells nothing about the other connections.
+    else if (limitMs === ROLE_LIMIT_MS || isConnectionOpen(kept.connection)) pool.leave();
     return isGood;
   };
-  const isDue = (kept: Kept, ms: number) => kept.role === 'writable' && performance.now() - kept.server.askedAt > ms;
+  const isOver = (kept: Kept, since: number, ms: number) => kept.role === 'writable' && performance.now() - since > ms;
   return {
     async acquire(deadline) {
       for (;;) {
         const connection = await pool.acquire(deadline);
         const kept = sessionOf(connection);
         if (kept === undefined) return connection;
-        if (kept.heardAt >= suspectBefore() && !isDue(kept, ROLE_TRUSTED_MS)) return connection;
+        // Each asks for itself: another's question is no answer yet.
+        if (kept.heardAt >= suspectBefore() && !isOver(kept, kept.server.heardAt, ROLE_TRUSTED_MS)) return connection;
         if (await checkRole(kept, Math.min(remainingMs(deadline), ROLE_LIMIT_MS))) return connection;
         pool.release(connection);
         if (remainingMs(deadline) === 0) throw poolError('POOL_TIMEOUT', 'the database did not answer in time');
@@ -175,7 +187,7 @@ function checkRoles(
       const kept = sessionOf(connection);
       if (kept === undefined || !isConnectionOpen(connection)) return pool.release(connection);
       kept.heardAt = performance.now();
-      if (!isDue(kept, ROLE_KNOWN_MS)) return pool.release(connection);
+      if (!isOver(kept, kept.server.askedAt, ROLE_KNOWN_MS)) return pool.release(connection);
       void checkRole(kept, ROLE_LIMIT_MS).then(() => pool.release(connection));
     },
   };

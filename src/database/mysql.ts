@@ -5,7 +5,7 @@ import type { Connection, RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../deadline.ts';
 import { noteTime } from './congestion.ts';
 import { createMysqlPool } from './mysql-pool.ts';
-import { executePrepared, insertAllOrNone, insertRows } from './mysql-prepared.ts';
+import { executePrepared, insertAllOrNone, insertRows, notCommitted } from './mysql-prepared.ts';
 import { destroyConnection, type SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
 import { poolError } from './pool-error.ts';
@@ -16,9 +16,6 @@ export const REQUEST_LIMITS: SessionLimits = { connectMs: 2000, lockMs: 2000, st
 
 /** For work that nobody waits for in a request. */
 export const UNHURRIED_LIMITS: SessionLimits = { connectMs: 10_000, lockMs: 60_000, statementMs: 0 };
-
-/** The time of a deadline that bounds the statement itself: mysql2's own limit does not reach PREPARE, the pool's does. */
-const NO_LIMIT = 0;
 
 /**
  * Knex settings for a `mysql://` address; what goes through Knex has the deadline that `currentDeadline` gives. Throws
@@ -32,14 +29,11 @@ export function createMysqlClient(
 ): Knex.Config {
   const pool = createMysqlPool(parseMysqlUrl(databaseUrl), poolMax, limits);
 
-  /** Runs `work` on a connection; an error that leaves its state unsure ends it. */
+  /** Runs `work` on a connection. At the deadline the pool ends it: mysql2's own limit does not reach PREPARE. */
   const onConnection = async <Result>(deadline: Deadline, work: (connection: Connection) => Promise<Result>) => {
     const connection = await pool.acquire(deadline);
     try {
       return await pool.ask(connection, () => work(connection));
-    } catch (error) {
-      pool.judge(connection, error);
-      throw error;
     } finally {
       pool.release(connection);
     }
@@ -70,9 +64,7 @@ export function createMysqlClient(
           if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(currentDeadline(), limits);
           return await pool.ask(connection, () => super._query(connection, query));
         } catch (error) {
-          pool.judge(connection, error);
-          // What was not committed is rolled back with its connection; what could not be rolled back must not stay open.
-          if (/^(?:COMMIT|ROLLBACK)\b/i.test(query.sql)) destroyConnection(connection, error as Error); // mysql2 rejects with Errors
+          if (/^(?:COMMIT|ROLLBACK)\b/i.test(query.sql)) destroyConnection(connection, notCommitted());
           throw error;
         }
       }
@@ -80,13 +72,13 @@ export function createMysqlClient(
       /** The rows of a prepared statement, kept by the connection for the next time. */
       queryPrepared(sql: string, bindings: readonly Binding[], deadline = currentDeadline()): Promise<RowDataPacket[]> {
         return onConnection(deadline, (connection) =>
-          noteTime(pool.way.note, () => executePrepared<RowDataPacket[]>(connection, sql, bindings, NO_LIMIT)),
+          noteTime(pool.way.note, () => executePrepared<RowDataPacket[]>(connection, sql, bindings)),
         );
       }
 
       /** As `insertPrepared`, on a connection that is held for a transaction. */
-      insertOn(connection: Connection, into: string, rows: readonly (readonly Binding[])[], deadline: Deadline) {
-        return pool.ask(connection, () => insertRows(connection, into, rows, remainingMs(deadline)));
+      insertOn(connection: Connection, into: string, rows: readonly (readonly Binding[])[]) {
+        return pool.ask(connection, () => insertRows(connection, into, rows));
       }
 
       /** The ids that one prepared INSERT gives its rows, in their order. */
@@ -96,8 +88,9 @@ export function createMysqlClient(
         deadline = currentDeadline(),
       ): Promise<string[]> {
         return onConnection(deadline, (connection) => {
-          refuseLateWrite(deadline, limits);
-          return insertAllOrNone(connection, into, rows, NO_LIMIT);
+          const refuseLate = () => refuseLateWrite(deadline, limits);
+          refuseLate();
+          return insertAllOrNone(connection, into, rows, refuseLate);
         });
       }
     },

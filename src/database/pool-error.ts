@@ -1,4 +1,8 @@
 /** What the pool itself refuses with. */
-export function poolError(code: `POOL_${'CLOSED' | 'TIMEOUT' | 'NO_WRITER'}`, message: string, cause?: unknown): Error {
+export function poolError(
+  code: `POOL_${'CLOSED' | 'TIMEOUT' | 'NO_WRITER' | 'NOT_COMMITTED'}`,
+  message: string,
+  cause?: unknown,
+): Error {
   return Object.assign(new Error(message, cause === undefined ? {} : { cause }), { code });
 }

@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import type { Database } from './connect.ts';
@@ -13,7 +12,7 @@ export interface RowAdder<New> {
   /** By itself; rows that come at the same time share a statement. ApiError `payload_too_large` for what the server takes from nobody. */
   add: Ask<New, Int64>;
   /** As a part of a transaction, in their order, by one statement. ApiError `payload_too_large` as well. */
-  addWithin(transaction: Knex, added: readonly New[], deadline: Deadline): Promise<Int64[]>;
+  addWithin(transaction: Knex.Transaction, added: readonly New[]): Promise<Int64[]>;
   /** About what a row weighs in a statement, in bytes. */
   bytesOf(added: New): number;
 }
@@ -58,10 +57,12 @@ export function createRowAdder<New>(database: Database, table: Table<New>): RowA
 
   return {
     add: (added, deadline) => addTogether(weigh(added), deadline),
-    async addWithin(transaction, added, deadline) {
+    async addWithin(transaction, added) {
       const rows = await toRows(added.map(weigh), async (sql) => (await transaction.raw(sql))[0]);
       const connection = await transaction.client.acquireConnection(); // the transaction's own; Knex types it as any
-      return transaction.client.insertOn(connection, into, rows, deadline); // ours, on both engines
+      // Knex runs the work of a transaction whose BEGIN has failed, and then refuses its own queries only.
+      if (transaction.isCompleted()) throw new Error('The transaction was not begun, or is over.');
+      return transaction.client.insertOn(connection, into, rows); // ours, on both engines
     },
     bytesOf: (added) => weigh(added).bytes,
   };

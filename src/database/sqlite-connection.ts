@@ -88,9 +88,8 @@ function toExact(value: SQLOutputValue | undefined): unknown {
   return value <= SAFE_MAX && value >= -SAFE_MAX ? Number(value) : String(value);
 }
 
-/** The rows; 64-bit integers as decimal text. */
+/** The rows of a statement that reads bigints; 64-bit integers as decimal text. */
 export function readExactRows(statement: StatementSync, bindings: readonly SQLInputValue[]): unknown[] {
-  statement.setReadBigInts(true);
   const rows = statement.all(...bindings);
   for (const row of rows) {
     for (const column in row) {

@@ -82,13 +82,13 @@ export function shareReads<Question, Answer>(
     sendReady();
   };
 
-  const mayGo = ({ isFull, since }: Batch<Question, Answer>): boolean => {
+  const mayGo = (batch: Batch<Question, Answer>): boolean => {
     if (underWay.size() === 0) return true;
     if (underWay.size() >= rules.underWay) return false; // the end of one of them asks for the next turn
     const isFree = congestion.isFar() || underWay.size() < rules.sideBySide;
     if (isFree && !congestion.isCongested()) return true;
-    if (isFull && underWay.size() < rules.sideBySide) return true;
-    return hasNoCompany() || performance.now() - since >= congestion.patienceMs();
+    if (line.isFull(batch) && underWay.size() < rules.sideBySide) return true;
+    return hasNoCompany() || performance.now() - batch.since >= congestion.patienceMs();
   };
 
   const hasNoCompany = (): boolean => line.askers() + underWay.askers() < COMPANY_LEAST && congestion.isFar();
@@ -129,7 +129,7 @@ function createUnderWay<Question, Answer>() {
   let askers = 0;
   return {
     size: () => statements.length,
-    /** How many wait for their answers. */
+    /** How many asked those; who has been told meanwhile counts as well. */
     askers: () => askers,
     async during(entries: readonly Entry<Question, Answer>[], work: () => Promise<void>): Promise<void> {
       const count = countAskers(entries);

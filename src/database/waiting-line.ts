@@ -33,6 +33,8 @@ interface Asker<Answer> extends Pick<PromiseWithResolvers<Answer>, 'resolve' | '
 /** A question and all who ask it. */
 export interface Entry<Question, Answer> {
   readonly question: Question;
+  /** What it adds to its statement. */
+  readonly bytes: number;
   askers: Asker<Answer>[];
 }
 
@@ -42,14 +44,13 @@ export interface Batch<Question, Answer> {
   readonly entries: Map<string, Entry<Question, Answer>>;
   /** When the first of them came, in ms of `performance.now()`. */
   readonly since: number;
-  bytes: number;
-  /** Whether none can join it any more: it has as many questions, or bytes, as a statement takes. */
-  isFull: boolean;
 }
 
 /** Questions that are not sent yet. */
 export interface WaitingLine<Question, Answer> {
   batches(): readonly Batch<Question, Answer>[];
+  /** Whether none can join it any more: it has as many questions as a statement takes, or a later one has been begun. */
+  isFull(batch: Batch<Question, Answer>): boolean;
   /** How many wait for their answers. */
   askers(): number;
   /** The answer to a question, which joins an equal one. */
@@ -71,29 +72,19 @@ export function createWaitingLine<Question, Answer>(
   let line: Batch<Question, Answer>[] = [];
   let askers = 0;
 
+  const lastOf = (group: string) => line.findLast((batch) => batch.group === group);
+
   const addEntry = (key: string, entry: Entry<Question, Answer>): void => {
     const group = groupOf?.(entry.question) ?? '';
-    const bytes = bytesOf?.(entry.question) ?? 0;
-    const open = line.findLast((batch) => batch.group === group);
-    if (open !== undefined && open.entries.size < most && open.bytes + bytes <= BATCH_BYTES) {
-      open.entries.set(key, entry);
-      open.bytes += bytes;
-      open.isFull = open.entries.size >= most;
-    } else {
-      if (open) open.isFull = true;
-      line.push({ group, entries: new Map([[key, entry]]), since: performance.now(), bytes, isFull: most === 1 });
-    }
+    const last = lastOf(group);
+    if (last !== undefined && last.entries.size < most && bytesIn(last) + entry.bytes <= BATCH_BYTES) {
+      last.entries.set(key, entry);
+    } else line.push({ group, entries: new Map([[key, entry]]), since: performance.now() });
   };
-
-  const shrink = (batch: Batch<Question, Answer>, rest: [string, Entry<Question, Answer>][]) => ({
-    ...batch,
-    entries: new Map(rest),
-    bytes: rest.reduce((sum, [, { question }]) => sum + (bytesOf?.(question) ?? 0), 0),
-    isFull: false,
-  });
 
   return {
     batches: () => line,
+    isFull: (batch) => batch.entries.size >= most || lastOf(batch.group) !== batch,
     askers: () => askers,
     join(question, deadline) {
       const { promise, resolve, reject } = Promise.withResolvers<Answer>();
@@ -107,7 +98,7 @@ export function createWaitingLine<Question, Answer>(
           return promise;
         }
       }
-      addEntry(key, { question, askers: [asker] });
+      addEntry(key, { question, bytes: bytesOf?.(question) ?? 0, askers: [asker] });
       askers++;
       return promise;
     },
@@ -116,7 +107,9 @@ export function createWaitingLine<Question, Answer>(
       // Powers of two: few different texts, so that each stays prepared.
       const taken = entries.slice(0, 2 ** Math.floor(Math.log2(entries.length)));
       const rest = taken.length < entries.length ? [...batch.entries].slice(taken.length) : [];
-      line = line.flatMap((one) => (one !== batch ? [one] : rest.length > 0 ? [shrink(one, rest)] : []));
+      line = line.flatMap((one) =>
+        one !== batch ? [one] : rest.length > 0 ? [{ ...one, entries: new Map(rest) }] : [],
+      );
       askers -= countAskers(taken);
       return taken;
     },
@@ -129,6 +122,12 @@ export function createWaitingLine<Question, Answer>(
       askers = line.reduce((sum, { entries }) => sum + countAskers(entries.values()), 0);
     },
   };
+}
+
+function bytesIn<Question, Answer>({ entries }: Batch<Question, Answer>): number {
+  let sum = 0;
+  for (const { bytes } of entries.values()) sum += bytes;
+  return sum;
 }
 
 /** Tells those whose time is over: `service_unavailable`. */

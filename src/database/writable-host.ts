@@ -46,7 +46,9 @@ export function createWritableHost(
   return async () => {
     const targets = await findTargets(hosts);
     const [only] = targets;
-    if (only !== undefined && targets.length === 1) return acceptLone(await openAt(only));
+    // A name that is not found may be the one of the server that takes writes: what is left is no lone server.
+    const isOnlyServer = hosts.length === 1 && isOnePerFamily(targets);
+    if (only !== undefined && targets.length === 1 && isOnlyServer) return acceptLone(await openAt(only));
     const known = await tryChosen(targets);
     if (known) return known;
     if (search) {
@@ -58,7 +60,7 @@ export function createWritableHost(
       if (next === undefined) throw first ?? poolError('POOL_NO_WRITER', 'the server that took writes is gone');
       return next;
     }
-    search = searchWriter(targets, isLone(targets), openAt, accept).finally(() => {
+    search = searchWriter(targets, isOnlyServer, openAt, accept).finally(() => {
       search = undefined;
     });
     return search;
@@ -72,11 +74,8 @@ function acceptLone(session: MysqlSession): MysqlSession {
 }
 
 /** One server may have an address of each family. */
-function isLone(targets: readonly MysqlTarget[]): boolean {
-  const families = targets.map(({ address }) => address.includes(':'));
-  return (
-    new Set(targets.map(({ host, port }) => `${host} ${port}`)).size === 1 && new Set(families).size === targets.length
-  );
+function isOnePerFamily(targets: readonly MysqlTarget[]): boolean {
+  return new Set(targets.map(({ address }) => address.includes(':'))).size === targets.length;
 }
 
 /** Asks all, each a little after the one before it, or at once when that one has refused; the first that takes writes wins. */
@@ -89,16 +88,14 @@ async function searchWriter(
   const refusals: Refusals = new Map();
   let fallback: { target: MysqlTarget; session: MysqlSession } | undefined;
   let isFound = false;
-  let unheard = 0; // servers that have not answered yet
-  const attempt = async (target: MysqlTarget): Promise<MysqlSession> => {
-    unheard++;
-    let session = await openAt(target).finally(() => {
-      unheard--;
-    });
-    // It may be the next one to take writes, while the one before is silent.
+  let unheard = targets.length; // servers that have not answered, those not asked yet included
+  const attempt = async (target: MysqlTarget, first: Promise<MysqlSession>): Promise<MysqlSession> => {
+    let session = await first;
+    // It may be the next one to take writes, while another one is silent.
     while (session.role !== 'writable' && !isOnlyServer && !isFound && unheard > 0) {
       endConnection(session.connection);
       await delay(ASK_AGAIN_MS);
+      if (isFound) throw new Error('not needed');
       session = await openAt(target);
     }
     if (session.role === 'writable' && !isFound) {
@@ -111,12 +108,15 @@ async function searchWriter(
   };
   const attempts: Promise<MysqlSession>[] = [];
   for (const target of targets) {
-    const one = attempt(target);
+    const first = openAt(target).finally(() => {
+      unheard--;
+    });
+    const one = attempt(target, first);
     one.catch((error) => refusals.set(target, error));
     attempts.push(one);
     const isOver = await Promise.race([
-      one.then(
-        () => true,
+      first.then(
+        ({ role }) => role === 'writable',
         () => false,
       ),
       delay(STAGGER_MS, false),
@@ -128,7 +128,6 @@ async function searchWriter(
   const session = found ?? (fallback && accept(fallback.target, fallback.session));
   if (session) return session;
   const [refusal] = refusals.values();
-  if (targets.length === 1 && refusal instanceof Error) throw refusal;
   throw poolError('POOL_NO_WRITER', `no server takes writes: ${tell(refusals)}`, refusal);
 }
 

@@ -65,9 +65,7 @@ export function createRecords(database: Database): IdempotencyRecords {
 
     async insert(transaction, records) {
       if (records.length === 0) return;
-      // In one order everywhere: two transactions with the same keys wait for each other one way only.
-      const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-      await transaction(TABLE).insert(sorted.map((record) => ({ id: record.id, ...columnsOf(transaction, record) })));
+      await transaction(TABLE).insert(records.map((record) => ({ id: record.id, ...columnsOf(transaction, record) })));
     },
 
     async renew(transaction, record) {

@@ -30,7 +30,7 @@ export interface Creating<Input> {
   /** The whole input as a list that is equal for equal inputs, and only for them. */
   canonical(input: Input): readonly unknown[];
   /** Creates within a transaction; the ids in the order of the inputs. */
-  create(transaction: Knex, inputs: readonly Input[], deadline: Deadline): Promise<Int64[]>;
+  create(transaction: Knex.Transaction, inputs: readonly Input[]): Promise<Int64[]>;
   /** About what an input weighs in a statement, in bytes. */
   bytesOf(input: Input): number;
 }
@@ -63,18 +63,29 @@ export function createIdempotentCreates<Input>(
   const records = createRecords(database);
   const atWork = new Set<string>();
 
+  const writeRecords = async (transaction: Knex, orders: readonly (Order<Input> & { resultId: Int64 })[]) => {
+    // In one order everywhere: two transactions with the same keys wait for each other one way only.
+    const sorted = orders.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    await records.insert(
+      transaction,
+      sorted.filter(({ renews }) => !renews),
+    );
+    for (const order of sorted.filter(({ renews }) => renews)) {
+      if (!(await records.renew(transaction, order))) throw new TakenError();
+    }
+  };
+
   /** Things and records in one transaction: both are there, or neither; the records make a second run harmless. */
   const createBoth = (orders: readonly Order<Input>[], deadline: Deadline): Promise<Int64[]> => {
-    const work = async (transaction: Knex): Promise<Int64[]> => {
+    const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
       const inputs = orders.map(({ input }) => input);
-      const ids = await create(transaction, inputs, deadline);
+      const ids = await create(transaction, inputs);
       const written = orders.map((order, index) => ({ ...order, resultId: ids[index] as Int64 })); // one for each
-      await records.insert(
-        transaction,
-        written.filter(({ renews }) => !renews),
-      );
-      for (const order of written.filter(({ renews }) => renews)) {
-        if (!(await records.renew(transaction, order))) throw new TakenError();
+      try {
+        await writeRecords(transaction, written);
+      } catch (error) {
+        // Alone, it is the record of this key that another transaction holds.
+        throw orders.length === 1 && isLockWait(error) ? conflict() : error;
       }
       return ids;
     };
@@ -95,7 +106,6 @@ export function createIdempotentCreates<Input>(
         const renews = earlier !== null;
         return { id: await createTogether({ id, inputHash, input, renews }, deadline), replayed: false };
       } catch (error) {
-        if (isLockWait(error)) throw conflict();
         if (!isTaken(error)) throw error; // else the winner's is the answer: look again
       }
     }

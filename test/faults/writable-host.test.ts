@@ -5,6 +5,9 @@ import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
+import { deadlineIn } from '../../src/deadline.ts';
+import type { Int64 } from '../../src/int64.ts';
+import { createPetStore } from '../../src/pets/pet-store.ts';
 import { afterFile } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { hasMysqlServer, type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
@@ -96,11 +99,15 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
     expect(lists.filter((list) => list.includes('on a'))).toEqual([]);
   });
 
-  test('a host that vanishes without a word, for new connections too: the other one is used soon', async () => {
+  test.each([
+    ['the one before it', (lost: string, other: string) => `${lost},${other}`],
+    ['the one after it', (lost: string, other: string) => `${other},${lost}`],
+  ])('a host that vanishes without a word, for new connections too: %s is used soon', async (_which, order) => {
     await both();
     await setReadOnly(b, 1);
     const proxy = await startTcpProxy(`mysql://app@127.0.0.1:${a.port}/petstore`);
-    const database = openDatabase(`mysql://app@127.0.0.1:${proxy.port},127.0.0.1:${b.port}/petstore`);
+    const hosts = order(`127.0.0.1:${proxy.port}`, `127.0.0.1:${b.port}`);
+    const database = openDatabase(`mysql://app@${hosts}/petstore`);
     expect(await add(database, 'on a')).toBe(true);
     proxy.swallowAnswersTo(/(?:)/);
     proxy.loseOpenOnes();
@@ -112,6 +119,39 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
     await eventually(() => add(database, 'on b'), 10_000, 'creates go to the other one');
     expect(performance.now() - promotedAt).toBeLessThan(1500); // the silent one is given up later
     await Promise.all(meanwhile);
+  });
+
+  test('a host whose name is not known may be the one that takes writes: the other one is no lone server', async () => {
+    await both();
+    await setReadOnly(a, 1);
+    const database = openDatabase(`mysql://app@127.0.0.1:${a.port},nowhere.invalid/petstore`);
+    await expect(names(database)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await setReadOnly(a, 0);
+    await eventually(() => add(database, 'on a'), HEALED_WITHIN_MS, 'it is used when it takes writes');
+  });
+
+  test('after a pause each read asks for itself: none is answered by a server that was left meanwhile', async () => {
+    const database = openDatabase(await both());
+    expect(await add(database, 'on a')).toBe(true);
+    const lists = () => Promise.all(Array.from({ length: 8 }, () => database.query('SELECT SLEEP(0.02)', [])));
+    await lists();
+    await setReadOnly(a, 1);
+    expect(await add(openDatabase(`mysql://app@127.0.0.1:${b.port}/petstore`), 'on b')).toBe(true);
+    await delay(1700); // longer than a server's word counts
+    const found = await Promise.all(Array.from({ length: 8 }, () => names(database)));
+    expect(found).toEqual(Array(8).fill(['on b']));
+  });
+
+  test('a create under an Idempotency-Key that is refused leaves the server as any other does', async () => {
+    const database = openDatabase(await both());
+    expect(await add(database, 'on a')).toBe(true);
+    await setReadOnly(a, 1);
+    const once = { apiKeyId: 'k', idempotencyKey: 'once', position: 1 };
+    const newPet = { name: 'refused', categoryId: '1' as Int64, status: null };
+    await expect(createPetStore(database).addPet(newPet, once, deadlineIn())).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+    expect(await names(database)).toEqual([]); // of b
   });
 
   test('nobody takes writes: reads of several hosts are refused, a lone host answers them', async () => {

@@ -1,8 +1,10 @@
 import type { Connection, RowDataPacket } from 'mysql2';
 import { expect, test } from 'vitest';
 import { insertRows, inTransaction } from '../../src/database/mysql-prepared.ts';
+import { createRowAdder } from '../../src/database/row-adder.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
+import { type NewPet, PETS } from '../../src/pets/pet.ts';
 import { countPetStatements } from '../graphql/statements.ts';
 import { FACES } from '../parity/faces.ts';
 import { describeEachEngine } from '../support/engines.ts';
@@ -29,18 +31,33 @@ describeEachEngine('creates that arrive together', (engine) => {
   test.runIf(engine.name === 'mysql')('none is added when one is refused where each has a statement', async () => {
     const gateway = await startGateway(engine, { LOG_LEVEL: 'silent' });
     const { client } = gateway.database.knex; // Knex types it as any
-    const connection: Connection = await client.acquireConnection();
-    const insert = (name: string | null) => insertRows(connection, 'pets (name, category_id)', [[name, 1]], 1000);
     const count = async () => (await gateway.database.knex('pets').select('id')).length;
-    try {
-      const refused = inTransaction(connection, async () => [await insert('first'), await insert(null)]);
-      await expect(refused).rejects.toThrow('null');
-      expect(await count()).toBe(0);
-      await inTransaction(connection, async () => [await insert('first'), await insert('second')]);
-      expect(await count()).toBe(2);
-    } finally {
-      client.releaseConnection(connection);
-    }
+    const addInTransaction = async (names: (string | null)[], beforeCommit = () => {}) => {
+      const connection: Connection = await client.acquireConnection();
+      const insert = (name: string | null) => insertRows(connection, 'pets (name, category_id)', [[name, 1]]);
+      const insertAll = async () => {
+        for (const name of names) await insert(name);
+      };
+      await inTransaction(connection, insertAll, beforeCommit).finally(() => client.releaseConnection(connection));
+    };
+    await expect(addInTransaction(['first', null])).rejects.toThrow('null');
+    const late = () => {
+      throw new Error('too late');
+    };
+    await expect(addInTransaction(['first'], late)).rejects.toThrow('too late');
+    expect(await count()).toBe(0);
+    await addInTransaction(['first', 'second']);
+    expect(await count()).toBe(2);
+  });
+
+  test('none is added by a transaction that was not begun, or is over', async () => {
+    const gateway = await startGateway(engine, { LOG_LEVEL: 'silent' });
+    const adder = createRowAdder<NewPet>(gateway.database, PETS);
+    const transaction = await gateway.database.knex.transaction();
+    await transaction.rollback();
+    const late = adder.addWithin(transaction, [{ name: 'late', categoryId: '1' as Int64, status: null }]);
+    await expect(late).rejects.toThrow();
+    expect(await gateway.database.knex('pets').select('id')).toEqual([]);
   });
 
   test.runIf(engine.name === 'mysql')('their ids are right when the server counts in steps', async () => {
@@ -55,7 +72,6 @@ describeEachEngine('creates that arrive together', (engine) => {
         connection,
         'pets (name, category_id, status)',
         names.map((name) => [name, 1, null]),
-        1000,
       );
       const [rows] = await query.query<RowDataPacket[]>('SELECT id, name FROM pets ORDER BY id');
       expect(names.map((name, index) => ({ id: ids[index], name }))).toEqual(

@@ -1,4 +1,7 @@
+import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
+import { deadlineIn } from '../../src/deadline.ts';
+import type { Int64 } from '../../src/int64.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { type CheckedGateway, expectRefusal, startCheckedGateway, useGateway } from './checked-gateway.ts';
@@ -56,6 +59,31 @@ describeEachEngine('Idempotency-Key › several processes', (engine) => {
 });
 
 describeEachEngine('Idempotency-Key › 409', (engine) => {
+  test.runIf(engine.name === 'mysql')('is told of no key but the one whose record another process holds', async () => {
+    const databaseUrl = await engine.freshDatabase();
+    const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
+    const add = (idempotencyKey: string) => {
+      const once = { apiKeyId: 'k', idempotencyKey, position: 1 };
+      return pets.addPet({ name: 'Rex', categoryId: '1' as Int64, status: null }, once, deadlineIn());
+    };
+    await add('held');
+    await database.knex('idempotency_keys').update({ created_at: 0 }); // expired: the next one renews it
+    const other = await mysql.createConnection(databaseUrl);
+    try {
+      await other.query('START TRANSACTION');
+      await other.query('SELECT * FROM idempotency_keys FOR UPDATE');
+      // They go in one statement, or a few: each of these may share one with the held key.
+      const keys = [...Array.from({ length: 12 }, (_, index) => `key ${index}`), 'held'];
+      const answers = await Promise.allSettled(keys.map(add));
+      const codes = answers.map((answer) => (answer.status === 'rejected' ? answer.reason.code : 'added'));
+      expect(codes.slice(0, -1)).not.toContain('idempotency_conflict');
+      expect(codes.at(-1)).not.toBe('added');
+      await expect(add('held')).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    } finally {
+      await other.end();
+    }
+  });
+
   const gateway = useGateway(engine, { DATABASE_POOL_MAX: '1' });
 
   test('while the first request is at work, another is refused; then it gets the first answer', async () => {

@@ -30,3 +30,19 @@ test('all who wait for a server that refuses are told by its first refusals, how
   expect(openings()).toBe(10);
   await pool.close();
 });
+
+test('who has no time left gets no connection, and spoils none', async () => {
+  let destroyed = 0;
+  const pool = createConnectionPool<object>({
+    max: 1,
+    open: async () => ({}),
+    replacesOthers: () => false,
+    isUsable: () => true,
+    destroy: () => void destroyed++,
+    end() {},
+  });
+  pool.release(await pool.acquire(deadlineIn()));
+  await expect(pool.acquire(deadlineIn(-1))).rejects.toMatchObject({ code: 'POOL_TIMEOUT' });
+  expect([pool.state(), destroyed]).toEqual([{ used: 0, free: 1, waiting: 0 }, 0]);
+  await pool.close();
+});

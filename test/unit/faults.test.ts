@@ -1,12 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import {
-  isDuplicate,
-  isHostLost,
-  isLockWait,
-  isRefused,
-  isTooLarge,
-  withoutFaults,
-} from '../../src/database/faults.ts';
+import { isDuplicate, isHostLost, isLockWait, isRefused, withoutFaults } from '../../src/database/faults.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { ApiError, serviceUnavailable } from '../../src/errors.ts';
 
@@ -57,14 +50,35 @@ describe('what an error of the database means', () => {
     const away = serviceUnavailable(said(1213));
     const large = new ApiError('payload_too_large', 'too large');
     expect([said(1406), large, away, new Error('ours')].map(isRefused)).toEqual([true, true, false, false]);
+    // Vitess has this number for all it does not know, a lost connection among them.
+    expect(isRefused(said(1105))).toBe(false);
   });
 
+  test("what a proxy's own client library met leaves the outcome open", async () => {
+    for (const errno of [2006, 2013, 2055]) {
+      const passedOn = Object.assign(serverError(errno, 'Lost connection'), { sqlState: 'HY000' });
+      const failing = withoutFaults(() => Promise.reject(passedOn), deadlineIn(), true);
+      const error = await failing.catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'service_unavailable' });
+      expect(isRefused(error)).toBe(false);
+    }
+  });
+
+  test('a value that the server does not take is the fault of who sent it', async () => {
+    const failing = withoutFaults(() => Promise.reject(serverError(1153)), deadlineIn());
+    await expect(failing).rejects.toMatchObject({ code: 'payload_too_large' });
+  });
+
+  test.each(['EAI_AGAIN', 'EAI_FAIL', 'ENOTFOUND', 'ECONNREFUSED', 'PROTOCOL_CONNECTION_LOST'])(
+    '%s: the database is away',
+    async (code) => {
+      const failing = withoutFaults(() => Promise.reject(Object.assign(new Error(code), { code })), deadlineIn());
+      await expect(failing).rejects.toMatchObject({ code: 'service_unavailable' });
+    },
+  );
+
   test('the readers agree with the table', () => {
-    expect([isDuplicate(serverError(1062)), isLockWait(serverError(1205)), isTooLarge(serverError(1153))]).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    expect([isDuplicate(serverError(1062)), isLockWait(serverError(1205))]).toEqual([true, true]);
     expect([isHostLost(serverError(1290)), isHostLost(serverError(1047)), isHostLost(serverError(1213))]).toEqual([
       true,
       true,
