@@ -61,7 +61,7 @@ export function addToEnvironment(settings: Environment): void {
 export function readConfig(environment: Environment = process.env): Config {
   const config = readSettings((name) => environment[name]?.trim() || undefined);
   if (config.inMemory && config.workers > 1) {
-    throw wrong('WORKERS', String(config.workers), '1, because sqlite::memory: is seen by one process only');
+    throw wrong('WORKERS', environment.WORKERS?.trim() ?? '', '1, because sqlite::memory: is seen by one process only');
   }
   // Elsewhere `npm run migrate` can do it; and a worker, which never migrates, has no database in memory.
   if (config.inMemory && !config.migrateOnStart) {

@@ -93,7 +93,7 @@ async function openDatabase(config: Config): Promise<Database> {
   }
 }
 
-/** How long a probe waits for the database, in ms: who asks is to hear the truth while it is one. */
+/** How long a probe waits for an answer of the database, in ms: who asks is to hear the truth while it is one. */
 const PROBE_MS = 1500;
 
 /**
@@ -106,9 +106,8 @@ function readinessCheck(database: Database, hasMigrated: boolean): () => Promise
   const unavailable = (message: string, cause: unknown) => new ApiError('service_unavailable', message, { cause });
   return async () => {
     try {
-      const deadline = deadlineIn(PROBE_MS);
-      await database.ping(deadline);
-      schemaIsCurrent ||= (await migrationStatus(database, deadline)).pending.length === 0;
+      await database.ping(deadlineIn(PROBE_MS));
+      schemaIsCurrent ||= (await migrationStatus(database, deadlineIn(PROBE_MS))).pending.length === 0;
     } catch (error) {
       const why = isWithoutWriter(error) ? 'No server of the database takes writes.' : 'The database does not answer.';
       throw unavailable(why, error);

@@ -1,5 +1,7 @@
 /** How an API key begins. */
-const KEY = /petstore_\w+/g;
+export const KEY_PREFIX = 'petstore_';
+
+const KEY = new RegExp(`${KEY_PREFIX}\\w+`, 'g');
 
 /**
  * A key whose letters, or whose beginning, somebody encoded: a run of 30 and more letters and digits, each as it is or
@@ -9,7 +11,7 @@ const LONG_WORD = /(?:[\dA-Za-z]|%(?:25)*[3-7][\dA-Fa-f]){30,}/g;
 
 /** A text that nobody encoded, such as a value of JSON, with every API key in it replaced: for messages. */
 export function maskPlainKeys(text: string): string {
-  return text.replace(KEY, 'petstore_***');
+  return text.replace(KEY, `${KEY_PREFIX}***`);
 }
 
 /** A text from a URL, with whatever may be an API key in it replaced by `***`: for logs and messages. */

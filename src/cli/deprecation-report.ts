@@ -1,6 +1,7 @@
 import { UsageError } from '../failure.ts';
 import { createDeprecatedUseStore, dayNumber } from '../keys/deprecated-use.ts';
 import { printTable, runCommand, withDatabase } from './command.ts';
+import { visibleName } from './key-table.ts';
 
 const HELP = `Who still uses what is deprecated, over REST and over GraphQL.
 
@@ -31,6 +32,12 @@ await runCommand({
     }));
     if (values.json) return console.log(JSON.stringify(rows, null, 2));
     if (rows.length === 0) return console.log(`Nothing deprecated was used in the last ${days} days.`);
-    printTable([['key', 'operation', 'count', 'last seen'], ...rows.map((row) => Object.values(row).map(String))]);
+    const lines = rows.map(({ key, operation, count, lastSeen }) => [
+      visibleName(key),
+      operation,
+      String(count),
+      lastSeen,
+    ]);
+    printTable([['key', 'operation', 'count', 'last seen'], ...lines]);
   },
 });

@@ -20,5 +20,8 @@ export function describeSettings(config: Config): Setting[] {
 function defaultOf(config: Config, name: string): string | undefined {
   const field = name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
   const [, value] = Object.entries(config).find(([key]) => key.startsWith(field)) ?? [];
-  return value === undefined ? undefined : String(value);
+  return value === undefined ? WORDS_FOR_NONE[name] : String(value);
 }
+
+/** What stands for the absence of a value, where a setting has a word for it. */
+const WORDS_FOR_NONE: Readonly<Record<string, string | undefined>> = { RATE_LIMIT: 'off' };

@@ -1,3 +1,4 @@
+import { KEY_PREFIX } from '../key-mask.ts';
 import type { ApiKey } from '../keys/key-store.ts';
 
 /** A key as programs get it, complete. */
@@ -65,7 +66,7 @@ export function keyTable(rows: readonly KeyRow[], cutPrefix = false): string[] {
   const rest = [
     ['prefix', 'state', 'rights', 'created', 'last used'],
     ...rows.map((row) => [
-      cutPrefix ? row.prefix.replace(/^petstore_/, '…') : row.prefix,
+      cutPrefix ? row.prefix.replace(KEY_PREFIX, '…') : row.prefix,
       row.state,
       RIGHTS[row.rights],
       day(row.created),
@@ -77,7 +78,7 @@ export function keyTable(rows: readonly KeyRow[], cutPrefix = false): string[] {
   const others = [ids, ...columns].reduce((sum, cells) => sum + (cells[0]?.length ?? 0) + GAP.length, 0);
   const room = COLUMNS_MAX - others;
   if (room < NAME_ROOM && !cutPrefix) return keyTable(rows, true);
-  const names = padColumn(['name', ...rows.map(({ name }) => cut(visible(name), Math.max(1, room)))]);
+  const names = padColumn(['name', ...rows.map(({ name }) => cut(visibleName(name), Math.max(1, room)))]);
   return ids.map((id, line) => [id, names[line], ...columns.map((cells) => cells[line])].join(GAP).trimEnd());
 }
 
@@ -86,8 +87,8 @@ function padColumn(cells: readonly string[]): string[] {
   return cells.map((cell) => cell + ' '.repeat(width - widthOf(cell)));
 }
 
-/** A name that was stored by other means may hold what a terminal obeys. */
-function visible(name: string): string {
+/** The name of a key for a terminal: one that was stored by other means may hold what a terminal obeys. */
+export function visibleName(name: string): string {
   return name.replace(new RegExp(UNPRINTABLE, 'gu'), (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 

@@ -28,8 +28,8 @@ export interface Database {
   /** How many connections it may have at once. */
   readonly connectionsMax: number;
   /**
-   * Runs `work`, which must be one statement or one transaction. A database that is away or too slow is
-   * `service_unavailable`. What lost a deadlock runs again if it is `repeatable`: if doing it twice does no harm.
+   * Runs `work`. A database that is away or too slow is `service_unavailable`. What lost a deadlock runs again if it is
+   * `repeatable`: if doing it twice does no harm, and it is one statement or one transaction.
    */
   run<T>(work: (knex: Knex) => PromiseLike<T>, options?: WorkOptions): Promise<T>;
   /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. */

@@ -37,7 +37,7 @@ export type PrepareDocument = (text: string) => PreparedDocument;
 /** What is remembered, in bytes. */
 const MEMO_BYTES = 32 * 2 ** 20;
 
-/** Texts that are remembered are not longer, in characters: the explorers' introspection query has 1.7 kB. */
+/** Texts that are remembered are not longer, in characters: far more than the explorers' introspection query. */
 const REMEMBERED_MAX = 16_384;
 
 /** Errors have locations where a person may look for them; finding one walks all lines before it. */

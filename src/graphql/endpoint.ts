@@ -1,4 +1,4 @@
-import { OperationTypeNode } from 'graphql';
+import { GraphQLError, OperationTypeNode } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
 import type { Context as KoaContext, Middleware } from 'koa';
 import type { Deadline } from '../deadline.ts';
@@ -40,6 +40,7 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
   const answerRequest = (ctx: KoaContext, request: RequestParameters, context: Context): Answer | Promise<Answer> => {
     const document = prepareDocument(request.query);
     const prepared = chooseOperation(document, request.operationName);
+    if (prepared instanceof GraphQLError) return { errors: [prepared] };
     if (prepared?.operation.operation === OperationTypeNode.MUTATION && ctx.method === 'GET') {
       throw new ApiError('method_not_allowed', 'A mutation must be sent by POST.', { headers: { Allow: 'POST' } });
     }
@@ -50,7 +51,7 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
 
   const loadYoga = lazily(async () => (await import('./yoga.ts')).createGatewayYoga(GRAPHQL_PATH, settings));
 
-  /** Yoga says what becomes of errors. It takes a fifth of a start to load, so it is loaded with the first of them. */
+  /** Yoga says what becomes of errors. It would make each start slower, so it is loaded with the first of them. */
   const writeErrors = async (ctx: KoaContext, params: GraphQLParams, answer: Answer | undefined) => {
     const yoga = await loadYoga();
     const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, params, answer });
@@ -83,22 +84,24 @@ function lazily<Value>(load: () => Promise<Value>): () => Promise<Value> {
   return () => (loading ??= load());
 }
 
-/** The operation that is asked for; undefined when the text is no document. ApiError `bad_request` when none is. */
+/**
+ * GraphQL §6.1 GetOperation: the operation that is asked for, or why it cannot be determined; undefined when the text is no
+ * document.
+ */
 function chooseOperation(
   { errors, operations }: PreparedDocument,
   name: string | undefined,
-): PreparedOperation | undefined {
+): PreparedOperation | GraphQLError | undefined {
   const [first, another] = operations;
   if (name === undefined && !another && first) return first;
   const named = operations.find(({ operation }) => name !== undefined && operation.name?.value === name);
   if (named) return named;
   if (!first) {
-    if (errors.some(({ extensions }) => extensions.code !== 'GRAPHQL_VALIDATION_FAILED')) return undefined;
-    throw new ApiError('bad_request', 'The document has no operation.');
+    const isDocument = errors.every(({ extensions }) => extensions.code === 'GRAPHQL_VALIDATION_FAILED');
+    return isDocument ? new GraphQLError('The document has no operation.') : undefined;
   }
   const names = listNames(operations.map(({ operation }) => operation.name?.value ?? 'one without a name'));
-  throw new ApiError(
-    'bad_request',
+  return new GraphQLError(
     name === undefined
       ? `The document has ${operations.length} operations (${names}): name one in operationName.`
       : `The document has no operation ${listNames([JSON.stringify(name)])}; it has ${names}.`,

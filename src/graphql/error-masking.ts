@@ -4,7 +4,7 @@ import type { Middleware } from 'koa';
 import { ERRORS, toApiError } from '../errors.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { originalError } from '../schema/compile.ts';
+import { originalError } from '../schema/rules.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
 import { LIMITS } from './limits.ts';
 import { shortMessage } from './short-message.ts';
@@ -41,7 +41,7 @@ function mask(thrown: unknown, log: Logger, requestId: string): GraphQLError {
     });
   }
   const error = toApiError(cause);
-  if (error.cause !== undefined) log.error({ err: error.cause, code: error.code, requestId }, error.message);
+  logFault(log, error, requestId);
   return rewrite(thrown, error.message, { code: error.graphqlCode, http: { headers: error.headers } });
 }
 

@@ -1,5 +1,6 @@
-import { execute, type GraphQLError, getVariableValues } from 'graphql';
+import { execute, GraphQLError, getVariableValues, type VariableValues } from 'graphql';
 import type { Context } from '../schema/context.ts';
+import type { OperationPlan } from '../schema/plan.ts';
 import { schema } from '../schema/schema.ts';
 import { costError, readArguments } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
@@ -27,7 +28,8 @@ export async function executeOperation(
   const options = { maxErrors: ERRORS_MAX };
   const { variableValues, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, options);
   if (!variableValues) return { errors };
-  const plan = prepared.plan(variableValues);
+  const plan = readPlan(prepared, variableValues);
+  if (plan instanceof GraphQLError) return { errors: [plan] };
   const args = plan.fields.map((field) => readArguments(field, variableValues));
   const refusal = costError(plan, args, variableValues);
   if (refusal) return { errors: [refusal] };
@@ -39,13 +41,24 @@ export async function executeOperation(
   );
 }
 
+/** The plan, or the reason why there is none: a condition that is null, as GraphQL §5.8.5 lets `Boolean = true` be. */
+function readPlan(prepared: PreparedOperation, variables: VariableValues): OperationPlan | GraphQLError {
+  try {
+    return prepared.plan(variables);
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
+  }
+}
+
 async function executeByGraphqlJs(
   { document, operation }: PreparedOperation,
-  variableValues: OperationRequest['variables'],
+  variables: OperationRequest['variables'],
   contextValue: Context,
 ): Promise<Answer> {
   const operationName = operation.name?.value ?? null;
-  const { data, errors = [] } = await execute({ schema, document, operationName, variableValues, contextValue });
+  const given = { schema, document, operationName, variableValues: variables, contextValue };
+  const { data, errors = [] } = await execute(given);
   if (data === undefined) return { errors };
   try {
     return { dataJson: writeWithinLimit(data), errors };

@@ -33,6 +33,7 @@ export const LIMITS = {
   tokens: { most: 1000, code: 'MAX_TOKENS_EXCEEDED' },
   depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED' },
   aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED' },
+  introspectionAliases: { most: 0, code: 'MAX_ALIASES_EXCEEDED' },
   animals: { most: ANIMALS_MOST, code: 'MAX_COST_EXCEEDED' },
   values: { most: ANIMALS_MOST * LEAVES_MOST, code: 'MAX_COST_EXCEEDED' },
   responseBytes: { most: 32 * 2 ** 20, code: 'MAX_RESPONSE_BYTES_EXCEEDED' },
@@ -44,6 +45,8 @@ const MESSAGES: Record<keyof typeof LIMITS, (most: number, actual: number) => st
   tokens: (most) => `The document has more than ${most} tokens.`,
   depth: (most) => `The document nests fields more than ${most} levels deep.`,
   aliases: (most) => `The document has more than ${most} aliases.`,
+  introspectionAliases: () =>
+    'Introspection may have no aliases below __schema and __type, and __schema only one name.',
   animals: (most, actual) => `The request may touch ${actual} animals; the limit is ${most}.`,
   values: (most, actual) => `The request may touch ${actual} values of animals; the limit is ${most}.`,
   responseBytes: (most) => `The answer would be larger than ${most} bytes: ask for fewer animals or fields.`,
@@ -63,6 +66,26 @@ export function aliasLimitRule(context: ValidationContext): ASTVisitor {
       if (node.alias !== undefined && ++aliases === LIMITS.aliases.most + 1) {
         context.reportError(limitError('aliases', aliases, node));
       }
+    },
+  };
+}
+
+/**
+ * Validation rule: refuses aliases within introspection, and `__schema` under several names. Its lists have no `limit`, and
+ * lists within lists under several names multiply. Tools need none; gql.tada asks for some `__type` by aliases, which only add up.
+ * Depth without aliases is bounded by graphql-js's MaxIntrospectionDepthRule.
+ */
+export function introspectionAliasRule(context: ValidationContext): ASTVisitor {
+  const schemaNames = new Set<string>();
+  let isRefused = false;
+  return {
+    Field(node) {
+      const parentType = context.getParentType();
+      const isWithin = isObjectType(parentType) && isIntrospectionType(parentType);
+      if (node.name.value === '__schema') schemaNames.add((node.alias ?? node.name).value);
+      if (isRefused || !((isWithin && node.alias !== undefined) || schemaNames.size > 1)) return;
+      isRefused = true;
+      context.reportError(limitError('introspectionAliases', 0, node));
     },
   };
 }

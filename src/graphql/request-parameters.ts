@@ -2,6 +2,7 @@ import type { GraphQLParams } from 'graphql-yoga';
 import type { Context as KoaContext } from 'koa';
 import { ApiError } from '../errors.ts';
 import { parseJson } from '../int64.ts';
+import { otherMethod } from '../web/allowed-methods.ts';
 import { isJsonObject, readJsonBody } from '../web/json-body.ts';
 
 /** The parameters of a request that can be run, as far as their shape goes. */
@@ -52,9 +53,7 @@ export function asRunnable(params: GraphQLParams): RequestParameters | undefined
 
 function readSent(ctx: KoaContext, bodyLimitBytes: number, path: string): unknown {
   if (ctx.method === 'POST') return readJsonBody(ctx.req, bodyLimitBytes);
-  if (ctx.method !== 'GET') {
-    throw new ApiError('method_not_allowed', `${path} allows only GET and POST.`, { headers: { Allow: 'GET, POST' } });
-  }
+  if (ctx.method !== 'GET') throw otherMethod(path, ['GET', 'POST']);
   const query = new URLSearchParams(ctx.querystring);
   return {
     query: query.get('query'),

@@ -31,7 +31,7 @@ import {
 import type { Deprecation } from '../deprecations.ts';
 import { noteDeprecations } from '../schema/compile.ts';
 import { schema } from '../schema/schema.ts';
-import { aliasLimitRule, depthLimitRule } from './limits.ts';
+import { aliasLimitRule, depthLimitRule, introspectionAliasRule } from './limits.ts';
 
 /** Why a document cannot run; when it can, what is deprecated and stands in it. */
 export interface Validated {
@@ -84,6 +84,7 @@ const RULES_OF_SIGNS: readonly (readonly [sign: RegExp, rules: readonly Validati
 const RULES = [
   ...specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule),
   aliasLimitRule,
+  introspectionAliasRule,
   depthLimitRule,
 ];
 

@@ -28,6 +28,8 @@ export function allowOrigins(
     allowMethods: [...methods],
     exposeHeaders: rateLimit === undefined ? READABLE_HEADERS : [...READABLE_HEADERS, ...RATE_LIMIT_HEADERS],
     maxAge: PREFLIGHT_MAX_AGE_S,
+    // A refusal has them by ctx.set. Written into an error, they would go to everybody whom that one refuses.
+    keepHeadersOnError: false,
   });
   // Where every origin is welcome, a request without one gets an answer that does not depend on it.
   return (ctx, next) => (origins === '*' && ctx.req.headers.origin === undefined ? next() : allow(ctx, next));

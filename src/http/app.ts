@@ -41,11 +41,8 @@ export interface AppParts extends ProbeParts {
 /** What a browser may send: what some operation takes, GraphQL's POST and the HEAD of every GET. */
 const METHODS = [...new Set(['GET', 'HEAD', 'POST', ...OPERATIONS.map(({ method }) => method)])];
 
-/** The paths that one may have meant instead of an unknown one. */
-const PATHS = [
-  ...OPERATIONS.map(({ path }) => BASE_PATH + path),
-  ...[OPENAPI_PATH, GRAPHQL_PATH, REFERENCE_PATH, '/livez', '/readyz', '/metrics'],
-];
+/** The paths, beside the probes', that one may have meant instead of an unknown one. */
+const PATHS = [...OPERATIONS.map(({ path }) => BASE_PATH + path), ...[OPENAPI_PATH, GRAPHQL_PATH, REFERENCE_PATH]];
 
 /** The Koa application: the order of its middleware is the way of a request. */
 export function createApp(parts: AppParts): Koa {
@@ -68,7 +65,8 @@ export function createApp(parts: AppParts): Koa {
     atWork: admission.atWork,
   });
   const routes = new Router({ strict: true, sensitive: true });
-  for (const [path, answer] of Object.entries(createProbes({ ...parts, checkReady, collectMetrics }))) {
+  const probes = createProbes({ ...parts, checkReady, collectMetrics });
+  for (const [path, answer] of Object.entries(probes)) {
     routes.get(path, (ctx) => {
       ctx.state.operation = path.slice(1);
       return answer(ctx);
@@ -80,7 +78,10 @@ export function createApp(parts: AppParts): Koa {
     ...LANDING_ASSETS,
   ];
   const landing = createLandingPage({ graphiql: config.graphiql, publicUrl, checkReady });
-  routes.get('/', landing);
+  routes.get('/', (ctx, next) => {
+    ctx.state.operation = 'page';
+    return landing(ctx, next);
+  });
 
   const app = new Koa();
   app.use(closeWhenDraining(parts.isDraining));
@@ -92,7 +93,7 @@ export function createApp(parts: AppParts): Koa {
   app.use(servePages(pages));
   app.use(onlyAt(GRAPHQL_PATH, (ctx, next) => admission.admit(ctx, () => graphql(ctx, next))));
   app.use(routes.routes());
-  app.use(refuseUnknown(routes, PATHS));
+  app.use(refuseUnknown(routes, [...PATHS, ...Object.keys(probes)]));
   app.on('error', logUnsent(log));
   return app;
 }

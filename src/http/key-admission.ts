@@ -87,7 +87,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
     await work(deadline);
     shares.noteWork(performance.now() - startedAt);
     if (typeof ctx.body === 'string' && ctx.body.length >= ANSWER_COUNTED_BYTES)
-      holdAnswer(shares, ctx, share, ctx.body.length);
+      holdAnswer(shares, ctx, share, Buffer.byteLength(ctx.body));
   };
 
   return { admit, atWork };
@@ -98,9 +98,16 @@ function holdAnswer(shares: Shares, ctx: Context, share: Share, bytes: number): 
   if (shares.holdAnswer(share, bytes)) {
     ctx.res.once('close', () => shares.releaseAnswer(share, bytes));
   } else if (!hasChanged(ctx)) {
-    ctx.remove('Link');
+    withdrawNextPage(ctx);
     throw tooManyRequests('Too many answers to this API key have not been read; read them, then try again.');
   }
+}
+
+/** What else `Link` tells, such as what to use instead of the operation, is true of a refusal as well. */
+function withdrawNextPage(ctx: Context): void {
+  const links = [ctx.res.getHeader('Link') ?? []].flat().map(String);
+  ctx.remove('Link');
+  for (const link of links) if (!link.endsWith('rel="next"')) ctx.append('Link', link);
 }
 
 /** Whether the answer tells of a change, which must not be called refused. */

@@ -3,13 +3,15 @@ import { maskKeys } from '../key-mask.ts';
 import { harmless, type Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type {} from '../web/request-state.ts';
-import { STANDARD_HEADERS } from './refusal.ts';
+import { STANDARD_HEADERS } from './error-body.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header, and what later versions may add. */
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 /** How much of a path a line has, in characters. */
 const PATH_MAX = 1024;
+/** As nginx has it: the client went before its answer began. Koa's first word for every answer is 404. */
+const CLIENT_GONE = 499;
 const STANDARD = Object.entries(STANDARD_HEADERS);
 
 /** Gives each request its id, which a valid `X-Request-Id` brings along, and writes one line when it is answered. */
@@ -25,7 +27,7 @@ export function requestLog(log: Logger, metrics: Metrics): Middleware {
     const write = () => {
       const ms = performance.now() - startedAt;
       const { face = 'other', operation = 'unknown', requestId, keyId } = ctx.state;
-      const { statusCode: status } = ctx.res;
+      const status = ctx.res.headersSent ? ctx.res.statusCode : CLIENT_GONE;
       metrics.countRequest(face, operation, status, ms / 1000);
       log.info(
         {

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { KEY_PREFIX } from '../key-mask.ts';
 
 /*
  * petstore_RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRCCCCCC: a prefix that a leak scanner finds, 32 random base-62
@@ -7,18 +8,17 @@ import { crc32 } from 'node:zlib';
  * a real one without the database. The form is GitHub's:
  * https://github.blog/engineering/behind-githubs-new-authentication-token-formats/
  */
-const PREFIX = 'petstore_';
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const FORM = /^petstore_[0-9A-Za-z]{38}$/;
+const FORM = new RegExp(`^${KEY_PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /** How much of a key may be shown: the prefix and four of its 38 characters. */
-const VISIBLE_LENGTH = PREFIX.length + 4;
+const VISIBLE_LENGTH = KEY_PREFIX.length + 4;
 
 /** A new API key. Show it once; keep only its `hashApiKey`. */
 export function generateApiKey(): string {
-  const body = PREFIX + randomBase62(RANDOM_LENGTH);
+  const body = KEY_PREFIX + randomBase62(RANDOM_LENGTH);
   return body + checksum(body);
 }
 

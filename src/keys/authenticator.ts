@@ -1,5 +1,6 @@
 import { type Deadline, deadlineIn } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
+import { KEY_PREFIX } from '../key-mask.ts';
 import { hashApiKey, isApiKey } from './api-key.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import { createLookupBudget } from './lookup-budget.ts';
@@ -132,7 +133,7 @@ function readBearerToken(authorization: string): string {
   if (presented) throw invalidToken('The API key is not known.');
   if (/^Bearer *$/i.test(authorization))
     throw unauthorized(`The Authorization header lacks the API key: ${FORM}`, CHALLENGE);
-  if (/petstore_/.test(authorization)) {
+  if (authorization.includes(KEY_PREFIX)) {
     throw unauthorized(`The Authorization header lacks the word Bearer: ${FORM}`, CHALLENGE);
   }
   throw unauthorized(`An API key is required: ${FORM}`, CHALLENGE);

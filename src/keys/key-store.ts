@@ -59,7 +59,7 @@ export interface KeyStore {
   /** The key with this SHA-256, revoked and expired ones too. */
   findByHash(hash: string, deadline?: Deadline): Promise<ApiKey | undefined>;
   /** The hashes of the keys made since a moment that are not revoked, the newest first, `most` at most. */
-  hashesCreatedSince(moment: Date, most: number): Promise<string[]>;
+  hashesCreatedSince(moment: Date, most: number, deadline?: Deadline): Promise<string[]>;
   /** Notes the last uses of some hundred keys, but for those of which a later use is noted already. */
   noteLastUses(uses: LastUses): Promise<void>;
   count(): Promise<number>;
@@ -88,8 +88,11 @@ const COLUMNS = [
   'read_only',
 ] as const;
 
-/** Prepared, and so on a way of its own: on SQLite, what waits for another process's write holds it up no more. */
+/** Prepared, and so on ways of their own: on SQLite, what waits for another process's write holds them up no more. */
 const FIND_BY_HASH = `SELECT ${COLUMNS.join(', ')} FROM api_keys WHERE hash = ?`;
+
+const HASHES_CREATED_SINCE =
+  'SELECT hash FROM api_keys WHERE created_at >= ? AND revoked_at IS NULL ORDER BY created_at DESC LIMIT ?';
 
 /** The keys of this database. */
 export function createKeyStore({ run, query }: Database): KeyStore {
@@ -115,15 +118,8 @@ export function createKeyStore({ run, query }: Database): KeyStore {
       return row && toApiKey(row);
     },
 
-    async hashesCreatedSince(moment, most) {
-      const rows = await run((knex) =>
-        knex('api_keys')
-          .where('created_at', '>=', moment.getTime())
-          .whereNull('revoked_at')
-          .orderBy('created_at', 'desc')
-          .limit(most)
-          .select<{ hash: string }[]>('hash'),
-      );
+    async hashesCreatedSince(moment, most, deadline) {
+      const rows = await query<{ hash: string }>(HASHES_CREATED_SINCE, [moment.getTime(), most], deadline);
       return rows.map(({ hash }) => hash);
     },
 

@@ -10,15 +10,15 @@ const PER_SECOND = 50;
 const UNDER_WAY_MAX = 20;
 /** Hashes of keys that are known to exist. */
 const KNOWN_MAX = 100_000;
-/** How often new keys are asked for while the budget is empty, in ms, and how far back, for clocks that differ. */
+/** How often it is learnt which keys there are while unknown ones may not be asked for, in ms; how far back, for clocks that differ. */
 const LEARN_MS = 1000;
 const CLOCK_SKEW_MS = 300_000;
 
 /** Bounds what made-up keys cost the database. */
 export interface LookupBudget {
   /**
-   * Looks a key up, always when it is known to exist; else while the budget lasts, and ApiError `too_many_requests`
-   * without a query beyond it.
+   * Looks a key up, always when it is known to exist; else while the budget lasts. Beyond it ApiError `too_many_requests`
+   * without a query for this key, or `service_unavailable` when it cannot be learnt which keys there are.
    */
   spend(
     hash: string,
@@ -28,16 +28,20 @@ export interface LookupBudget {
 }
 
 /**
- * A token bucket for the look-ups that find nothing. While it is empty, one query a second learns which keys there are, so
- * that a new one works within a second even then.
+ * A token bucket for the look-ups that find nothing. While it is empty, or many are under way, one query a second learns
+ * which keys there are. Who would be refused waits for it: many keys at once after a start all work, and during a flood a
+ * new one works within a second.
  */
 export function createLookupBudget(keys: Pick<KeyStore, 'hashesCreatedSince'>, now: () => number): LookupBudget {
   const known = keepRecent<boolean>(KNOWN_MAX);
   let saved = SAVED_MAX;
   let refilledAt = now();
   let underWay = 0;
+  let learning: Promise<void> | undefined;
   let learntAt = Number.NEGATIVE_INFINITY;
   let learntUntil = 0;
+
+  const isKnown = (hash: string): boolean => known.get(hash) === true;
 
   const mayAsk = (): boolean => {
     const moment = now();
@@ -46,24 +50,25 @@ export function createLookupBudget(keys: Pick<KeyStore, 'hashesCreatedSince'>, n
     return saved >= 1 && underWay < UNDER_WAY_MAX;
   };
 
-  const learn = async (): Promise<void> => {
-    if (now() - learntAt < LEARN_MS) return;
-    learntAt = Number.POSITIVE_INFINITY; // one at a time
+  const askWhichThereAre = async (deadline: Deadline): Promise<void> => {
     const askedAt = Date.now();
-    try {
-      const hashes = await keys.hashesCreatedSince(new Date(learntUntil - CLOCK_SKEW_MS), KNOWN_MAX / 2);
-      for (const hash of hashes) known.set(hash, true);
-      learntUntil = askedAt;
-    } finally {
-      learntAt = now();
-    }
+    const hashes = await keys.hashesCreatedSince(new Date(learntUntil - CLOCK_SKEW_MS), KNOWN_MAX / 2, deadline);
+    for (const hash of hashes) known.set(hash, true);
+    learntUntil = askedAt;
+  };
+  const noteLearnt = () => {
+    learntAt = now();
+    learning = undefined;
+  };
+
+  /** Waits for the query that is under way; each who does has a later deadline than who began it. */
+  const learn = async (deadline: Deadline): Promise<void> => {
+    if (now() - learntAt >= LEARN_MS) learning ??= askWhichThereAre(deadline).finally(noteLearnt);
+    await learning;
   };
 
   const askUnknown = async (lookUp: () => Promise<ApiKey | undefined>): Promise<ApiKey | undefined> => {
-    if (!mayAsk()) {
-      learn().catch(() => {}); // the next one tries again
-      throw tooManyRequests('Too many unknown API keys at the moment; try again shortly.');
-    }
+    if (!mayAsk()) throw tooManyRequests('Too many unknown API keys at the moment; try again shortly.');
     saved--;
     underWay++;
     try {
@@ -78,10 +83,11 @@ export function createLookupBudget(keys: Pick<KeyStore, 'hashesCreatedSince'>, n
   return {
     async spend(hash, lookUp, deadline) {
       const ask = () => lookUp(deadline);
-      const isKnown = known.get(hash) === true;
-      const key = await (isKnown ? ask() : askUnknown(ask));
+      if (!isKnown(hash) && !mayAsk()) await learn(deadline);
+      const wasKnown = isKnown(hash);
+      const key = await (wasKnown ? ask() : askUnknown(ask));
       const isValid = key !== undefined && key.revokedAt === null;
-      if (isValid !== isKnown) known.set(hash, isValid); // what was never known takes no room
+      if (isValid !== wasKnown) known.set(hash, isValid); // what was never known takes no room
       return key;
     },
   };

@@ -3,7 +3,7 @@ import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphq
 
 /*
  * Runs in a process of its own, sends the pieces of Yoga's GraphiQL bundle compressed by Brotli, and ends. Its module
- * is 9 MB of strings: imported here, or in a worker thread, it leaves 30 to 80 MB behind; so it leaves 3.
+ * is megabytes of strings: imported by the gateway, or in a worker thread, most of them would stay in memory.
  */
 
 // Each style of the fonts comes in seven alphabets; the labels are in Latin, and other text has the system's fonts.
@@ -23,7 +23,7 @@ export type BundlePiece = keyof typeof pieces;
 /** What the process sends: each piece, compressed. */
 export type CompressedBundle = ReadonlyMap<string, Buffer>;
 
-// A tenth of a second for the largest piece; 9 takes three times as long for 2.5 % less, 11 forty times for 12 %.
+// Higher qualities take many times as long for little less, and somebody waits for it.
 const params = { [constants.BROTLI_PARAM_QUALITY]: 6 };
 const compressed: CompressedBundle = new Map(
   Object.entries(pieces).map(([name, text]) => [name, brotliCompressSync(text, { params })]),

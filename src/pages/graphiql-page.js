@@ -135,8 +135,10 @@ function keylessStorage() {
       return localStorage.getItem(name);
     },
     removeItem: (/** @type {string} */ name) => localStorage.removeItem(name),
-    setItem: (/** @type {string} */ name, /** @type {string} */ value) =>
-      localStorage.setItem(name, value.replaceAll(/(Bearer\s+)[^"\\\s<]+/gi, `$1${PLACEHOLDER}`)),
+    setItem(/** @type {string} */ name, /** @type {string} */ value) {
+      const masked = value.replaceAll(/(Bearer\s+)[^"\\\s<]+/gi, `$1${PLACEHOLDER}`);
+      localStorage.setItem(name, masked.replaceAll(/petstore_\w+/g, PLACEHOLDER)); // also where no header was meant
+    },
   };
 }
 

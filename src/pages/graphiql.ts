@@ -8,7 +8,7 @@ import { HEADER_STYLE, siteHeader } from './site-header.ts';
 
 /**
  * GraphiQL at `path`, for browsers: a small page and, beside it, the pieces of the bundle that
- * @graphql-yoga/render-graphiql would write into one page of 9 MB. Nothing is read before somebody opens it.
+ * @graphql-yoga/render-graphiql would write into one large page. Nothing is read before somebody opens it.
  */
 export function createGraphiql(path: string): readonly Page[] {
   const readPiece = createBundleReader();

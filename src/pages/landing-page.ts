@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa';
 import packageJson from '../../package.json' with { type: 'json' };
+import { toApiError } from '../errors.ts';
 import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { OPENAPI_PATH } from '../rest/openapi.ts';
 import { BASE_PATH } from '../rest/operations.ts';
@@ -33,27 +34,26 @@ export interface LandingParts {
   /** Whether GraphiQL is served. */
   readonly graphiql: boolean;
   readonly publicUrl: string | undefined;
-  /** Throws when a request could not be served. */
+  /** Throws an ApiError, whose message says why, when a request could not be served. */
   readonly checkReady: () => Promise<object>;
 }
 
 /** `GET /`: what runs here and where, as a page or, for who prefers it, as JSON. */
 export function createLandingPage({ graphiql, publicUrl, checkReady }: LandingParts): Middleware {
   return async (ctx) => {
-    const isReady = await checkReady().then(
-      () => true,
-      () => false,
+    const fault = await checkReady().then(
+      () => undefined,
+      (error) => toApiError(error).message,
     );
     ctx.vary('Accept');
-    ctx.set('X-Content-Type-Options', 'nosniff');
     if (!prefersHtml(ctx)) {
       ctx.set('Content-Type', 'application/json; charset=utf-8');
-      ctx.body = JSON.stringify(describe(graphiql, isReady));
+      ctx.body = JSON.stringify(describe(graphiql, fault === undefined));
       return;
     }
     ctx.set('Content-Type', 'text/html; charset=utf-8');
     ctx.set(htmlHeaders({ connect: "'self'" })); // crawlers read robots.txt from within the page
-    const body = landingBody(baseUrl(ctx.req, publicUrl), graphiql, isReady);
+    const body = landingBody(baseUrl(ctx.req, publicUrl), graphiql, fault);
     ctx.body = htmlDocument({
       title: 'Petstore Gateway',
       description: packageJson.description,
@@ -78,13 +78,14 @@ function describe(graphiql: boolean, isReady: boolean): Readonly<Record<string, 
 
 const KEY_COMMAND = 'npm run keys -- create --name NAME';
 
-function landingBody(baseUrl: string, graphiql: boolean, isReady: boolean): string {
+/** `fault` says why a request could not be served. */
+function landingBody(baseUrl: string, graphiql: boolean, fault: string | undefined): string {
   const url = escapeHtml(baseUrl);
   return `<main>
 <h1><img src="${SITE_ICON.path.slice(1)}" alt="">Petstore Gateway</h1>
 <p class="lead">The animals of a pet store, over REST and over GraphQL: one schema, one store, one API key for both.</p>
 <ul class="status">
-<li class="${isReady ? 'ready' : 'unready'}">${isReady ? 'Ready' : 'Not ready: the database cannot be reached'}</li>
+${fault === undefined ? '<li class="ready">Ready</li>' : `<li class="unready">Not ready. ${escapeHtml(fault)}</li>`}
 <li>Version ${escapeHtml(packageJson.version)}</li>
 <li><a href="livez">/livez</a></li>
 <li><a href="readyz">/readyz</a></li>

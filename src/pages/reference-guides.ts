@@ -1,5 +1,6 @@
 import { DEPRECATIONS, longDay } from '../deprecations.ts';
 import { ERRORS } from '../errors.ts';
+import { KEY_PREFIX } from '../key-mask.ts';
 import { inline } from './reference-operation.ts';
 
 /** A guide of the reference: prose, and an example beside it. `text` is HTML. */
@@ -17,7 +18,7 @@ export function createGuides(baseUrl: string): readonly Guide[] {
       id: 'keys',
       title: 'Keys',
       text: `<p>Every call carries an API key: ${inline('`Authorization: Bearer <key>`')}. REST and GraphQL take the same keys. Whoever runs the gateway makes one; it is shown once. A key may expire, and a read-only key cannot add animals (403).</p><p>Keep a key in an environment variable, not in the code: the samples read <code>PETSTORE_KEY</code>. A key that is pasted above stays in this browser tab and goes to this gateway only.</p>`,
-      example: `npm run keys -- create --name NAME\nexport PETSTORE_KEY=petstore_…\ncurl -H "Authorization: Bearer $PETSTORE_KEY" '${baseUrl}/v1/pets'`,
+      example: `npm run keys -- create --name NAME\nexport PETSTORE_KEY=${KEY_PREFIX}…\ncurl -H "Authorization: Bearer $PETSTORE_KEY" '${baseUrl}/v1/pets'`,
     },
     {
       id: 'paging',

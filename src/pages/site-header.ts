@@ -1,4 +1,5 @@
 import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
+import { KEY_PREFIX } from '../key-mask.ts';
 import { OPENAPI_PATH } from '../rest/openapi.ts';
 import { ownAssets, type Page, SITE_ICON } from './page.ts';
 
@@ -21,7 +22,7 @@ export function siteHeader(current: string, graphiql: boolean): string {
 <form id="key-form" autocomplete="off" data-state="needed" novalidate>
 <p id="key-message" role="status">Every call needs an API key.</p>
 <span class="key-entry"><label for="key-input">API key</label>
-<input id="key-input" type="password" placeholder="petstore_…" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="key-message">
+<input id="key-input" type="password" placeholder="${KEY_PREFIX}…" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="key-message">
 <button type="submit">Use key</button></span>
 <span class="key-shown">Key <code></code> · <button type="button" data-action="change">change</button> · <button type="button" data-action="forget">forget</button></span>
 </form>

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
@@ -15,6 +16,10 @@ export async function serve(config: Config, log: Logger): Promise<{ gateway: Gat
   disablePretenuring();
   const server = await listen(gateway, config, log);
   stopInGoodOrder(server.close, config.shutdownGraceMs, log);
+  // A terminal that is closed sends it, too, and then it is to end the process.
+  if (cluster.isPrimary && !isatty(0)) {
+    process.on('SIGHUP', () => log.warn('SIGHUP replaces workers, and this is the only process; nothing was done'));
+  }
   log.info(`listening on ${server.url}`);
   return { gateway, url: server.url };
 }

@@ -39,7 +39,7 @@ export function watchSockets(server: Server, log: Logger): void {
       // The method is to be seen unless the header came in pieces.
       const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
       const answerFault = harmless(log, () => refuse(socket, parserRefusal(error.code), isHead));
-      if (answer === undefined || answer.writableFinished) answerFault();
+      if (!isOwed(answer)) answerFault();
       // Pipelined, RFC 9112 §9.3.2: the requests before it get their own answers first.
       else if (answer.req.complete) answer.once('close', answerFault);
       // Nothing may be mixed into an answer that is being sent.
@@ -49,15 +49,23 @@ export function watchSockets(server: Server, log: Logger): void {
   );
   server.on(
     'connect',
-    harmless(log, (_request: IncomingMessage, socket: Duplex) =>
-      refuse(
-        socket,
-        new ApiError('method_not_allowed', 'This is no proxy.', { headers: { Allow: 'GET, HEAD, POST' } }),
-      ),
-    ),
+    harmless(log, (_request: IncomingMessage, socket: Duplex) => {
+      const answer = answers.get(socket);
+      const allow = { headers: { Allow: 'GET, HEAD, POST' } };
+      const refuseIt = harmless(log, () =>
+        refuse(socket, new ApiError('method_not_allowed', 'This is no proxy.', allow)),
+      );
+      if (isOwed(answer)) answer.once('close', refuseIt);
+      else refuseIt();
+    }),
   );
   // An expectation other than 100-continue: RFC 9110 §10.1.1 lets a server ignore it.
   server.on('checkExpectation', (request, answer) => server.emit('request', request, answer));
+}
+
+/** Whether the request before still waits for its answer. */
+function isOwed(answer: ServerResponse | undefined): answer is ServerResponse {
+  return answer !== undefined && !answer.writableFinished;
 }
 
 function parserRefusal(code: string | undefined): ApiError {

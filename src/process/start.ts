@@ -28,15 +28,16 @@ export async function start(): Promise<void> {
 }
 
 async function startProcesses(config: Config, log: Logger): Promise<void> {
+  // It serves by then: a database that has gone since, or a signal, ends no process by way of its greeting.
+  const logFailure = (error: unknown) => log.warn({ err: error }, 'the greeting could not be given');
   if (cluster.isWorker) {
     await serve(config, log);
   } else if (config.workers === 1) {
     const { gateway, url } = await serve(config, log);
-    await welcome(gateway, config, url);
+    await welcome(gateway, config, url).catch(logFailure);
   } else {
     const gateway = await createGateway(config, log); // migrates, before any worker asks for it
     const url = await superviseWorkers(config, log);
-    await welcome(gateway, config, url);
-    await gateway.close();
+    await welcome(gateway, config, url).finally(gateway.close).catch(logFailure);
   }
 }

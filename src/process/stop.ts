@@ -3,7 +3,8 @@ import { harmless, type Logger } from '../log.ts';
 
 /**
  * SIGTERM and SIGINT end the process in good order, exit code 0, within `graceMs`; a second one ends it at once.
- * A worker leaves SIGINT to its primary, whom a terminal tells too, and stops when the primary is gone.
+ * A worker leaves SIGINT to its primary, whom a terminal tells too, and drains when the primary is gone; it ends at once
+ * when that is so while it drains.
  *
  * The last resort: a fault that nothing caught ends it in the same order, exit code 1, because what it has left behind is
  * not known. A supervisor starts another: systemd, Docker, or the primary of a worker.
@@ -23,7 +24,14 @@ export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log
   };
   process.on('SIGTERM', stopOn);
   process.on('SIGINT', (signal) => (cluster.isPrimary ? stopOn(signal) : undefined));
-  process.on('disconnect', () => stopOn('the primary is gone'));
+  // Before Node's own listener, which ends a worker at once that has not been told to disconnect:
+  // https://github.com/nodejs/node/blob/v24.x/lib/internal/cluster/child.js
+  process.prependListener('disconnect', () => {
+    if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
+    stopOn('the primary is gone');
+  });
+  // Of a message to a primary that is gone, such as a question of a rate limit; who asked has a limit of time.
+  process.on('error', (error) => log.warn({ err: error }, 'a message did not reach the primary'));
   // A rejection that nobody handles comes here, too: https://nodejs.org/api/process.html#event-unhandledrejection
   process.on('uncaughtException', (error, origin) => {
     harmless(log, () => log.fatal({ err: error, origin }, 'a fault that nothing caught; stopping'))();

@@ -59,8 +59,8 @@ export function answerMetricsRequests(log: Logger): void {
 }
 
 /**
- * In a worker: tells the primary this process's meters, and gives the function that asks it for those of all workers.
- * That one rejects with ApiError `service_unavailable` when no answer comes.
+ * In a worker: tells the primary this process's meters, and gives the function that asks it for those of all workers, once
+ * at a time. That one rejects with ApiError `service_unavailable` when no answer comes.
  */
 export function shareMetrics(log: Logger): { tell: (registry: Registry) => void; collect: () => Promise<string> } {
   let registry: Registry | undefined;
@@ -85,7 +85,7 @@ export function shareMetrics(log: Logger): { tell: (registry: Registry) => void;
     return page;
   };
   return {
-    collect: atMostOnce(PAGE_MS, collect),
+    collect,
     tell(own) {
       registry = own;
     },

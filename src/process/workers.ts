@@ -28,6 +28,10 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
     worker.once('listening', () => {
       everListened = true;
     });
+    // Of a message that could not be sent, as the count of a rate limit is to one that has just died.
+    worker.on('error', (error) =>
+      log.warn({ err: error, pid: worker.process.pid }, 'a message did not reach a worker'),
+    );
     worker.once('exit', async (code, signal) => {
       if (stopping || worker.exitedAfterDisconnect || replaced.has(worker)) return;
       if (!everListened) process.exit(code || 1); // it has said why
@@ -47,20 +51,22 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
     reloading = true;
     log.info('replacing the workers, one at a time');
     for (const worker of Object.values(cluster.workers ?? {})) {
-      if (!worker || stopping) continue;
+      if (!worker || worker.isDead() || stopping) continue;
       const next = start();
       const giveUp = () => replaced.add(next); // the one that it should have replaced still serves
       next.prependOnceListener('exit', giveUp);
       if (!(await listens(next))) {
         reloading = false;
-        return log.error('a new worker did not start; the others stay as they are');
+        if (!stopping) log.error('a new worker did not start; the others stay as they are');
+        return;
       }
       next.off('exit', giveUp);
-      replaced.add(worker);
-      await end(worker);
+      const surplus = worker.isDead() ? next : worker; // one that died meanwhile has had its replacement
+      replaced.add(surplus);
+      await end(surplus);
     }
     reloading = false;
-    log.info('all workers are replaced');
+    if (!stopping) log.info('all workers are replaced');
   };
 
   const stop = async () => {
@@ -87,9 +93,17 @@ function listens(worker: Worker): Promise<boolean> {
   return promise;
 }
 
-/** Ends a worker in good order; resolves when it has ended. */
-async function end(worker: Worker): Promise<void> {
-  const gone = once(worker, 'exit');
+/** The workers that were told to end. */
+const endings = new WeakMap<Worker, Promise<void>>();
+
+/** Ends a worker in good order; resolves when it has ended. It is told once: a second signal would end it at once. */
+function end(worker: Worker): Promise<void> {
+  if (worker.isDead()) return Promise.resolve();
+  const known = endings.get(worker);
+  if (known) return known;
+  const { promise, resolve } = Promise.withResolvers<void>(); // once() of node:events would reject on an 'error', too
+  worker.once('exit', () => resolve());
+  endings.set(worker, promise);
   worker.process.kill('SIGTERM');
-  await gone;
+  return promise;
 }

@@ -35,6 +35,7 @@ export function createRestAdapter(settings: RestSettings): Middleware {
       method: 'GET',
       path: OPENAPI_PATH,
       handler(ctx) {
+        ctx.state.operation = 'openapi';
         ctx.set('Content-Type', JSON_TYPE);
         ctx.body = openApiText(baseUrl(ctx.req, publicUrl));
       },

@@ -8,23 +8,30 @@ import { type RestRequest, refuseNotFound } from './request-reader.ts';
 /** Gives the body of what a root field gave, and sets its headers. ApiError `not_found` when the field gave nothing. */
 export type AnswerWriter = (ctx: Context, data: unknown, request: RestRequest, reply: Reply) => string;
 
+/** How long a text may be that is kept, in characters. */
+const KEPT_MAX = 65_536;
+
 /** The writer of an operation; its links begin with `publicUrl`, or with the address that was asked. */
 export function createAnswerWriter(operation: Operation, publicUrl: string | undefined): AnswerWriter {
   const { isPaged, success, answer } = operation;
   const nextPage = nextPageWriter(operation);
   const location = success.location === undefined ? undefined : pathFiller(BASE_PATH + success.location);
-  // Requests that shared one query got the same object, one right after the other: its text is written once.
+  // Requests that shared one query got the same object, one right after the other: its text, unless long, is written once.
   let written: { readonly data: unknown; readonly text: string } = { data: undefined, text: '' };
   return (ctx, data, request, { hasMore, replayed }) => {
     if (data === null) refuseNotFound(operation);
-    if (written.data !== data) written = { data, text: answer.write(data) };
+    let { text } = written;
+    if (written.data !== data) {
+      text = answer.write(data);
+      if (text.length <= KEPT_MAX) written = { data, text };
+    }
     if (isPaged && hasMore) {
       const last = (data as readonly { id: unknown }[]).at(-1); // what is listed by pages is ordered by its id
       if (last) ctx.append('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(request, last.id)}>; rel="next"`);
     }
     if (location) ctx.set('Location', location(data as Readonly<Record<string, unknown>>)); // an object
     if (replayed) ctx.set('Idempotency-Replayed', 'true');
-    return written.text;
+    return text;
   };
 }
 

@@ -1,4 +1,6 @@
+import { DEPRECATIONS } from '../deprecations.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { type Json, refer } from './leaf-representation.ts';
 
 /** The body of every refusal. */
@@ -14,11 +16,15 @@ export const ERROR_SCHEMA: Json = {
   },
 };
 
-const text = (description: string, example: string): Json => ({
+const text = (description: string, example: string | undefined): Json => ({
   description,
   schema: { type: 'string' },
-  example,
+  ...(example !== undefined && { example }),
 });
+
+/** What a deprecated operation says, where there is one. */
+const [deprecation] = DEPRECATIONS;
+const { Deprecation, Sunset } = deprecation ? deprecationHeaders(deprecation) : {};
 
 /** Response headers, by their names. */
 export const HEADERS = {
@@ -31,8 +37,8 @@ export const HEADERS = {
     '<https://petstore.example.com/v1/pets?limit=20&after=20>; rel="next"',
   ),
   Location: text('The path of what was created.', '/v1/pets/1'),
-  Deprecation: text('When the operation became deprecated (RFC 9745).', '@1795132800'),
-  Sunset: text('When the operation will be removed (RFC 8594).', 'Thu, 05 Dec 2030 00:00:00 GMT'),
+  Deprecation: text('When the operation became deprecated (RFC 9745).', Deprecation),
+  Sunset: text('When the operation will be removed (RFC 8594).', Sunset),
   'Idempotency-Replayed': text(
     'Present when this is the answer of an earlier request with the same Idempotency-Key.',
     'true',

@@ -1,5 +1,6 @@
 import { type Deprecation, isoDay, longDay } from '../deprecations.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
+import { IDEMPOTENCY_KEY } from '../schema/context.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { refuseText } from './input-representation.ts';
 import type { Json } from './leaf-representation.ts';
@@ -38,13 +39,13 @@ function describeIt({ description, isPaged }: Operation, deprecation?: Deprecati
   return sentences.join(' ');
 }
 
-const IDEMPOTENCY_KEY: Json = {
+const IDEMPOTENCY_PARAMETER: Json = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
   description:
     'Makes retries safe: for 24 hours the same API key with the same Idempotency-Key and the same body gets the first answer again, with `Idempotency-Replayed: true`.',
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.most, pattern: IDEMPOTENCY_KEY.pattern.source },
   example: '5f0c1a52-8f0e-4c5b-9a4e-6d1f0b8c7e21',
 };
 
@@ -61,7 +62,7 @@ function describeParameters({ inPath, inQuery, isIdempotent, examples }: Operati
   return [
     ...inPath.map(describe('path')),
     ...inQuery.map(describe('query')),
-    ...(isIdempotent ? [IDEMPOTENCY_KEY] : []),
+    ...(isIdempotent ? [IDEMPOTENCY_PARAMETER] : []),
   ];
 }
 
@@ -135,5 +136,5 @@ function wrongInput({ inQuery, body }: Operation): string {
     );
     return text === undefined ? [] : [refuseText(leaf, name, text).message];
   });
-  return wrong[0] ?? 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.';
+  return wrong[0] ?? IDEMPOTENCY_KEY.message;
 }

@@ -11,8 +11,3 @@ export const RESOURCES: readonly Resource[] = [PETS];
 export const OPERATIONS: readonly Operation[] = RESOURCES.flatMap(({ tag, rows }) =>
   rows.map((row) => compileRow(row, tag)),
 );
-
-/** Every method of the table, and HEAD, which comes with GET. */
-export const REST_METHODS: readonly string[] = [
-  ...new Set(OPERATIONS.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))),
-];

@@ -6,6 +6,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
+import { ApiError } from '../errors.ts';
 import type { Selection } from '../schema/compile.ts';
 import { type Json, refer, representLeaf } from './leaf-representation.ts';
 
@@ -70,9 +71,20 @@ function representValue(type: GraphQLOutputType): Output {
   };
 }
 
+/** How long a list may be, in characters: as long as an answer of GraphQL, and more than BODY_LIMIT lets one item be. */
+const LIST_MAX = 32 * 2 ** 20;
+
 function writeList(values: readonly unknown[], write: (value: unknown) => string): string {
   let text = '[';
-  for (let index = 0; index < values.length; index++) text += (index === 0 ? '' : ',') + write(values[index]);
+  for (let index = 0; index < values.length; index++) {
+    text += (index === 0 ? '' : ',') + write(values[index]);
+    if (text.length > LIST_MAX) {
+      throw new ApiError(
+        'bad_request',
+        `The answer would be longer than ${LIST_MAX} characters: ask for a smaller limit.`,
+      );
+    }
+  }
   return `${text}]`;
 }
 

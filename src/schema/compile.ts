@@ -3,7 +3,6 @@ import {
   type DocumentNode,
   type FieldNode,
   type GraphQLArgument,
-  GraphQLError,
   type GraphQLField,
   type GraphQLObjectType,
   getNamedType,
@@ -20,7 +19,7 @@ import {
 } from 'graphql';
 import { type Deprecation, deprecationOf } from '../deprecations.ts';
 import type { Context } from './context.ts';
-import { planOperation, type RootPlan } from './plan.ts';
+import { type FieldPlan, planOperation } from './plan.ts';
 import { schema } from './schema.ts';
 
 /** A document of ours with one operation and one root field, parsed, validated and planned once. */
@@ -80,7 +79,7 @@ export function compile(text: string): CompiledOperation {
   };
 }
 
-function planOnlyField(document: DocumentNode): RootPlan {
+function planOnlyField(document: DocumentNode): FieldPlan {
   const [operation] = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const plan = operation && planOperation(document, operation);
   const [field, another] = plan?.fields ?? [];
@@ -129,9 +128,4 @@ export function noteDeprecations(found: Set<Deprecation>): ValidationRule {
       if (deprecation !== undefined) found.add(deprecation);
     },
   });
-}
-
-/** What was thrown below a GraphQLError that execution wrapped around it. */
-export function originalError(error: unknown): unknown {
-  return error instanceof GraphQLError && error.originalError ? originalError(error.originalError) : error;
 }

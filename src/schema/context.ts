@@ -24,6 +24,13 @@ export interface Caller {
   readonly mayWrite: boolean;
 }
 
+/** What an Idempotency-Key must be. */
+export const IDEMPOTENCY_KEY = {
+  most: 255,
+  pattern: /^[\x21-\x7e]+$/,
+  message: 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
+};
+
 /** What every resolver gets, made anew for each request. */
 export interface Context {
   readonly stores: Stores;
@@ -54,9 +61,8 @@ export function createContext(
     deadline,
     nextOnce() {
       if (idempotencyKey === undefined) return null;
-      if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey)) {
-        throw new ApiError('bad_request', 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.');
-      }
+      const { most, pattern, message } = IDEMPOTENCY_KEY;
+      if (idempotencyKey.length > most || !pattern.test(idempotencyKey)) throw new ApiError('bad_request', message);
       return { apiKeyId: caller.keyId, idempotencyKey, position: ++position };
     },
   };

@@ -46,14 +46,11 @@ export interface FieldPlan {
   resolve(args: Readonly<Record<string, unknown>>, context: Context, variables?: VariableValues): unknown;
 }
 
-/** A root field of an operation. */
-export type RootPlan = FieldPlan;
-
 /** An operation with the plans of its root fields; `__typename` is part of their heads. */
 export interface OperationPlan {
   readonly operation: OperationDefinitionNode;
   /** Its root fields but introspection. */
-  readonly fields: readonly RootPlan[];
+  readonly fields: readonly FieldPlan[];
   /** What ends the JSON of the data. */
   readonly tail: string;
   /** Whether planned execution can run it; introspection is for graphql-js. */
@@ -75,7 +72,7 @@ export function planOperation(
   const rootType = schema.getRootType(operation.operation);
   if (!rootType) throw new Error(`The schema has no ${operation.operation}.`);
   const planner: Planner = { operation, fragments: fragmentsOf(document), variables };
-  const fields: RootPlan[] = [];
+  const fields: FieldPlan[] = [];
   let isPlanned = true;
   let head = '{';
   for (const [responseName, nodes] of collectFields([operation.selectionSet], planner.fragments, variables)) {

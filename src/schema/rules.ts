@@ -1,7 +1,6 @@
 import { InputValidationError } from '@pothos/plugin-validation';
-import type { GraphQLArgument, GraphQLInputField } from 'graphql';
+import { type GraphQLArgument, GraphQLError, type GraphQLInputField } from 'graphql';
 import * as z from 'zod/mini';
-import { originalError } from './compile.ts';
 
 /** JSON Schema keywords, such as `minimum`. */
 export type Bounds = Readonly<Record<string, unknown>>;
@@ -27,6 +26,11 @@ export interface BrokenRule {
   readonly path: readonly PropertyKey[];
   /** What is wrong, to follow the name of the field: `must be …`. */
   readonly message: string;
+}
+
+/** What was thrown below a GraphQLError that execution wrapped around it. */
+export function originalError(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError ? originalError(error.originalError) : error;
 }
 
 /** The first rule that an input broke, when that is what was thrown. */

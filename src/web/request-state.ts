@@ -17,7 +17,7 @@ declare module 'koa' {
     /** How long the request waited for the look-up of its key, in ms; absent where there was none. */
     keyCheckMs?: number;
     face?: Face;
-    /** The REST operation, or GraphQL's type of operation. */
+    /** The REST operation, GraphQL's type of operation, or what else is served. */
     operation?: string;
   }
 }

@@ -20,6 +20,9 @@ const tabs = (page: Page) => page.locator('.graphiql-tab');
 /** A busy machine takes its time. */
 const poll = (read: () => Promise<string | null>) => expect.poll(read, { timeout: 15_000 });
 
+/** All that outlives the tab. */
+const storedIn = (page: Page) => page.evaluate('JSON.stringify({ ...localStorage })') as Promise<string>;
+
 /** Opens GraphiQL as somebody who moves the mouse. */
 async function open(page: Page, fragment = ''): Promise<void> {
   await page.goto(`${url}/graphql${fragment}`);
@@ -62,8 +65,8 @@ describeInBrowser('GraphiQL', (browser) => {
       await page.getByRole('button', { name: 'Headers', exact: true }).click();
       await poll(() => page.locator('.graphiql-editor-tool').textContent()).toContain(key);
       await page.waitForTimeout(700); // GraphiQL stores its tabs with a delay
-      const stored = (await page.evaluate('JSON.stringify({ ...localStorage })')) as string;
-      expect(stored).toContain(titles[0]);
+      await poll(() => storedIn(page)).toContain(titles[0]);
+      const stored = await storedIn(page);
       expect([stored, ...requested, JSON.stringify(gateway.logs)].filter((text) => text.includes(key))).toEqual([]);
       expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
     });
@@ -96,7 +99,7 @@ describeInBrowser('GraphiQL', (browser) => {
       const { page } = await newVisit(browser(), url);
       await openWithKey(page);
       await runTab(page, titles[2] ?? '');
-      await page.waitForTimeout(700); // GraphiQL stores its tabs with a delay
+      await poll(() => storedIn(page)).toMatch(/\W+activeTabIndex\W+2\b/); // GraphiQL stores its tabs with a delay
       for (let reloads = 0; reloads < 2; reloads++) {
         await page.reload();
         await docs(page).getByRole('link', { name: 'Query' }).waitFor();
@@ -143,6 +146,20 @@ describeInBrowser('GraphiQL', (browser) => {
       await runTab(page, titles[1] ?? '');
     });
 
+    test.each([
+      ['after the word Bearer', `Bearer ${key}`, 'Bearer <API key>'],
+      ['by itself', key, '<API key>'],
+    ])('a key that is pasted into the wrong editor, %s, does not outlive the tab', async (_how, pasted, kept) => {
+      const { page } = await newVisit(browser(), url, { permissions: ['clipboard-read', 'clipboard-write'] });
+      await open(page);
+      await page.evaluate(`navigator.clipboard.writeText('# ${pasted}')`);
+      await page.locator('.graphiql-query-editor .view-line').first().click();
+      await page.keyboard.press('Control+A');
+      await page.keyboard.press('Control+V');
+      await poll(() => storedIn(page)).toContain(`# ${kept}\\"`); // in the tab, which GraphiQL stores with a delay
+      expect(await storedIn(page)).not.toContain(key);
+    });
+
     test('a key that is refused is called so, stays to be corrected, and a good one heals it', async () => {
       const { page } = await newVisit(browser(), url);
       await open(page, `#key=${key}x`);
@@ -168,16 +185,16 @@ describeInBrowser('GraphiQL', (browser) => {
     const { page } = await newVisit(browser(), url, { permissions: ['clipboard-read', 'clipboard-write'] });
     await openWithKey(page);
     await runTab(page, titles[1] ?? '');
-    const copied = async (name: string) => {
+    const copied = async (name: string, what: string) => {
       await page.getByRole('button', { name }).click();
-      await page.locator('.call-bar').getByText('was copied, without the key').waitFor();
+      await page.locator('.call-bar').getByText(`${what} was copied, without the key`).waitFor();
       return (await page.evaluate('navigator.clipboard.readText()')) as string;
     };
-    const curl = await copied('Copy as curl');
+    const curl = await copied('Copy as curl', 'The curl command');
     const env = { PATH: process.env.PATH, PETSTORE_KEY: key };
     const { stdout } = await promisify(execFile)('sh', ['-c', curl.replace('curl ', 'curl -s ')], { env });
     expect(stdout).toContain('"status":"AVAILABLE"');
-    const link = await copied('Copy link');
+    const link = await copied('Copy link', 'The link');
     expect(curl + link).not.toContain(key);
     const other = (await newVisit(browser(), url)).page;
     await other.goto(link);

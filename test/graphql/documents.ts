@@ -14,7 +14,7 @@ const DECLARATIONS: Record<string, readonly string[]> = {
   after: ['ID', 'ID = 2', 'ID = "3"'],
   status: ['PetStatus', 'PetStatus = SOLD', 'PetStatus!'],
   id: ['ID!', 'ID! = 4', 'ID! = "5"'],
-  yes: ['Boolean!', 'Boolean! = true'],
+  yes: ['Boolean!', 'Boolean! = true', 'Boolean = true'],
   name: ['String!', 'String! = "Rex"'],
   input: ['NewPetInput!', 'NewPetInput! = { name: "Rex", categoryId: 9007199254740993, status: PENDING }'],
 };
@@ -42,7 +42,7 @@ const input = fc.oneof(
   fc.record({ name, categoryId: id, status, colour: fc.constant('red') }, { requiredKeys: ['name', 'categoryId'] }),
   fc.constantFrom<unknown>(null, [], 'x', {}),
 );
-const yes = fc.constantFrom<unknown>(true, false, 'x');
+const yes = fc.constantFrom<unknown>(true, false, 'x', null);
 
 const variables = fc.record({ limit, after: id, status, id, yes, name, input }, { requiredKeys: ['yes'] });
 

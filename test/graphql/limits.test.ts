@@ -56,6 +56,14 @@ const REFUSED: Record<string, Record<string, Case>> = {
       query: `{ ${repeat(16, (n) => `a${n}: pet(id: 1) { ...F }`)} } fragment F on Pet { ${repeat(15, (n) => `b${n}: id`)} }`,
     },
     '31 aliases of leaves': { query: `{ pets { ${repeat(31, (n) => `a${n}: id`)} } }` },
+    'an alias below __schema': { query: '{ __schema { types { name } all: types { name } } }' },
+    'an alias of a leaf below __type': { query: '{ __type(name: "Pet") { called: name } }' },
+    'an alias in a fragment of introspection': {
+      query: '{ __schema { types { ...F } } } fragment F on __Type { fields { name } more: fields { name } }',
+    },
+    'the schema under two names': {
+      query: '{ __schema { queryType { name } } again: __schema { queryType { name } } }',
+    },
     '31 aliases in an operation that is not run': {
       query: `query A { pets { id } } query B { ${repeat(31, (n) => `a${n}: pet(id: 1) { id }`)} }`,
     },
@@ -148,6 +156,16 @@ describeEachEngine('limits', (engine) => {
   test.each(['the first time', 'repeated'])('a fragment counts once, however often it is spread, %s', async () => {
     const { json } = await ask({ query: doubling(4) });
     expect(json.errors[0].locations).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      '__type',
+      '{ field: __type(name: "__Field") { fields { name } } type: __type(name: "__Type") { fields { name } } }',
+    ], // gql.tada's
+    ['__schema, once', '{ schema: __schema { queryType { name } } }'],
+  ])('aliases of %s pass', async (_what, query) => {
+    expect((await ask({ query })).json.errors).toBeUndefined();
   });
 
   test.each<IntrospectionOptions>([

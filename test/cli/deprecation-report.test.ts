@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { createDeprecatedUseStore, dayNumber } from '../../src/keys/deprecated-use.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { succeed } from './command.ts';
+
+describeEachEngine('deprecations report', (engine) => {
+  test('shows of a key name nothing that a terminal obeys; to programs it is as it is', async () => {
+    const { url: DATABASE_URL, database, keys } = await prepareDatabase(engine);
+    const name = 'evil \u001b[2J\u202e';
+    const { id } = await keys.create({ name, expiresAt: null });
+    const lastSeenAt = new Date();
+    const use = { apiKeyId: id, operation: 'getPet', day: dayNumber(lastSeenAt), uses: 2, lastSeenAt };
+    await createDeprecatedUseStore(database).add([use]);
+    const [, line] = await succeed('deprecation-report', ['report'], { DATABASE_URL });
+    expect(line).toMatch(/^evil \\u\{1b\}\[2J\\u\{202e\} +getPet +2 +\d{4}-/);
+    const json = JSON.parse((await succeed('deprecation-report', ['report', '--json'], { DATABASE_URL })).join('\n'));
+    expect(json).toMatchObject([{ key: name, count: 2 }]);
+  });
+});

@@ -1,0 +1,71 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { LIMITS } from '../../src/graphql/limits.ts';
+import { leastCpuTimes } from '../support/cpu-time.ts';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { serveEndpoint } from './endpoint-alone.ts';
+
+const [sqlite] = ENGINES as [TestEngine]; // always there; introspection asks no database
+
+/** Nothing that anybody sends may hold the process for longer, in ms. */
+const HELD_MAX_MS = 250;
+
+const many = (count: number, write: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => write(index)).join(' ');
+
+/** All leaves of a type, the fields and arguments of it, and what else it has lists of. */
+const lists = (inner: string) => `kind name description enumValues { name description }
+  fields { name description args { name description type { ${inner} } } type { ${inner} } }
+  inputFields { name description type { ${inner} } } interfaces { ${inner} } possibleTypes { ${inner} }`;
+
+/** As many lists within lists as graphql-js lets through, at each of the wrappers of a type. */
+const WIDEST = `
+  fragment Outer on __Type { ${lists('...Wrapped')} }
+  fragment Wrapped on __Type { ...Inner ofType { ...Inner ofType { ...Inner ofType { ...Inner } } } }
+  fragment Inner on __Type { ${lists('...Named')} }
+  fragment Named on __Type { kind name description ofType { kind name ofType { kind name ofType { kind name } } } }`;
+
+const byAliases = (count: number) => many(count, (n) => `a${n}: __type(name: "__Type") { ...Outer }`);
+
+/** The largest introspections that are allowed. */
+const LARGEST: Record<string, string> = {
+  'of the schema': `{ __schema { types { ...Outer } } } ${WIDEST}`,
+  'of the schema, and of a type under every alias': `{ __schema { types { ...Outer } } ${byAliases(LIMITS.aliases.most)} } ${WIDEST}`,
+};
+
+/** What multiplies, by lists under several names within lists under several names. */
+const MULTIPLIED = `{ __schema { types { ...T } ${many(7, (n) => `a${n}: types { ...T }`)} } }
+  fragment T on __Type { fields { ...F } ${many(7, (n) => `b${n}: fields { ...F }`)} }
+  fragment F on __Field { type { ...W } args { type { ...W } } }
+  fragment W on __Type { ...N ofType { ...N ofType { ...N ofType { ...N } } } }
+  fragment N on __Type { fields { name description } ${many(7, (n) => `c${n}: fields { name description }`)} }`;
+
+describe('introspection', () => {
+  let url: string;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(sqlite, { LOG_LEVEL: 'silent' });
+    url = await serveEndpoint(gateway);
+  });
+  const ask = async (query: string) => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ query }) });
+    return response.text();
+  };
+
+  test.each(Object.entries(LARGEST))('the largest %s holds nobody for 250 ms', async (_what, query) => {
+    expect((await ask(query)).slice(0, 9)).toBe('{"data":{');
+    const holds = ([time = 0]: readonly number[]) => time < HELD_MAX_MS;
+    const [time = 0] = await leastCpuTimes([() => ask(query)], holds);
+    expect(time).toBeLessThan(HELD_MAX_MS);
+  });
+
+  test('lists that multiply by aliases are refused, and the refusal says what may have some', async () => {
+    expect(JSON.parse(await ask(MULTIPLIED)).errors).toMatchObject([
+      {
+        message: 'Introspection may have no aliases below __schema and __type, and __schema only one name.',
+        extensions: { code: 'MAX_ALIASES_EXCEEDED' },
+      },
+    ]);
+  });
+});

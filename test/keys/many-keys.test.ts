@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { generateApiKey } from '../../src/keys/api-key.ts';
+import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import type { KeyStore } from '../../src/keys/key-store.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { watchStatements } from '../support/statements.ts';
+
+const MANY = 60;
+
+function createMany(keys: KeyStore): Promise<{ key: string }[]> {
+  return Promise.all(Array.from({ length: MANY }, (_, n) => keys.create({ name: `key ${n}`, expiresAt: null })));
+}
+
+/** What comes of a key, by the code of its refusal. */
+const outcomesOf = (keys: KeyStore, bearers: readonly string[]) => {
+  const authenticator = createAuthenticator(keys);
+  const outcome = ({ code }: { code?: string } = {}) => code ?? 'valid';
+  return Promise.all(bearers.map((bearer) => authenticator.lookUp(`Bearer ${bearer}`).then(() => outcome(), outcome)));
+};
+
+const count = (outcomes: readonly string[], code: string) => outcomes.filter((outcome) => outcome === code).length;
+
+describeEachEngine('API keys › many at once after a start', (engine) => {
+  test('all valid ones are let in, by one more query than there are keys', async () => {
+    const { database, keys } = await prepareDatabase(engine);
+    const created = await createMany(keys);
+    const queries: string[] = [];
+    watchStatements(database, (sql) => queries.push(sql));
+    const outcomes = await outcomesOf(
+      keys,
+      created.map(({ key }) => key),
+    );
+    expect(count(outcomes, 'valid')).toBe(MANY);
+    expect(queries).toHaveLength(MANY + 1);
+  });
+
+  test('made-up ones among them are refused, those beyond the budget without a query', async () => {
+    const { database, keys } = await prepareDatabase(engine);
+    const created = await createMany(keys);
+    const queries: string[] = [];
+    watchStatements(database, (sql) => queries.push(sql));
+    const outcomes = await outcomesOf(
+      keys,
+      created.flatMap(({ key }) => [generateApiKey(), key]),
+    );
+    expect(count(outcomes, 'valid')).toBe(MANY);
+    expect(count(outcomes, 'too_many_requests')).toBeGreaterThan(0);
+    expect(queries).toHaveLength(MANY + count(outcomes, 'unauthorized') + 1);
+  });
+
+  test('none is called too many while the database is away', async () => {
+    const { database, keys } = await prepareDatabase(engine);
+    const created = await createMany(keys);
+    await database.close();
+    const outcomes = await outcomesOf(
+      keys,
+      created.map(({ key }) => key),
+    );
+    expect(outcomes).toEqual(Array.from({ length: MANY }, () => 'service_unavailable'));
+  });
+});

@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it, test } from 'vitest';
+import { send } from '../support/client.ts';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { connectClient, eventually } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { startProcess } from '../support/process.ts';
+import { sendHalf } from './half-sent.ts';
+import { workersOf } from './workers-of.ts';
+
+const [sqlite] = ENGINES as [TestEngine]; // always there; processes are the same on each engine
+const CLIENTS = 30;
+
+/** Two workers, the first one first. */
+async function startTwo(env: Record<string, string> = {}) {
+  const prepared = await prepareDatabase(sqlite);
+  const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2', ...env });
+  await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
+  const workers = await workersOf(gateway);
+  expect(workers).toHaveLength(2);
+  const said = (pattern: RegExp) => eventually(() => pattern.test(gateway.stdout()), 20_000, String(pattern));
+  return { prepared, gateway, workers: workers as [number, number], said };
+}
+
+describe('the primary', () => {
+  test('goes on when a worker dies that is owed counts of a rate limit', async () => {
+    const { prepared, gateway, workers, said } = await startTwo({ RATE_LIMIT: '100000/1m' });
+    const clients = Array.from({ length: CLIENTS }, () => connectClient(gateway.url, prepared.key));
+    const askAll = () => Promise.all(clients.map(({ ask }) => ask('GET', '/v1/pets')));
+    for (const { status } of await askAll()) expect(status).toBe(200);
+    gateway.child.kill('SIGSTOP');
+    // Answered without a count, because nobody gives one in time: all questions are in the pipe by then.
+    for (const { status } of await askAll()) expect(status).toBe(200);
+    process.kill(workers[0], 'SIGKILL');
+    await eventually(() => isZombie(workers[0]), 10_000, 'its pipe has no reader');
+    gateway.child.kill('SIGCONT');
+    await said(/a message did not reach a worker/);
+    await said(/(?:listening on[\s\S]*){3}/);
+    expect((await send(`${gateway.url}/livez`)).status).toBe(200);
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  // 1: a dead one is replaced by itself, and the other one by the reload. 0: the one that was to take the place of the dead
+  // one listens, and leaves again.
+  it.each([1, 0])('SIGHUP while worker %i dies: two new ones serve in the end', async (dying) => {
+    const { gateway, workers, said } = await startTwo();
+    gateway.child.kill('SIGHUP');
+    await said(/replacing the workers/);
+    process.kill(workers[dying] ?? 0, 'SIGKILL');
+    await said(/all workers are replaced/);
+    await said(/(?:listening on[\s\S]*){4}/);
+    const two = async () => {
+      const now = await workersOf(gateway);
+      return now.length === 2 && !now.some((pid) => workers.includes(pid));
+    };
+    await eventually(two, 10_000, 'two workers, both new');
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('SIGTERM during a reload cuts no request of a worker that drains', async () => {
+    const { prepared, gateway, said } = await startTwo();
+    const halves = await Promise.all(['one', 'two'].map((name) => sendHalf(gateway.url, prepared.key, name)));
+    gateway.child.kill('SIGHUP');
+    await said(/"msg":"stopping"/); // the first worker, when its replacement listens
+    gateway.child.kill('SIGTERM');
+    await said(/(?:"msg":"stopping"[\s\S]*){4}/); // the primary, the second worker, the replacement
+    for (const half of halves) expect(await half.finish()).toMatch(/^HTTP\/1.1 201 /);
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('when it is killed, its workers drain', async () => {
+    const { prepared, gateway, workers, said } = await startTwo();
+    const halves = await Promise.all(['one', 'two'].map((name) => sendHalf(gateway.url, prepared.key, name)));
+    gateway.child.kill('SIGKILL');
+    await said(/(?:the primary is gone[\s\S]*){2}/);
+    for (const half of halves) expect(await half.finish()).toMatch(/^HTTP\/1.1 201 /);
+    await eventually(() => workers.every((pid) => !isAlive(pid)), 10_000, 'the workers have ended');
+  });
+});
+
+/** Whether a process has ended, all its threads with it, and its parent has not asked about it yet, as Linux tells it. */
+async function isZombie(pid: number): Promise<boolean> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return /^State:\tZ/m.test(status) && /^Threads:\t1$/m.test(status);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
