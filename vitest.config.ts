@@ -15,10 +15,11 @@ const common = {
 // Most of their time these wait for servers and processes: two at a time, after the others.
 const WAITING = [
   'test/process/{database-refuses,kill,last-resort,stop,workers}.test.ts',
-  'test/faults/{galera,group,network,silence,writable-host}.test.ts',
+  'test/faults/{network,silence,writable-host}.test.ts',
 ];
 
-// These load a service and watch the clock, so nothing runs beside them; a start may take what time it needs.
+// These load a service, or servers of a cluster, and watch the clock, so nothing runs beside them; a start may take what
+// time it needs.
 const ALONE = [
   'test/process/!(failing-start|first-start|secrets|starting-together).test.ts',
   'test/faults/**/*.test.ts',

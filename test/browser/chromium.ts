@@ -40,6 +40,7 @@ export function launch(): Promise<Browser> {
 export async function newVisit(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await browser.newContext(options);
   const visit: Visit = { page: await context.newPage(), foreign: [], complaints: [], requested: [] };
+  visit.page.setDefaultTimeout(BUSY_MS / 2); // what it waited for is told before the test's own limit
   await context.route(
     (url) => url.origin !== origin,
     (route) => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { printedSchema } from '../../src/schema/schema.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
-import { freePort } from '../support/mysql-server.ts';
+import { freePort } from '../support/ports.ts';
 import { openDatabase } from '../support/prepared.ts';
 import { run } from '../support/process.ts';
 import { command, expectFailure, succeed } from './command.ts';

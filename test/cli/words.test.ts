@@ -81,24 +81,35 @@ function swallowed(script: string, options: Record<string, string>): Record<stri
   return { npm_lifecycle_event: script, ...Object.fromEntries(taken) };
 }
 
+/** They all start at once. */
+const LIMIT_MS = 180_000;
+
 const CALLS = WRONG.map(([call, line, env = {}]) => ({ call, line, env }));
 
 describe('commands › --help', () => {
-  it.concurrent.each(COMMANDS)('%s --help prints what it does and exits 0', async (name) => {
-    const { code, stdout, stderr } = await command(name, ['--help'], { DATABASE_URL: 'nonsense' });
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^[A-Z].*\n\n {2}npm (?:run|start)/s);
-    expect(stdout.split('\n').every((line) => line.length <= 120)).toBe(true);
-    expect((await command(name, ['-h'])).stdout).toBe(stdout);
-  });
+  it.concurrent.each(COMMANDS)(
+    '%s --help prints what it does and exits 0',
+    async (name) => {
+      const { code, stdout, stderr } = await command(name, ['--help'], { DATABASE_URL: 'nonsense' });
+      expect(stderr).toBe('');
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^[A-Z].*\n\n {2}npm (?:run|start)/s);
+      expect(stdout.split('\n').every((line) => line.length <= 120)).toBe(true);
+      expect((await command(name, ['-h'])).stdout).toBe(stdout);
+    },
+    LIMIT_MS,
+  );
 });
 
 describe('commands › a wrong word or value', () => {
-  it.concurrent.each(CALLS)('$call: one line, exit code 2', async ({ call, line, env }) => {
-    const [name = '', ...args] = call.split(' ');
-    const ended = await command(name, args, env);
-    expectFailure(ended, 2, line);
-    expect(ended.stdout + ended.stderr).not.toContain('S3cret');
-  });
+  it.concurrent.each(CALLS)(
+    '$call: one line, exit code 2',
+    async ({ call, line, env }) => {
+      const [name = '', ...args] = call.split(' ');
+      const ended = await command(name, args, env);
+      expectFailure(ended, 2, line);
+      expect(ended.stdout + ended.stderr).not.toContain('S3cret');
+    },
+    LIMIT_MS,
+  );
 });

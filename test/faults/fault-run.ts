@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { msSince } from '../support/stall-clock.ts';
 import type { Differences } from './ledger.ts';
 import { type LoadReport, type LoadTarget, startMixedLoad } from './mixed-load.ts';
 
@@ -34,7 +35,7 @@ export async function runFault(target: LoadTarget, { strike, afterwards }: Fault
   const loadHeld = Math.round(((load.report.right - rightAtStart) * 1000) / (performance.now() - startedAt));
   await strike();
   const [rightAtEnd, endedAt] = [load.report.right, performance.now()];
-  const healing = () => performance.now() - endedAt;
+  const healing = () => msSince(endedAt);
   while (load.report.right < rightAtEnd + HEALED_ANSWERS && healing() < HEALS_WITHIN_MS) await delay(5);
   const healMs = Math.round(healing());
   await afterwards?.();

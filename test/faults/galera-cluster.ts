@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { endWithUs } from '../support/end-with-us.ts';
-import { freePort } from '../support/mysql-server.ts';
+import { freePort } from '../support/ports.ts';
 import type { StoredPet } from './ledger.ts';
 
 const SERVER = '/usr/sbin/mariadbd';
@@ -23,7 +23,7 @@ export interface GaleraCluster {
   rejoin(node: number): Promise<void>;
   /** Lets all nodes refuse queries (error 1047) for some time, as they do while they have lost each other. */
   refuseFor(ms: number): Promise<void>;
-  /** The animals of each node, read without waiting for the others. */
+  /** The animals of each node, once it has all that the others have. */
   contents(): Promise<StoredPet[][]>;
   remove(): Promise<void>;
 }
@@ -79,12 +79,7 @@ export async function startGaleraCluster(): Promise<GaleraCluster> {
       await delay(ms);
       await Promise.all(ports.map((port) => query(port, 'SET GLOBAL wsrep_reject_queries = NONE')));
     },
-    contents: () =>
-      Promise.all(
-        ports.map((port) =>
-          query<(StoredPet & mysql.RowDataPacket)[]>(port, 'SELECT id, name FROM petstore.pets ORDER BY id'),
-        ),
-      ),
+    contents: () => Promise.all(ports.map(storedAt)),
     remove,
   };
 }
@@ -95,15 +90,21 @@ async function killNode({ child }: Node): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Runs one statement on a connection of its own. */
-async function query<Rows extends mysql.QueryResult>(port: number, sql: string): Promise<Rows> {
+/** Runs statements on a connection of their own. */
+async function query<Rows extends mysql.QueryResult>(port: number, ...statements: string[]): Promise<Rows> {
   const connection = await mysql.createConnection(`mysql://root@127.0.0.1:${port}/mysql`);
   try {
-    const [rows] = await connection.query(sql);
-    return rows as Rows; // the caller knows its statement
+    let result: unknown;
+    for (const sql of statements) [result] = await connection.query(sql);
+    return result as Rows; // of the last one, which the caller knows
   } finally {
     await connection.end();
   }
+}
+
+function storedAt(port: number): Promise<(StoredPet & mysql.RowDataPacket)[]> {
+  const waits = 'SET SESSION wsrep_sync_wait = 1';
+  return query(port, waits, 'SELECT id, name FROM petstore.pets ORDER BY id');
 }
 
 async function prepare(folder: string): Promise<Node> {

@@ -17,7 +17,7 @@ describe.runIf(hasGalera() || process.env.CI === 'true')('a Galera cluster of th
     afterFile(cluster.remove);
     gateway = await startGatewayProcess(cluster.url);
     afterFile(gateway.remove);
-  }, 90_000);
+  }, 300_000);
 
   test.each(GALERA_FAULTS)(
     '$name: nothing wrong, lost or doubled, and the nodes agree',
@@ -37,5 +37,5 @@ describe.runIf(hasGalera() || process.env.CI === 'true')('a Galera cluster of th
     const behind = await startGatewayProcess(proxy.url);
     afterFile(behind.remove);
     expectPromisesKept(await runFault(behind, { strike: () => cluster.refuseFor(500) }));
-  }, 60_000);
+  }, 120_000);
 });

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { connectDatabase } from '../../src/database/connect.ts';
 import { createKeyStore } from '../../src/keys/key-store.ts';
 import { endWithUs } from '../support/end-with-us.ts';
-import { freePort } from '../support/mysql-server.ts';
+import { freePort } from '../support/ports.ts';
 import type { StoredPet } from './ledger.ts';
 import type { LoadTarget } from './mixed-load.ts';
 

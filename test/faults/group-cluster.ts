@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import mysql from 'mysql2/promise';
-import { freePort } from '../support/mysql-server.ts';
+import { freePorts } from '../support/ports.ts';
 import type { StoredPet } from './ledger.ts';
 
 /** A program that runs real Group Replication; its head tells how. It stands beside the repository, or where MYSQL_GROUP says. */
 const TOOL = process.env.MYSQL_GROUP ?? join(import.meta.dirname, '../../../shared/tools/mysql-group');
+
+/** The members' ports beside the first one's own, and those that the group itself uses. */
+const PORTS = [0, 1, 2, 100, 101, 102];
 
 /** Three members of MySQL Group Replication on loopback, one of which takes writes. */
 export interface GroupCluster {
@@ -33,8 +36,9 @@ export function hasGroup(): boolean {
 export async function startGroupCluster(): Promise<GroupCluster> {
   const folder = join(tmpdir(), 'petstore-mysql-group');
   const tool = (command: string, ...words: string[]) => promisify(execFile)('bash', [TOOL, command, folder, ...words]);
-  const first = await freeRange();
-  await tool('start', String(first));
+  const first = await freePorts(PORTS);
+  const start = () => tool('start', String(first));
+  await start().catch(start); // what it downloads at its first start may fail once
   const ports = [first, first + 1, first + 2];
   let killed: number | undefined;
   const living = () => ports.filter((port) => port !== killed);
@@ -90,10 +94,4 @@ async function query<Rows extends mysql.QueryResult>(port: number, ...statements
 function storedAt(port: number): Promise<(StoredPet & mysql.RowDataPacket)[]> {
   const waits = "SET SESSION group_replication_consistency = 'BEFORE'";
   return query(port, waits, 'SELECT id, name FROM petstore.pets ORDER BY id');
-}
-
-/** A port that is free, with the two after it and the three a hundred further on, which the group itself uses. */
-async function freeRange(): Promise<number> {
-  const port = await freePort();
-  return port < 60_000 ? port : freeRange();
 }

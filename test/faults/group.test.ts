@@ -14,7 +14,7 @@ describe.runIf(hasGroup())('MySQL Group Replication, three members', () => {
   beforeAll(async () => {
     cluster = await startGroupCluster();
     afterFile(cluster.remove);
-  }, 300_000);
+  }, 600_000); // a fresh machine downloads the servers
 
   test.each(GROUP_FAULTS)(
     '$name: nothing wrong, lost or doubled, healed, and the members agree',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { msSince } from '../support/stall-clock.ts';
 import { createLedger, type Differences, type StoredPet } from './ledger.ts';
 
 /** What a load has seen so far; `wrong` must stay empty. */
@@ -55,7 +56,7 @@ export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTa
     try {
       const response = await fetch(url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
       const answer = { status: response.status, body: await response.json() };
-      report.slowestMs = Math.max(report.slowestMs, performance.now() - startedAt);
+      report.slowestMs = Math.max(report.slowestMs, msSince(startedAt));
       if (answer.status === 503) {
         report.unavailable++;
         if (answer.body.code !== 'service_unavailable' || !response.headers.get('retry-after'))

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Int64 } from '../../src/int64.ts';
 import { afterFile, describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
-import { eventually } from '../support/load.ts';
+import { eventually, isShed } from '../support/load.ts';
 
 /** What CONTRACT promises of a revoked key, in ms. */
 const REVOKED_WITHIN_MS = 5000;
@@ -53,7 +53,7 @@ describeEachEngine('admission', (engine) => {
     const headers = { authorization: `Bearer ${key}` };
     await eventually(async () => (await gateway.request('/v1/pets', { headers })).status === 200, 5000, 'a place');
     const all = Array.from({ length: 120 }, () => gateway.request('/v1/pets', { headers }));
-    expect((await Promise.all(all)).every(({ status }) => status === 200)).toBe(true);
+    expect((await Promise.all(all)).every((answer) => answer.status === 200 || isShed(answer))).toBe(true);
   });
 
   test('unfinished bodies of one key are bounded, and cost another key nothing', async () => {

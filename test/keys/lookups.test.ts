@@ -4,6 +4,9 @@ import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';
 
+/** A key that is older than this, in ms, is looked up again beside the request that brings it. */
+const REFRESHED_MS = 2000;
+
 /** The statements on `api_keys` that `work` makes the gateway send. */
 async function keyStatements({ database }: TestGateway, work: () => Promise<unknown>): Promise<string[]> {
   const statements: string[] = [];
@@ -49,12 +52,15 @@ describeEachEngine('API keys › lookups', (engine) => {
 
   test('a known key is looked up once for many requests at once, and not again right after', async () => {
     const { key } = await gateway.keys.create({ name: 'new', expiresAt: null });
+    const startedAt = performance.now();
     const statements = await keyStatements(gateway, async () => {
       const answers = await Promise.all(Array.from({ length: 50 }, () => ask(gateway, `Bearer ${key}`)));
       expect(answers.every(({ status }) => status === 200)).toBe(true);
       expect((await ask(gateway, `Bearer ${key}`)).status).toBe(200);
     });
-    expect(statements).toHaveLength(1);
+    const refreshes = Math.floor((performance.now() - startedAt) / REFRESHED_MS);
+    expect(statements.length).toBeGreaterThan(0);
+    expect(statements.length).toBeLessThanOrEqual(1 + refreshes);
   });
 
   test('only the hash of a key is stored, in no table the key itself', async () => {

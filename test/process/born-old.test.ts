@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
-import { connectClient } from '../support/load.ts';
+import { connectClient, isShed } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 
@@ -16,7 +16,12 @@ test('V8 never decides that what a line of code makes is born old', async () => 
   const clients = Array.from({ length: CLIENTS }, () => connectClient(gateway.url, key));
   await Promise.all(
     clients.map(async ({ ask }) => {
-      for (let round = 0; round < 50; round++) expect((await ask('GET', '/v1/pets')).status).toBe(200);
+      for (let served = 0; served < 50; ) {
+        const answer = await ask('GET', '/v1/pets');
+        if (isShed(answer)) continue;
+        expect(answer.status).toBe(200);
+        served++;
+      }
     }),
   );
   const [, whileServing] = gateway.stdout().split('listening on');

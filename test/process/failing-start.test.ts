@@ -6,7 +6,7 @@ import { describe, expect, it, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { afterFile, describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
-import { freePort } from '../support/mysql-server.ts';
+import { freePort } from '../support/ports.ts';
 import { run, startProcess } from '../support/process.ts';
 
 /** Starts a gateway that cannot start: exit code, one line on standard error, and how long it took. */

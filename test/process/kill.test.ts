@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { describeEachEngine } from '../support/engines.ts';
 import { connectClient, type LoadAnswer, petBody, STRESS_SECONDS } from '../support/load.ts';
-import { freePort } from '../support/mysql-server.ts';
+import { freePort } from '../support/ports.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { COLLECTING, readCollected } from '../support/collected.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { eventually, readFootprint, STRESS_SECONDS } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
@@ -148,7 +149,7 @@ test(`raw connections for ${SECONDS} s: the process is the same one afterwards`,
   timeout: (SECONDS + 120) * 1000,
 }, async () => {
   const { url: databaseUrl, key } = await prepareDatabase(sqlite);
-  const NODE_OPTIONS = '--max-old-space-size=128 --max-semi-space-size=8';
+  const NODE_OPTIONS = `--max-old-space-size=128 --max-semi-space-size=8 ${COLLECTING}`;
   const gateway = await startProcess({ DATABASE_URL: databaseUrl, NODE_OPTIONS });
   const pid = gateway.child.pid ?? 0;
   const port = Number(new URL(gateway.url).port);
@@ -162,16 +163,20 @@ test(`raw connections for ${SECONDS} s: the process is the same one afterwards`,
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
   };
   await run(() => count >= CONNECTIONS_LEAST / 4); // what is made once is made
-  const before = await readFootprint(gateway.url);
+  const before = await readCollected(gateway);
   const end = performance.now() + SECONDS * 1000;
   await run(() => startTime(pid) !== startedAt || (performance.now() > end && count >= CONNECTIONS_LEAST));
   console.log(`raw fuzz: seed ${SEED}, ${count} connections`);
   expect(startTime(pid), gateway.stdout().slice(-2000) + gateway.stderr()).toBe(startedAt);
   const hasLetGo = async () => {
     const now = await readFootprint(gateway.url);
-    return now.openFiles <= before.openFiles + 5 && now;
+    return now.openFiles <= before.openFiles + 5;
   };
-  const after = await eventually(hasLetGo, 20_000, 'the connections are given back');
+  await eventually(hasLetGo, 20_000, 'the connections are given back');
+  const after = await readCollected(
+    gateway,
+    ({ heapMb, residentMb }) => heapMb - before.heapMb < 30 && residentMb - before.residentMb < 80,
+  );
   console.log('raw fuzz:', JSON.stringify({ before, after }));
   expect(after.heapMb - before.heapMb).toBeLessThan(30);
   expect(after.residentMb - before.residentMb).toBeLessThan(80);

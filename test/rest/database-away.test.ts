@@ -2,6 +2,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it, test } from 'vitest';
 import { generateApiKey } from '../../src/keys/api-key.ts';
 import { describeEachEngine, ENGINES } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
+import { msSince } from '../support/stall-clock.ts';
 import { type Call, type CheckedGateway, startCheckedGateway, useGateway } from './checked-gateway.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -59,7 +61,7 @@ async function expectUnavailable(
   const answer = await gateway.call(method, path, call);
   expect(answer.status).toBe(503);
   expect(answer.headers.get('retry-after')).toBe('1');
-  expect(performance.now() - startedAt).toBeLessThan(5500);
+  expect(msSince(startedAt)).toBeLessThan(5500);
 }
 
 describeEachEngine('503 › a database that is closed', (engine) => {
@@ -73,10 +75,13 @@ describeEachEngine('503 › a database that is closed', (engine) => {
   });
 
   test('what needs no database is served as ever', async () => {
-    expect((await gateway().get('/v1/openapi.json')).status).toBe(200);
-    expect((await gateway().get('/v1/pets?limit=0')).status).toBe(400);
-    expect((await gateway().get('/v1/pets/abc')).status).toBe(404);
-    expect((await gateway().call('GET', '/v1/pets', { key: 'wrong' })).status).toBe(401);
+    const own = await startCheckedGateway(engine); // a key is remembered for some seconds only
+    await own.get('/v1/pets');
+    await own.database.close();
+    expect((await own.get('/v1/pets?limit=0')).status).toBe(400);
+    expect((await own.get('/v1/pets/abc')).status).toBe(404);
+    expect((await own.get('/v1/openapi.json')).status).toBe(200);
+    expect((await own.call('GET', '/v1/pets', { key: 'wrong' })).status).toBe(401);
   });
 
   test('a good key that is not known yet is no 401', async () => {
@@ -119,7 +124,8 @@ for (const engine of ENGINES.filter(({ name }) => name === 'mysql')) {
       proxy.set('stall');
       await Promise.all(REQUESTS.map((request) => expectUnavailable(gateway, request)));
       proxy.set('open');
-      expect((await gateway.get('/v1/pets')).status).toBe(200);
+      const worksAgain = async () => (await gateway.get('/v1/pets')).status === 200;
+      await eventually(worksAgain, 5000, 'it works again'); // what was begun in the silence has its time to end
     });
   });
 }

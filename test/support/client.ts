@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { msSince } from './stall-clock.ts';
 
 /** An HTTP answer with its body read. */
 export interface Answer {
@@ -18,19 +19,31 @@ export async function send(url: string, init?: RequestInit): Promise<Answer> {
 }
 
 /**
- * Sends bytes on a connection of their own and gives all that came back until the other side closed it or was silent
- * for `quietMs`. `half` keeps our side open, as a client does that has more to say.
+ * Sends bytes on a connection of their own and gives all that came back until the other side closed it or was silent:
+ * for `firstMs` before the first byte, for `quietMs` after it. `half` keeps our side open, as a client does that has more
+ * to say.
  */
 export async function sendRaw(
   port: number,
   bytes: string | Uint8Array,
-  { quietMs = 2000, half = true }: { quietMs?: number; half?: boolean } = {},
+  { quietMs = 2000, firstMs = Math.max(10_000, quietMs), half = true } = {},
 ): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
+  let heardAt = performance.now();
+  let limitMs = firstMs;
+  socket.on('data', (chunk) => {
+    chunks.push(chunk);
+    heardAt = performance.now();
+    limitMs = quietMs;
+    socket.setTimeout(limitMs);
+  });
   socket.on('error', () => {}); // a reset ends the answer, too
-  socket.setTimeout(quietMs, () => socket.destroy());
+  socket.setTimeout(limitMs).on('timeout', () => {
+    if (msSince(heardAt) < limitMs / 2)
+      socket.setTimeout(limitMs); // we were held up, and what came is still unread
+    else socket.destroy();
+  });
   socket.on('end', () => socket.end());
   if (half) socket.write(bytes);
   else socket.end(bytes);

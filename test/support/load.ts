@@ -1,6 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterFile } from './engines.ts';
+import { lateSince, msSince } from './stall-clock.ts';
 
 /** An answer as a load client sees it. */
 export interface LoadAnswer {
@@ -9,6 +10,7 @@ export interface LoadAnswer {
   readonly text: string;
   /** Whether the gateway ends the connection with this answer. */
   readonly closes: boolean;
+  /** How long it took, without what held up this process. */
   readonly ms: number;
 }
 
@@ -53,7 +55,7 @@ export function connectClient(url: string, key: string): LoadClient {
       response.once('end', () => {
         const { statusCode = 0, headers: received } = response;
         const closes = received.connection === 'close';
-        resolve({ status: statusCode, headers: received, text, closes, ms: performance.now() - startedAt });
+        resolve({ status: statusCode, headers: received, text, closes, ms: msSince(startedAt) });
       });
     });
     sent.end(body);
@@ -62,21 +64,38 @@ export function connectClient(url: string, key: string): LoadClient {
   return { ask, close: () => agent.destroy() };
 }
 
+/** A gateway that stops, or reloads, closes connections that are idle for a second, in ms; some of it may be no stall. */
+const IDLE_MS = 800;
+
+/**
+ * Whether a request failed because its connection was closed as idle: this process was held up for so long after it had
+ * sent the request before, and could not know that it was late.
+ */
+export function isIdleClose(error: unknown, askedBefore: number): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return lateSince(askedBefore) >= IDLE_MS && ['ECONNRESET', 'EPIPE', 'ECONNREFUSED'].includes(code);
+}
+
 /** The body that creates an animal. */
 export function petBody(name: string): string {
   return JSON.stringify({ name, categoryId: 1 });
 }
 
-/** Asks again and again until `condition` gives something, and gives that; fails after `limitMs`. */
+/** Whether a process that was held up has refused a request for that: honest, and nothing a test can rule out. */
+export function isShed({ status, text }: { readonly status: number; readonly text: string }): boolean {
+  return status === 503 && text.includes('The service is overloaded');
+}
+
+/** Asks again and again until `condition` gives something, and gives that; fails after `limitMs` by the stall clock. */
 export async function eventually<T>(
   condition: () => Promise<T | undefined | false> | T | undefined | false,
   limitMs: number,
   what: string,
 ): Promise<T> {
-  for (const deadline = performance.now() + limitMs; ; await delay(20)) {
+  for (const startedAt = performance.now(); ; await delay(20)) {
     const found = await condition();
     if (found !== undefined && found !== false) return found;
-    if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
+    if (msSince(startedAt) > limitMs) throw new Error(`not within ${limitMs} ms: ${what}`);
   }
 }
 

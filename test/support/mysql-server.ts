@@ -1,12 +1,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { endWithUs } from './end-with-us.ts';
+import { freePort } from './ports.ts';
 
 /** A private server of the MySQL protocol, in a temporary folder, on a free loopback port. */
 export interface MysqlServer {
@@ -45,7 +45,8 @@ export async function startMysqlServer(
   if (program === undefined) throw new Error('neither mariadbd nor mysqld is installed');
   const folder = mkdtempSync(join(tmpdir(), 'petstore-mysql-'));
   const logFile = join(folder, 'server.log');
-  const common = ['--no-defaults', `--datadir=${join(folder, 'data')}`, ...runAsRoot()];
+  // Two that begin at once would meet in the machine's own folder for temporary tables.
+  const common = ['--no-defaults', `--datadir=${join(folder, 'data')}`, `--tmpdir=${folder}`, ...runAsRoot()];
   const port = await freePort();
   const own = [`--port=${port}`, `--socket=${join(folder, 'server.sock')}`, `--pid-file=${join(folder, 'server.pid')}`];
   const url = `mysql://root@127.0.0.1:${port}/mysql`;
@@ -88,16 +89,6 @@ export async function startMysqlServer(
     stop,
     remove,
   };
-}
-
-/** A TCP port of the loopback interface that nobody listens on now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 function initialize(program: string, common: readonly string[]): void {
