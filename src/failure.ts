@@ -39,7 +39,7 @@ function explainAddress(cause: unknown, { host, port }: Pick<Config, 'host' | 'p
   }
   if (NO_HOST.has(code)) {
     const line = `HOST=${JSON.stringify(host)} is not allowed: an address or a name of this machine`;
-    return { line, exitCode: code === 'EAI_AGAIN' ? 1 : 2 }; // a name server that does not answer may do so later
+    return { line, exitCode: code === 'ENOTFOUND' ? 2 : 1 }; // an address, or a name server's answer, may come later
   }
   // Files have this code, too. A worker listens by its primary, where it is called so.
   if (code === 'EACCES' && (syscall === 'listen' || syscall === 'bind')) {

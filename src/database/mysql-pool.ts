@@ -139,8 +139,9 @@ function isAlive(session: Kept | undefined): boolean {
 function keep(session: MysqlSession, current: Kept | undefined): Kept {
   const now = performance.now();
   const isSame = session.identity !== undefined && session.identity === current?.identity;
-  const server = isSame && current ? current.server : { askedAt: now, heardAt: now };
-  server.askedAt = server.heardAt = now;
+  const server = isSame && current ? current.server : { askedAt: session.askedAt, heardAt: session.askedAt };
+  server.askedAt = Math.max(server.askedAt, session.askedAt);
+  server.heardAt = Math.max(server.heardAt, session.askedAt);
   const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
   return { ...session, server, expiresAt: now + lifetimeMs, heardAt: now, waitingSince: undefined };
 }

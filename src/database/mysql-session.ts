@@ -29,6 +29,8 @@ export type Role = 'writable' | 'read-only' | 'not ready';
 export interface MysqlSession {
   readonly connection: Connection;
   readonly role: Role;
+  /** When the server was asked for its role, in ms of `performance.now()`. */
+  readonly askedAt: number;
   /** Tells this server from others; undefined where any other is as good: each member has what was acknowledged. */
   readonly identity: string | undefined;
   /** The statement that tells whether it still takes writes. */
@@ -64,6 +66,7 @@ export async function openSession(
   const timer = setTimeout(() => destroyConnection(connection, late), limits.connectMs);
   try {
     await new Promise<void>((resolve, reject) => connection.connect((error) => (error ? reject(error) : resolve())));
+    const askedAt = performance.now();
     const variables = await readVariables(connection);
     const isGalera = variables.get('wsrep_on') === 'ON';
     const refusing = REFUSING.filter((name) => variables.has(name));
@@ -75,6 +78,7 @@ export async function openSession(
     return {
       connection,
       role: isReady ? (isReadOnly ? 'read-only' : 'writable') : 'not ready',
+      askedAt,
       identity: isOneOfEquals ? undefined : NAMING.map((name) => variables.get(name)).join(' '),
       roleSql: `SELECT ${['1', ...refusing.map((name) => `@@global.${name} AS ${name}`)].join(', ')}`,
     };

@@ -89,13 +89,14 @@ async function searchWriter(
   let fallback: { target: MysqlTarget; session: MysqlSession } | undefined;
   let isFound = false;
   let unheard = targets.length; // servers that have not answered, those not asked yet included
+  const allHeard = Promise.withResolvers<void>();
   const attempt = async (target: MysqlTarget, first: Promise<MysqlSession>): Promise<MysqlSession> => {
     let session = await first;
     // It may be the next one to take writes, while another one is silent.
     while (session.role !== 'writable' && !isOnlyServer && !isFound && unheard > 0) {
       endConnection(session.connection);
-      await delay(ASK_AGAIN_MS);
-      if (isFound) throw new Error('not needed');
+      await Promise.race([delay(ASK_AGAIN_MS), allHeard.promise]);
+      if (isFound || unheard === 0) throw new Error(isFound ? 'not needed' : session.role);
       session = await openAt(target);
     }
     if (session.role === 'writable' && !isFound) {
@@ -110,6 +111,7 @@ async function searchWriter(
   for (const target of targets) {
     const first = openAt(target).finally(() => {
       unheard--;
+      if (unheard === 0) allHeard.resolve();
     });
     const one = attempt(target, first);
     one.catch((error) => refusals.set(target, error));

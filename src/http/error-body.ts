@@ -10,9 +10,6 @@ export function writeError({ code, message, status }: ApiError): string {
 /** What every answer has, whoever gives it. */
 export const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
-/** Headers of a content that is not sent in the end. */
-const OF_CONTENT = ['Content-Encoding', 'ETag'];
-
 /** Wraps all below: whatever is thrown becomes an Error body, and faults of ours are logged with their cause. */
 export function errorBody(log: Logger): Middleware {
   return async (ctx, next) => {
@@ -22,7 +19,7 @@ export function errorBody(log: Logger): Middleware {
       const error = toApiError(thrown);
       logFault(log, error, ctx.state.requestId);
       ctx.status = error.status;
-      for (const name of OF_CONTENT) ctx.remove(name);
+      ctx.remove('ETag'); // of a content that is not sent in the end
       ctx.set(STANDARD_HEADERS);
       ctx.set(error.headers);
       ctx.set('Content-Type', 'application/json; charset=utf-8');

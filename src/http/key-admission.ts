@@ -87,7 +87,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
     await work(deadline);
     shares.noteWork(performance.now() - startedAt);
     if (typeof ctx.body === 'string' && ctx.body.length >= ANSWER_COUNTED_BYTES)
-      holdAnswer(shares, ctx, share, Buffer.byteLength(ctx.body));
+      holdAnswer(shares, ctx, share, ctx.length ?? 0);
   };
 
   return { admit, atWork };

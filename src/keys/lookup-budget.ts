@@ -10,6 +10,8 @@ const PER_SECOND = 50;
 const UNDER_WAY_MAX = 20;
 /** Hashes of keys that are known to exist. */
 const KNOWN_MAX = 100_000;
+/** Those who may wait until it is learnt; each holds its request. */
+const WAITING_MAX = 1000;
 /** How often it is learnt which keys there are while unknown ones may not be asked for, in ms; how far back, for clocks that differ. */
 const LEARN_MS = 1000;
 const CLOCK_SKEW_MS = 300_000;
@@ -37,6 +39,7 @@ export function createLookupBudget(keys: Pick<KeyStore, 'hashesCreatedSince'>, n
   let saved = SAVED_MAX;
   let refilledAt = now();
   let underWay = 0;
+  let waiting = 0;
   let learning: Promise<void> | undefined;
   let learntAt = Number.NEGATIVE_INFINITY;
   let learntUntil = 0;
@@ -83,7 +86,10 @@ export function createLookupBudget(keys: Pick<KeyStore, 'hashesCreatedSince'>, n
   return {
     async spend(hash, lookUp, deadline) {
       const ask = () => lookUp(deadline);
-      if (!isKnown(hash) && !mayAsk()) await learn(deadline);
+      if (!isKnown(hash) && !mayAsk() && waiting < WAITING_MAX) {
+        waiting++;
+        await learn(deadline).finally(() => waiting--);
+      }
       const wasKnown = isKnown(hash);
       const key = await (wasKnown ? ask() : askUnknown(ask));
       const isValid = key !== undefined && key.revokedAt === null;

@@ -137,7 +137,7 @@ function keylessStorage() {
     removeItem: (/** @type {string} */ name) => localStorage.removeItem(name),
     setItem(/** @type {string} */ name, /** @type {string} */ value) {
       const masked = value.replaceAll(/(Bearer\s+)[^"\\\s<]+/gi, `$1${PLACEHOLDER}`);
-      localStorage.setItem(name, masked.replaceAll(/petstore_\w+/g, PLACEHOLDER)); // also where no header was meant
+      localStorage.setItem(name, masked.replaceAll(/petstore_[0-9A-Za-z]{38}/g, PLACEHOLDER)); // also where no header was meant
     },
   };
 }

@@ -76,8 +76,6 @@ export async function listen(
 
 /** How long a kept connection may still bring a request before it is closed, in ms. */
 const LINGER_MS = 1000;
-/** What is left of the grace for counts to be written and the database to be closed, in ms; at most half of it. */
-const CLOSING_MS = 1000;
 
 /**
  * Unlike server.close(), it does not cut kept connections at once: a request that is on its way on one of them is
@@ -86,7 +84,7 @@ const CLOSING_MS = 1000;
 async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
   const idle = setTimeout(() => server.closeIdleConnections(), Math.min(LINGER_MS, graceMs / 2));
-  const all = setTimeout(() => server.closeAllConnections(), graceMs - Math.min(CLOSING_MS, graceMs / 2));
+  const all = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearTimeout(idle);
   clearTimeout(all);

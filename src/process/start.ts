@@ -29,7 +29,8 @@ export async function start(): Promise<void> {
 
 async function startProcesses(config: Config, log: Logger): Promise<void> {
   // It serves by then: a database that has gone since, or a signal, ends no process by way of its greeting.
-  const logFailure = (error: unknown) => log.warn({ err: error }, 'the greeting could not be given');
+  const logFailure = (error: unknown) =>
+    log.error({ err: error }, 'the greeting could not be given, nor a first key: npm run keys -- create --name NAME');
   if (cluster.isWorker) {
     await serve(config, log);
   } else if (config.workers === 1) {

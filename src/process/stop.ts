@@ -1,8 +1,11 @@
 import cluster from 'node:cluster';
 import { harmless, type Logger } from '../log.ts';
 
+/** What closing may take after the grace, in ms: counts are written, the database is closed. */
+const CLOSING_MS = 4000;
+
 /**
- * SIGTERM and SIGINT end the process in good order, exit code 0, within `graceMs`; a second one ends it at once.
+ * SIGTERM and SIGINT end the process in good order, exit code 0, at most 4 s after `graceMs`; a second one ends it at once.
  * A worker leaves SIGINT to its primary, whom a terminal tells too, and drains when the primary is gone; it ends at once
  * when that is so while it drains.
  *
@@ -13,7 +16,7 @@ export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log
   let stopping = false;
   const stop = async (exitCode: 0 | 1) => {
     stopping = true;
-    setTimeout(() => process.exit(exitCode), graceMs).unref();
+    setTimeout(() => process.exit(exitCode), graceMs + CLOSING_MS).unref();
     await close().catch((error) => log.error({ err: error }, 'stopping was not clean'));
     process.exit(exitCode);
   };

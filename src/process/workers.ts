@@ -9,6 +9,8 @@ import { answerMetricsRequests } from './worker-metrics.ts';
 
 const BACK_OFF_MS = 100;
 const BACK_OFF_MAX_MS = 10_000;
+/** The primary ends this much later than its workers, in ms: they end by themselves. */
+const WORKERS_FIRST_MS = 500;
 /** A worker that lived this long, in ms, was no failed start. */
 const SETTLED_MS = 10_000;
 
@@ -28,10 +30,7 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
     worker.once('listening', () => {
       everListened = true;
     });
-    // Of a message that could not be sent, as the count of a rate limit is to one that has just died.
-    worker.on('error', (error) =>
-      log.warn({ err: error, pid: worker.process.pid }, 'a message did not reach a worker'),
-    );
+    watchErrors(worker, log);
     worker.once('exit', async (code, signal) => {
       if (stopping || worker.exitedAfterDisconnect || replaced.has(worker)) return;
       if (!everListened) process.exit(code || 1); // it has said why
@@ -77,12 +76,23 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
 
   answerMetricsRequests(log);
   if (config.rateLimit !== undefined) countForWorkers();
-  stopInGoodOrder(stop, config.shutdownGraceMs, log);
+  stopInGoodOrder(stop, config.shutdownGraceMs + WORKERS_FIRST_MS, log);
   process.on('SIGHUP', reload);
   const [{ address, port }] = await once(start(), 'listening'); // alone: what stops the start is said once
   for (let worker = 1; worker < config.workers; worker++) start();
   const host = String(address).includes(':') ? `[${address}]` : address;
   return `http://${host}:${port}`;
+}
+
+/** Has an unsent message logged, and a start that failed told as an exit: Node tells none of what never began. */
+function watchErrors(worker: Worker, log: Logger): void {
+  worker.on('error', (error) => {
+    const { pid } = worker.process;
+    // Such as the count of a rate limit to one that has just died.
+    if (pid !== undefined) return log.warn({ err: error, pid }, 'a message did not reach a worker');
+    log.error({ err: error }, 'a worker could not be started');
+    setImmediate(() => worker.emit('exit', 1, ''));
+  });
 }
 
 /** Whether a new worker comes to listen; false when it ends before. */

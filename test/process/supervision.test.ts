@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { copyFile, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { send } from '../support/client.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
 import { connectClient, eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
@@ -12,9 +13,9 @@ const [sqlite] = ENGINES as [TestEngine]; // always there; processes are the sam
 const CLIENTS = 30;
 
 /** Two workers, the first one first. */
-async function startTwo(env: Record<string, string> = {}) {
+async function startTwo(env: Record<string, string> = {}, node?: string) {
   const prepared = await prepareDatabase(sqlite);
-  const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2', ...env });
+  const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2', ...env }, undefined, node);
   await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
   const workers = await workersOf(gateway);
   expect(workers).toHaveLength(2);
@@ -55,6 +56,23 @@ describe('the primary', () => {
       return now.length === 2 && !now.some((pid) => workers.includes(pid));
     };
     await eventually(two, 10_000, 'two workers, both new');
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('goes on trying when no worker can be started, as while another Node is installed', async () => {
+    const node = join(temporaryFolder(), 'node');
+    await copyFile(process.execPath, node);
+    const { gateway, workers, said } = await startTwo({}, node);
+    await rm(node);
+    gateway.child.kill('SIGHUP');
+    await said(/a new worker did not start/);
+    process.kill(workers[0], 'SIGKILL');
+    await said(/(?:a worker could not be started[\s\S]*){3}/);
+    await copyFile(process.execPath, node);
+    await said(/(?:listening on[\s\S]*){3}/);
+    gateway.child.kill('SIGHUP');
+    await said(/all workers are replaced/);
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });

@@ -23,9 +23,10 @@ export function run(
   args: readonly string[] = [],
   env: Record<string, string> = {},
   folder = temporaryFolder(),
+  node = process.execPath,
 ): TestProcess {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, [join(ROOT, 'src', file), ...args], {
+  const child = spawn(node, [join(ROOT, 'src', file), ...args], {
     cwd: folder,
     env: { PATH, HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -59,8 +60,9 @@ export function run(
 export async function startProcess(
   env: Record<string, string> = {},
   folder?: string,
+  node?: string,
 ): Promise<TestProcess & { url: string }> {
-  const started = run('main.ts', [], { PORT: '0', ...env }, folder);
+  const started = run('main.ts', [], { PORT: '0', ...env }, folder, node);
   const [, url = ''] = await started.waitFor(/listening on (http:\/\/[^"\s]+)/);
   return { ...started, url };
 }
