@@ -1,6 +1,7 @@
 import type { Connection, RowDataPacket } from 'mysql2';
 import { errorNumber } from './faults.ts';
-import { destroyConnection, endConnection, type MysqlSession } from './mysql-session.ts';
+import { destroyConnection, endConnection } from './mysql-connection.ts';
+import type { MysqlSession } from './mysql-session.ts';
 import { poolError } from './pool-error.ts';
 
 /** A statement that has no answer after this time, in ms, may be one that the network has lost. */

@@ -1,5 +1,5 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2';
-import { destroyConnection } from './mysql-session.ts';
+import { destroyConnection } from './mysql-connection.ts';
 import { poolError } from './pool-error.ts';
 import type { Binding } from './prepared.ts';
 

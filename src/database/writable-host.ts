@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { endConnection, type MysqlSession, type MysqlTarget } from './mysql-session.ts';
+import { endConnection, type MysqlTarget } from './mysql-connection.ts';
+import type { MysqlSession } from './mysql-session.ts';
 import type { MysqlHost } from './mysql-url.ts';
 import { poolError } from './pool-error.ts';
 
