@@ -39,9 +39,14 @@ export async function withoutFaults<T>(work: () => PromiseLike<T>, deadline: Dea
 /** What the error means to who asked; itself where it is a fault of ours. */
 function toApiFault(error: unknown): unknown {
   if (error instanceof ApiError) return error;
-  if (means(error, 'tooLarge'))
-    return new ApiError('payload_too_large', 'The database takes no value of this length.', { cause: error });
+  if (means(error, 'tooLarge')) return tooLarge(error);
   return isUnavailable(error) ? serviceUnavailable(error) : error;
+}
+
+/** The refusal of a statement that is larger than the server takes. */
+export function tooLarge(cause?: unknown): ApiError {
+  const options = cause === undefined ? {} : { cause };
+  return new ApiError('payload_too_large', 'The database takes no value of this length.', options);
 }
 
 /** Whether a row with the same key stands in the way. */

@@ -1,5 +1,5 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2';
-import { destroyConnection } from './mysql-connection.ts';
+import { ask, destroyConnection } from './mysql-connection.ts';
 import { poolError } from './pool-error.ts';
 import type { Binding } from './prepared.ts';
 
@@ -39,13 +39,11 @@ export async function inTransaction<Result>(
   work: () => Promise<Result>,
   beforeCommit: () => void,
 ): Promise<Result> {
-  const say = (sql: string) =>
-    new Promise<void>((resolve, reject) => connection.query(sql, (error) => (error ? reject(error) : resolve())));
-  await say('START TRANSACTION');
+  await ask(connection, 'START TRANSACTION');
   try {
     const result = await work();
     beforeCommit();
-    await say('COMMIT');
+    await ask(connection, 'COMMIT');
     return result;
   } catch (error) {
     destroyConnection(connection, notCommitted());

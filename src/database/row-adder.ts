@@ -1,8 +1,7 @@
 import type { Knex } from 'knex';
-import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import type { Database } from './connect.ts';
-import { isRefused } from './faults.ts';
+import { isRefused, tooLarge } from './faults.ts';
 import type { Binding } from './prepared.ts';
 import { insertList, rowWriter, type Table } from './table.ts';
 import { type Ask, sendTogether, travelRules } from './together.ts';
@@ -39,7 +38,7 @@ export function createRowAdder<New>(database: Database, table: Table<New>): RowA
   const toRows = async (weighed: readonly WeighedRow[], query: (sql: string) => Promise<{ bytes: number }[]>) => {
     packetBytes ??= Number((await query('SELECT @@max_allowed_packet AS bytes'))[0]?.bytes);
     if (weighed.reduce((sum, { bytes }) => sum + bytes, OVERHEAD_BYTES) > packetBytes) {
-      throw new ApiError('payload_too_large', 'The database takes no value of this length.');
+      throw tooLarge();
     }
     return weighed.map(({ row }) => row);
   };

@@ -97,7 +97,7 @@ async function searchWriter(
     while (session.role !== 'writable' && !isOnlyServer && !isFound && unheard > 0) {
       endConnection(session.connection);
       await Promise.race([delay(ASK_AGAIN_MS), allHeard.promise]);
-      if (isFound || unheard === 0) throw new Error(isFound ? 'not needed' : session.role);
+      if (isFound || unheard === 0) throw new Error(session.role);
       session = await openAt(target);
     }
     if (session.role === 'writable' && !isFound) {

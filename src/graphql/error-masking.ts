@@ -85,7 +85,6 @@ export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
       logFault(log, error, ctx.state.requestId);
       metrics.countGraphqlError(error.graphqlCode);
       ctx.status = error.status;
-      ctx.remove('ETag'); // of a page that is not sent in the end
       ctx.set(error.headers);
       ctx.set('Content-Type', acceptedMediaType(ctx));
       ctx.body = JSON.stringify({ errors: [{ message: error.message, extensions: { code: error.graphqlCode } }] });

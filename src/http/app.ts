@@ -78,10 +78,7 @@ export function createApp(parts: AppParts): Koa {
     ...LANDING_ASSETS,
   ];
   const landing = createLandingPage({ graphiql: config.graphiql, publicUrl, checkReady });
-  routes.get('/', (ctx, next) => {
-    ctx.state.operation = 'page';
-    return landing(ctx, next);
-  });
+  routes.get('/', landing);
 
   const app = new Koa();
   app.use(closeWhenDraining(parts.isDraining));

@@ -38,10 +38,13 @@ async function answer(ctx: Context, page: Page, content: Content): Promise<void>
   ctx.state.operation = 'page';
   ctx.vary('Accept-Encoding');
   ctx.status = 200; // ctx.fresh compares only answers that succeed
-  ctx.set('ETag', await content.tag());
+  const tag = await content.tag();
+  ctx.set('ETag', tag);
   const isFresh = ctx.fresh;
+  ctx.remove('ETag');
   const bytes = isFresh || ctx.method === 'HEAD' ? undefined : await content.bytes(encoding);
   // What may fail is behind us: no refusal has the headers of a page, which caches would keep with it.
+  ctx.set('ETag', tag);
   ctx.set('Content-Type', page.contentType);
   ctx.set(page.headers ?? {});
   ctx.set('Cache-Control', page.immutable ? 'public, max-age=31536000, immutable' : 'no-cache');

@@ -7,9 +7,6 @@ export function writeError({ code, message, status }: ApiError): string {
   return JSON.stringify({ code, message, status });
 }
 
-/** What every answer has, whoever gives it. */
-export const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
-
 /** Wraps all below: whatever is thrown becomes an Error body, and faults of ours are logged with their cause. */
 export function errorBody(log: Logger): Middleware {
   return async (ctx, next) => {
@@ -19,8 +16,6 @@ export function errorBody(log: Logger): Middleware {
       const error = toApiError(thrown);
       logFault(log, error, ctx.state.requestId);
       ctx.status = error.status;
-      ctx.remove('ETag'); // of a content that is not sent in the end
-      ctx.set(STANDARD_HEADERS);
       ctx.set(error.headers);
       ctx.set('Content-Type', 'application/json; charset=utf-8');
       ctx.body = writeError(error);

@@ -1,6 +1,9 @@
 import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { ApiError } from '../errors.ts';
-import { STANDARD_HEADERS, writeError } from './error-body.ts';
+import { writeError } from './error-body.ts';
+
+/** What every answer has, whoever gives it. */
+export const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
 function refusalHeaders(error: ApiError, body: string, requestId: string): OutgoingHttpHeaders {
   return {

@@ -3,7 +3,7 @@ import { maskKeys } from '../key-mask.ts';
 import { harmless, type Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type {} from '../web/request-state.ts';
-import { STANDARD_HEADERS } from './error-body.ts';
+import { STANDARD_HEADERS } from './refusal.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header, and what later versions may add. */

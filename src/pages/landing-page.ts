@@ -41,6 +41,7 @@ export interface LandingParts {
 /** `GET /`: what runs here and where, as a page or, for who prefers it, as JSON. */
 export function createLandingPage({ graphiql, publicUrl, checkReady }: LandingParts): Middleware {
   return async (ctx) => {
+    ctx.state.operation = 'page';
     const fault = await checkReady().then(
       () => undefined,
       (error) => toApiError(error).message,

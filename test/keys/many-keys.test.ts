@@ -4,14 +4,20 @@ import { generateApiKey } from '../../src/keys/api-key.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import type { KeyStore } from '../../src/keys/key-store.ts';
 import { createLookupBudget } from '../../src/keys/lookup-budget.ts';
-import { describeEachEngine } from '../support/engines.ts';
+import { describeEachEngine, type TestEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { watchStatements } from '../support/statements.ts';
 
 const MANY = 60;
 
-function createMany(keys: KeyStore): Promise<{ key: string }[]> {
-  return Promise.all(Array.from({ length: MANY }, (_, n) => keys.create({ name: `key ${n}`, expiresAt: null })));
+/** Many keys that are not known yet, and the queries from now on. */
+async function prepareMany(engine: TestEngine) {
+  const { database, keys } = await prepareDatabase(engine);
+  const create = (n: number) => keys.create({ name: `key ${n}`, expiresAt: null });
+  const made = await Promise.all(Array.from({ length: MANY }, (_, n) => create(n)));
+  const queries: string[] = [];
+  watchStatements(database, (sql) => queries.push(sql));
+  return { database, keys, created: made.map(({ key }) => key), queries };
 }
 
 /** What comes of a key, by the code of its refusal. */
@@ -25,26 +31,17 @@ const count = (outcomes: readonly string[], code: string) => outcomes.filter((ou
 
 describeEachEngine('API keys › many at once after a start', (engine) => {
   test('all valid ones are let in, by one more query than there are keys', async () => {
-    const { database, keys } = await prepareDatabase(engine);
-    const created = await createMany(keys);
-    const queries: string[] = [];
-    watchStatements(database, (sql) => queries.push(sql));
-    const outcomes = await outcomesOf(
-      keys,
-      created.map(({ key }) => key),
-    );
+    const { keys, created, queries } = await prepareMany(engine);
+    const outcomes = await outcomesOf(keys, created);
     expect(count(outcomes, 'valid')).toBe(MANY);
     expect(queries).toHaveLength(MANY + 1);
   });
 
   test('made-up ones among them are refused, those beyond the budget without a query', async () => {
-    const { database, keys } = await prepareDatabase(engine);
-    const created = await createMany(keys);
-    const queries: string[] = [];
-    watchStatements(database, (sql) => queries.push(sql));
+    const { keys, created, queries } = await prepareMany(engine);
     const outcomes = await outcomesOf(
       keys,
-      created.flatMap(({ key }) => [generateApiKey(), key]),
+      created.flatMap((key) => [generateApiKey(), key]),
     );
     expect(count(outcomes, 'valid')).toBe(MANY);
     expect(count(outcomes, 'too_many_requests')).toBeGreaterThan(0);
@@ -52,13 +49,9 @@ describeEachEngine('API keys › many at once after a start', (engine) => {
   });
 
   test('none is called too many while the database is away', async () => {
-    const { database, keys } = await prepareDatabase(engine);
-    const created = await createMany(keys);
+    const { keys, created, database } = await prepareMany(engine);
     await database.close();
-    const outcomes = await outcomesOf(
-      keys,
-      created.map(({ key }) => key),
-    );
+    const outcomes = await outcomesOf(keys, created);
     expect(outcomes).toEqual(Array.from({ length: MANY }, () => 'service_unavailable'));
   });
 });
