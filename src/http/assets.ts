@@ -39,7 +39,7 @@ async function answer(ctx: Context, page: Page, content: Content): Promise<void>
   ctx.vary('Accept-Encoding');
   ctx.status = 200; // ctx.fresh compares only answers that succeed
   const tag = await content.tag();
-  ctx.set('ETag', tag);
+  ctx.set('ETag', tag); // for ctx.fresh
   const isFresh = ctx.fresh;
   ctx.remove('ETag');
   const bytes = isFresh || ctx.method === 'HEAD' ? undefined : await content.bytes(encoding);

@@ -5,7 +5,8 @@ import { harmless, type Logger } from '../log.ts';
 const CLOSING_MS = 4000;
 
 /**
- * SIGTERM and SIGINT end the process in good order, exit code 0, at most CLOSING_MS after `graceMs`; a second one ends it at once.
+ * SIGTERM and SIGINT end the process in good order, exit code 0, at most CLOSING_MS after `graceMs`; a second one ends it at
+ * once.
  * A worker leaves SIGINT to its primary, whom a terminal tells too, and drains when the primary is gone; it ends at once
  * when that is so while it drains.
  *
