@@ -1,4 +1,4 @@
-/** What is deprecated, with its dates: the one record that headers, documents and reports are derived from. */
+/** What is deprecated, with its dates: the one record of it that headers, documents and reports are derived from. */
 export interface Deprecation {
   /** The GraphQL coordinate, `Type.field`; a REST operation whose document touches it is deprecated with it. */
   readonly coordinate: string;
@@ -10,19 +10,9 @@ export interface Deprecation {
   readonly replacement: { readonly graphql: string; readonly rest: string; readonly restPath: string };
 }
 
-/** Everything that is deprecated. */
-export const DEPRECATIONS: readonly Deprecation[] = [
-  {
-    coordinate: 'Query.pet',
-    since: new Date('2026-11-20T00:00:00Z'),
-    sunset: new Date('2030-12-05T00:00:00Z'),
-    replacement: { graphql: 'pets(status:)', rest: 'GET /v1/pets with a status filter', restPath: '/v1/pets' },
-  },
-];
-
-/** The deprecation of a GraphQL coordinate, if it has one. */
-export function deprecationOf(coordinate: string): Deprecation | undefined {
-  return DEPRECATIONS.find((deprecation) => deprecation.coordinate === coordinate);
+/** The deprecation of a GraphQL coordinate among those of a service, if it has one. */
+export function deprecationOf(deprecations: readonly Deprecation[], coordinate: string): Deprecation | undefined {
+  return deprecations.find((deprecation) => deprecation.coordinate === coordinate);
 }
 
 /** `2030-12-05` */

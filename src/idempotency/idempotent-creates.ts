@@ -25,7 +25,7 @@ export interface CreatedOnce {
 
 /** An operation that creates something, as this room must know it. */
 export interface Creating<Input> {
-  /** Tells the operations apart; null for addPet, whose records bear no name: it was there before any other. */
+  /** Tells the operations apart; null for the first one that there was, whose records bear no name. */
   readonly operation: string | null;
   /** The whole input as a list that is equal for equal inputs, and only for them. */
   canonical(input: Input): readonly unknown[];
@@ -42,8 +42,6 @@ export interface IdempotentCreates<Input> {
    * ApiError `idempotency_conflict` while another is at work, `idempotency_mismatch` when the input differs.
    */
   createOnce(once: Once, input: Input, deadline: Deadline): Promise<CreatedOnce>;
-  /** Takes away the records that no retry can ask for any more, in small steps. */
-  sweep(): Promise<void>;
 }
 
 /** One that is to be created, with its record; `renews` when a record of its key has expired. */
@@ -123,7 +121,6 @@ export function createIdempotentCreates<Input>(
         atWork.delete(id);
       }
     },
-    sweep: records.sweep,
   };
 }
 

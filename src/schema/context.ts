@@ -2,19 +2,16 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Once } from '../idempotency/idempotent-creates.ts';
-import type { PetStore } from '../pets/pet-store.ts';
-
-/** What the resolvers read and write: the store of each resource, by its name. */
-export interface Stores {
-  readonly pets: PetStore;
-}
+import type { Int64 } from '../int64.ts';
+import type { Stores } from '../store/store.ts';
+import type { Kept, New, PageQuery, Table } from '../store/table.ts';
 
 /** What a resolver tells its API about the answer, beside the data: facts that only HTTP can carry. */
 export interface Reply {
-  /** Whether more follow what was listed. */
-  hasMore?: boolean;
+  /** Of the lists that were read, those that more follow. */
+  readonly unfinished: Set<unknown>;
   /** Whether an Idempotency-Key brought back the answer of an earlier request. */
-  replayed?: boolean;
+  replayed: boolean;
 }
 
 /** The API key that a request came with. */
@@ -31,18 +28,23 @@ export const IDEMPOTENCY_KEY = {
   message: 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
 };
 
+/** The things of a table, for one request: its deadline, its Idempotency-Key and its answer's headers are seen to. */
+export interface RequestStore<T extends Table> {
+  /** A page, by ascending id. */
+  list(query: PageQuery<T>): Promise<readonly Kept<T>[]>;
+  /** The thing of an id, or null. */
+  get(id: Int64): Promise<Kept<T> | null>;
+  /** Adds a thing, once under an Idempotency-Key. ApiError `bad_request` when that key is not allowed. */
+  add(added: New<T>): Promise<Kept<T>>;
+}
+
 /** What every resolver gets, made anew for each request. */
 export interface Context {
-  readonly stores: Stores;
+  store<T extends Table>(table: T): RequestStore<T>;
   readonly reply: Reply;
   readonly caller: Caller;
   /** When this request must have its answer. */
   readonly deadline: Deadline;
-  /**
-   * The name under which the next write of this request is to be done once; null for a request without an
-   * Idempotency-Key. ApiError `bad_request` when the key is not allowed.
-   */
-  nextOnce(): Once | null;
 }
 
 /** The context of one request, whichever API it came to. */
@@ -52,19 +54,40 @@ export function createContext(
   headers: IncomingHttpHeaders,
   deadline: Deadline,
 ): Context {
-  const idempotencyKey = headers['idempotency-key']?.toString();
-  let position = 0;
+  const reply: Reply = { unfinished: new Set(), replayed: false };
+  const nextOnce = countCreates(caller, headers);
   return {
-    stores,
-    reply: {},
+    store(table) {
+      const { list, get, add } = stores(table);
+      return {
+        async list(query) {
+          const { rows, hasMore } = await list(query, deadline);
+          if (hasMore) reply.unfinished.add(rows);
+          return rows;
+        },
+        get: (id) => get(id, deadline),
+        async add(added) {
+          const { row, replayed } = await add(added, nextOnce(), deadline);
+          if (replayed) reply.replayed = true;
+          return row;
+        },
+      };
+    },
+    reply,
     caller,
     deadline,
-    nextOnce() {
-      if (idempotencyKey === undefined) return null;
-      const { most, pattern, message } = IDEMPOTENCY_KEY;
-      if (idempotencyKey.length > most || !pattern.test(idempotencyKey)) throw new ApiError('bad_request', message);
-      return { apiKeyId: caller.keyId, idempotencyKey, position: ++position };
-    },
+  };
+}
+
+/** Gives the name under which the next create of a request is to be done once; null without an Idempotency-Key. */
+function countCreates(caller: Caller, headers: IncomingHttpHeaders): () => Once | null {
+  let position = 0;
+  return () => {
+    const idempotencyKey = headers['idempotency-key']?.toString();
+    if (idempotencyKey === undefined) return null;
+    const { most, pattern, message } = IDEMPOTENCY_KEY;
+    if (idempotencyKey.length > most || !pattern.test(idempotencyKey)) throw new ApiError('bad_request', message);
+    return { apiKeyId: caller.keyId, idempotencyKey, position: ++position };
   };
 }
 

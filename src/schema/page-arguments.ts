@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { builder } from './builder.ts';
+import type { Builder } from './builder.ts';
 import { int64Id } from './int64-id.ts';
 
 /** How many things one list may have. */
@@ -10,10 +10,10 @@ const limitRule = `must be an integer from ${least} to ${most}`;
 const limit = z.int().check(z.gte(least, limitRule), z.lte(most, limitRule));
 
 /**
- * The arguments of a list, which is ordered by id: at most `limit` of those after an id. Its resolver says in
- * `reply.hasMore` whether more follow. `things` is what is listed, in the words of a description.
+ * The arguments of a list, which is ordered by id: at most `limit` of those after an id. `things` is what is listed, in the
+ * words of a description.
  */
-export const pageArguments = (things: string) =>
+export const pageArguments = (builder: Builder, things: string) =>
   builder.args((t) => ({
     // By the method: what stands in the option `validate` of an argument is checked twice.
     limit: t

@@ -1,9 +1,7 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import { type GraphQLArgument, GraphQLError, type GraphQLInputField } from 'graphql';
 import * as z from 'zod/mini';
-
-/** JSON Schema keywords, such as `minimum`. */
-export type Bounds = Readonly<Record<string, unknown>>;
+import type { Bounds } from '../kinds.ts';
 
 /** The rules of an argument or an input field. */
 export function rulesOf({ extensions }: GraphQLArgument | GraphQLInputField): readonly z.core.$ZodType[] {

@@ -1,10 +1,11 @@
-import { builder } from './builder.ts';
+import type { Builder } from './builder.ts';
 
 /**
  * An enum of the words that the store and REST have: GraphQL has the same words in capitals. `descriptions` has one for
  * each word, in the order of the enum.
  */
 export function wordEnum<Word extends string>(
+  builder: Builder,
   name: string,
   description: string,
   descriptions: Readonly<Record<Word, string>>,

@@ -1,11 +1,6 @@
-import { deprecationOf, longDay } from '../deprecations.ts';
-
-/** A tab of GraphiQL, as it is when somebody opens the page for the first time. */
-export interface Tab {
-  readonly query: string;
-  /** JSON. GraphiQL does not show those of the first tab. */
-  readonly variables?: string;
-}
+import { longDay } from '../../deprecations.ts';
+import type { Tab } from '../../service.ts';
+import { PET_DEPRECATION } from './pet-deprecation.ts';
 
 const PET_FIELDS = `    id
     name
@@ -13,7 +8,7 @@ const PET_FIELDS = `    id
     status`;
 
 /** The real operations, one a tab, in the order in which a newcomer meets them. */
-export const TABS: readonly Tab[] = [
+export const PET_TABS: readonly Tab[] = [
   {
     query: `# Five animals, by ascending id.
 # Play button or Ctrl-Enter: run.
@@ -59,7 +54,8 @@ ${PET_FIELDS}
     variables: json({ input: { name: 'Rex', categoryId: '3', status: 'AVAILABLE' } }),
   },
   {
-    query: `# ${describeDeprecation('Query.pet')}
+    query: `# Removal on ${longDay(PET_DEPRECATION.sunset)}.
+# Use ${PET_DEPRECATION.replacement.graphql} instead.
 query DeprecatedPet($id: ID!) {
   pet(id: $id) {
 ${PET_FIELDS}
@@ -69,12 +65,6 @@ ${PET_FIELDS}
     variables: json({ id: '1' }),
   },
 ];
-
-function describeDeprecation(coordinate: string): string {
-  const deprecation = deprecationOf(coordinate);
-  if (!deprecation) throw new Error(`${coordinate} is not deprecated`);
-  return `Removal on ${longDay(deprecation.sunset)}.\n# Use ${deprecation.replacement.graphql} instead.`;
-}
 
 function json(value: unknown): string {
   return JSON.stringify(value, null, 2);

@@ -1,15 +1,17 @@
+import type { Database } from '../database/connect.ts';
+import type { Binding } from '../database/prepared.ts';
+import { type Ask, shareReads, travelRules } from '../database/together.ts';
 import type { Int64 } from '../int64.ts';
-import type { Database } from './connect.ts';
-import type { Binding } from './prepared.ts';
-import { type AnyField, type FilterName, fieldEntries, type Kept, selectList, type Table } from './table.ts';
-import { type Ask, shareReads, travelRules } from './together.ts';
-
-/** Which page of a table is asked for; a filter that is absent lets all rows through. */
-export type PageQuery<New, Filter extends keyof New> = {
-  readonly limit: number;
-  /** Only rows with a greater id. */
-  readonly after: Int64 | null | undefined;
-} & { readonly [Name in Filter]-?: New[Name] | null | undefined };
+import {
+  bindValue,
+  type Column,
+  columnsOf,
+  type Kept,
+  type PageQuery,
+  rowReader,
+  selectList,
+  type Table,
+} from './table.ts';
 
 /** One page, by ascending id; who asks the same at the same time gets the same object. */
 export interface Page<Row> {
@@ -18,35 +20,31 @@ export interface Page<Row> {
   readonly hasMore: boolean;
 }
 
-/** A filter of a list: the field's name and its rules. */
-type Filter<New> = readonly [name: keyof New & string, field: AnyField];
-
 /** Below every id: AUTO_INCREMENT begins at 1. */
 const BEFORE_ALL = -(2n ** 63n);
 
 /** Pages of a table; pages that are asked for at the same time share statements. */
-export function createKeysetList<New, const T extends Table<New>>(
-  database: Database,
-  table: T & Table<New>,
-): Ask<PageQuery<New, FilterName<T> & keyof New>, Page<Kept<New>>> {
-  type Query = PageQuery<New, FilterName<T> & keyof New>;
-  const filters: Filter<New>[] = fieldEntries<New>(table.fields).filter(([, { index }]) => index !== undefined);
-  const columns = selectList<New>(table);
-  const filterValue = (query: Query, [name]: Filter<New>) =>
-    (query as Record<string, string | number | null | undefined>)[name] ?? null; // a filter
+export function createKeysetList<T extends Table>(database: Database, table: T): Ask<PageQuery<T>, Page<Kept<T>>> {
+  type Query = PageQuery<T>;
+  type Row = Kept<T>;
+  const filters = columnsOf(table).filter(({ index }) => index !== undefined);
+  const select = selectList(table);
+  const readRows = rowReader(table);
+  const filterValue = (query: Query, { name }: Column) =>
+    (query as Readonly<Record<string, string | number | null | undefined>>)[name] ?? null; // a filter
   const filtersOf = (query: Query) => filters.filter((filter) => filterValue(query, filter) !== null);
 
   const listSql = (query: Query, part = ''): string => {
     const chosen = filtersOf(query);
-    const conditions = [...chosen.map(([, { column }]) => `${column} = ?`), 'id > ?'].join(' AND ');
+    const conditions = [...chosen.map(({ column }) => `${column} = ?`), 'id > ?'].join(' AND ');
     // MariaDB walks all earlier rows of a filter on a deep page unless the index is named; of several it takes the best.
-    const indexes = chosen.map(([, { index }]) => index).join(', ');
+    const indexes = chosen.map(({ index }) => index).join(', ');
     const hint = database.engine === 'mysql' && indexes !== '' ? ` FORCE INDEX (${indexes})` : '';
-    return `SELECT ${columns}${part} FROM ${table.name}${hint} WHERE ${conditions} ORDER BY id LIMIT ?`;
+    return `SELECT ${select}${part} FROM ${table.name}${hint} WHERE ${conditions} ORDER BY id LIMIT ?`;
   };
 
   const listBindings = (query: Query): Binding[] => [
-    ...filtersOf(query).map((filter) => bind(filter, filterValue(query, filter))),
+    ...filtersOf(query).map((filter) => bindValue(filter.kind, filterValue(query, filter))),
     BigInt(query.after ?? BEFORE_ALL),
     // One more than asked for tells whether a next page exists, without counting.
     query.limit + 1,
@@ -73,20 +71,24 @@ export function createKeysetList<New, const T extends Table<New>>(
       Array.from({ length: count }, (_, part) => `(${listSql(query, `, ${part} AS part`)})`).join(' UNION ALL '),
     );
 
+  const readLists = async (queries: readonly Query[], deadline: number): Promise<Row[][]> => {
+    const [first] = queries;
+    if (first === undefined) return [];
+    if (queries.length === 1) return [await database.query<Row>(listSql(first), listBindings(first), deadline)];
+    const sql = unionSql(first, queries.length); // all are of one group
+    const rows = await database.query<Row & { part: number }>(sql, queries.flatMap(listBindings), deadline);
+    const lists: Row[][] = queries.map(() => []);
+    for (const row of rows) lists[row.part]?.push(row);
+    // A union promises no order, https://dev.mysql.com/doc/refman/9.7/en/union.html; they come sorted all the same.
+    return lists.map(inOrder);
+  };
+
   return shareReads(
     keyOf,
     async (queries, deadline) => {
-      const [first] = queries;
-      if (first === undefined) return [];
-      if (queries.length === 1) {
-        return [toPage(await database.query<Kept<New>>(listSql(first), listBindings(first), deadline), first.limit)];
-      }
-      const sql = unionSql(first, queries.length); // all are of one group
-      const rows = await database.query<Kept<New> & { part: number }>(sql, queries.flatMap(listBindings), deadline);
-      const lists: Kept<New>[][] = queries.map(() => []);
-      for (const row of rows) lists[row.part]?.push(row);
-      // A union promises no order, https://dev.mysql.com/doc/refman/9.7/en/union.html; they come sorted all the same.
-      return queries.map((query, part) => toPage(inOrder(lists[part] ?? []), query.limit));
+      const lists = await readLists(queries, deadline);
+      if (readRows) lists.forEach(readRows);
+      return queries.map((query, index) => toPage(lists[index] ?? [], query.limit));
     },
     // SQLite is no journey away: there is nothing to share.
     { ...travelRules(database, { sideBySide: 4, batch: database.engine === 'sqlite' ? 1 : 8 }), groupOf },
@@ -94,13 +96,15 @@ export function createKeysetList<New, const T extends Table<New>>(
 }
 
 /** Rows by their ids, or null; those that are asked for at the same time share statements. */
-export function createRowReader<New>(database: Database, table: Table<New>): Ask<Int64, Kept<New> | null> {
+export function createRowReader<T extends Table>(database: Database, table: T): Ask<Int64, Kept<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
+  const readRows = rowReader(table);
   return shareReads(
     (id) => id,
     async (ids, deadline) => {
       const marks = ids.map(() => '?').join(', ');
-      const rows = await database.query<Kept<New>>(`${select} (${marks})`, ids.map(BigInt), deadline);
+      const rows = await database.query<Kept<T>>(`${select} (${marks})`, ids.map(BigInt), deadline);
+      readRows?.(rows);
       const byKey = new Map(rows.map((row) => [String(row.id), row]));
       return ids.map((id) => byKey.get(id) ?? null);
     },
@@ -118,19 +122,15 @@ function keepTexts(): (key: string, write: () => string) => string {
   };
 }
 
-function bind([, { kind }]: Filter<never>, value: string | number | null): Binding {
-  return value !== null && kind === 'int64' ? BigInt(value) : value;
-}
-
 /** Rows by ascending id; looking costs less than sorting. */
-function inOrder<Row extends Kept<unknown>>(rows: Row[]): Row[] {
+function inOrder<Row extends { readonly id: Kept<Table>['id'] }>(rows: Row[]): Row[] {
   for (let index = 1; index < rows.length; index++) {
     if (byId(rows[index - 1] as Row, rows[index] as Row) > 0) return rows.sort(byId); // both are within
   }
   return rows;
 }
 
-function byId(a: Kept<unknown>, b: Kept<unknown>): number {
+function byId(a: Pick<Kept<Table>, 'id'>, b: Pick<Kept<Table>, 'id'>): number {
   if (typeof a.id === 'number' && typeof b.id === 'number') return a.id - b.id;
   return BigInt(a.id) < BigInt(b.id) ? -1 : 1;
 }

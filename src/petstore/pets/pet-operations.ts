@@ -1,14 +1,23 @@
-import type { Resource } from './operation.ts';
+import { defineResource } from '../../service.ts';
+import { PETS } from './pet.ts';
+import { PET_DEPRECATION } from './pet-deprecation.ts';
+import { PET_TABS } from './pet-tabs.ts';
+import { definePetTypes } from './pet-types.ts';
+import { samplePet } from './sample-pets.ts';
 
 const PET = { id: 1, name: 'Rex', categoryId: 3, status: 'available' };
 const NEW_PET = { name: 'Rex', categoryId: 3, status: 'available' };
 
 const FIELDS = '{ id name categoryId status }';
 
-/** The operations on animals. */
-export const PETS: Resource = {
-  tag: 'pets',
+/** Animals: their REST operations, and all that belongs to them. */
+export const PET_RESOURCE = defineResource({
+  table: PETS,
   description: 'The animals of the store.',
+  defineTypes: definePetTypes,
+  deprecations: [PET_DEPRECATION],
+  tabs: PET_TABS,
+  sample: samplePet,
   rows: [
     {
       operationId: 'listPets',
@@ -49,4 +58,4 @@ export const PETS: Resource = {
       examples: { answer: PET, parameters: { petId: 1 } },
     },
   ],
-};
+});

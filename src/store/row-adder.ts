@@ -1,19 +1,19 @@
 import type { Knex } from 'knex';
+import type { Database } from '../database/connect.ts';
+import { isRefused, tooLarge } from '../database/faults.ts';
+import type { Binding } from '../database/prepared.ts';
+import { type Ask, sendTogether, travelRules } from '../database/together.ts';
 import type { Int64 } from '../int64.ts';
-import type { Database } from './connect.ts';
-import { isRefused, tooLarge } from './faults.ts';
-import type { Binding } from './prepared.ts';
-import { insertList, rowWriter, type Table } from './table.ts';
-import { type Ask, sendTogether, travelRules } from './together.ts';
+import { insertList, type New, rowWriter, type Table } from './table.ts';
 
 /** Adds rows to a table and gives their ids. */
-export interface RowAdder<New> {
+export interface RowAdder<Added> {
   /** By itself; rows that come at the same time share a statement. ApiError `payload_too_large` for what the server takes from nobody. */
-  add: Ask<New, Int64>;
+  add: Ask<Added, Int64>;
   /** As a part of a transaction, in their order, by one statement. ApiError `payload_too_large` as well. */
-  addWithin(transaction: Knex.Transaction, added: readonly New[]): Promise<Int64[]>;
+  addWithin(transaction: Knex.Transaction, added: readonly Added[]): Promise<Int64[]>;
   /** About what a row weighs in a statement, in bytes. */
-  bytesOf(added: New): number;
+  bytesOf(added: Added): number;
 }
 
 /** Bytes of a statement that are not values. */
@@ -26,10 +26,10 @@ interface WeighedRow {
 }
 
 /** The adder of a table; one for each process, for rows meet in it. */
-export function createRowAdder<New>(database: Database, table: Table<New>): RowAdder<New> {
+export function createRowAdder<T extends Table>(database: Database, table: T): RowAdder<New<T>> {
   const into = insertList(table);
   const toRow = rowWriter(table);
-  const weigh = (added: New): WeighedRow => {
+  const weigh = (added: New<T>): WeighedRow => {
     const row = toRow(added);
     return { row, bytes: rowBytes(row) };
   };

@@ -1,0 +1,96 @@
+import * as z from 'zod/mini';
+import type { Builder } from '../../schema/builder.ts';
+import { int64Id } from '../../schema/int64-id.ts';
+import { pageArguments } from '../../schema/page-arguments.ts';
+import { countedAs } from '../../schema/weights.ts';
+import { wordEnum } from '../../schema/word-enum.ts';
+import { type NewPet, PETS, type Pet, type PetStatus } from './pet.ts';
+
+/** Defines all that GraphQL has of animals. */
+export function definePetTypes(builder: Builder): void {
+  const status = defineStatus(builder);
+  const pet = definePet(builder, status);
+  defineQueries(builder, pet, status);
+  defineMutations(builder, pet, status);
+}
+
+function defineStatus(builder: Builder) {
+  return wordEnum<PetStatus>(builder, 'PetStatus', 'The availability of an animal.', {
+    available: 'The animal is for sale.',
+    pending: 'The animal is reserved; its sale is not completed.',
+    sold: 'The animal has been sold.',
+  });
+}
+
+type Status = ReturnType<typeof defineStatus>;
+
+function definePet(builder: Builder, status: Status) {
+  return builder.objectRef<Pet>('Pet').implement({
+    description: 'An animal of the pet store.',
+    extensions: countedAs('animals'),
+    fields: (t) => ({
+      id: t.exposeID('id', { description: 'Unique identifier assigned by the service on creation, a 64-bit integer.' }),
+      name: t.exposeString('name', { description: "The animal's name, exactly as it was sent." }),
+      categoryId: t.exposeID('categoryId', {
+        description: 'Id of the category the animal belongs to, a 64-bit integer.',
+      }),
+      status: t.expose('status', { type: status, nullable: true, description: 'Availability, if one was given.' }),
+    }),
+  });
+}
+
+function defineNewPet(builder: Builder, status: Status) {
+  return builder.inputRef<NewPet>('NewPetInput').implement({
+    description: 'An animal to add.',
+    fields: (t) => ({
+      name: t
+        .string({ required: true, description: "The animal's name: any Unicode text, the empty one too." })
+        .validate(z.string().check(z.refine(isPetName, 'must be well-formed Unicode: it holds a lone surrogate'))),
+      categoryId: t
+        .id({ required: true, description: 'Id of the category the animal belongs to, a 64-bit integer.' })
+        .validate(int64Id),
+      status: t.field({
+        type: status,
+        description: 'Availability. Without one the animal has none: no default is made up.',
+      }),
+    }),
+  });
+}
+
+/** A name is text that UTF-8 can carry: a lone surrogate (half a character) cannot be stored byte for byte. */
+function isPetName(name: string): boolean {
+  return name.isWellFormed();
+}
+
+function defineQueries(builder: Builder, pet: ReturnType<typeof definePet>, status: Status): void {
+  builder.queryFields((t) => ({
+    pets: t.field({
+      type: [pet],
+      description: 'Animals by ascending id.',
+      args: {
+        status: t.arg({ type: status, description: 'Only animals with this availability.' }),
+        ...pageArguments(builder, 'animals'),
+      },
+      resolve: (_root, query, { store }) => store(PETS).list(query),
+    }),
+    pet: t.field({
+      type: pet,
+      nullable: true,
+      description: 'One animal by its id; null when there is none.',
+      args: { id: t.arg.id({ required: true, description: 'The id of the animal.' }).validate(int64Id) },
+      resolve: (_root, { id }, { store }) => store(PETS).get(id),
+    }),
+  }));
+}
+
+function defineMutations(builder: Builder, pet: ReturnType<typeof definePet>, status: Status): void {
+  const input = defineNewPet(builder, status);
+  builder.mutationField('addPet', (t) =>
+    t.field({
+      type: pet,
+      description: 'Adds an animal and gives it with its id.',
+      args: { input: t.arg({ type: input, required: true, description: 'The animal to add.' }) },
+      resolve: (_root, { input: added }, { store }) => store(PETS).add(added),
+    }),
+  );
+}

@@ -1,0 +1,24 @@
+import { defineTable, type Kept, type New } from '../../store/table.ts';
+
+/** Every availability status, in the order of the API description. */
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+
+/** An animal's availability: PetStatus of the API description. */
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+/** THE list of an animal's fields. Idempotency records know the first three as the first version wrote them. */
+export const PETS = defineTable(
+  'pets',
+  {
+    name: { kind: 'text' },
+    categoryId: { kind: 'int64' },
+    status: { kind: 'word', words: PET_STATUSES, optional: true, filter: true },
+  },
+  { name: null, byPlace: 3 },
+);
+
+/** An animal as it is added; without a status it has none: no default is made up. */
+export type NewPet = New<typeof PETS>;
+
+/** An animal as it is kept; ids ascend on one server, but are neither dense nor small. */
+export type Pet = Kept<typeof PETS>;

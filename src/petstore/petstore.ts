@@ -1,0 +1,18 @@
+import { defineService } from '../service.ts';
+import { PET_RESOURCE } from './pets/pet-operations.ts';
+
+/** The service: the animals of a pet store. */
+export const PETSTORE = defineService({
+  name: 'Petstore Gateway',
+  thing: 'animal',
+  things: 'animals',
+  keeps: 'the animals of a pet store',
+  api: {
+    title: 'Petstore API',
+    version: '1.0.0',
+    description:
+      'List, add and fetch the animals of a pet store. Every operation requires an API key as a bearer token. Ids are 64-bit integers: read them with a parser that keeps all digits.',
+  },
+  basePath: '/v1',
+  resources: [PET_RESOURCE],
+});

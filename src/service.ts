@@ -1,0 +1,56 @@
+import type { Deprecation } from './deprecations.ts';
+import type { Row } from './rest/operation.ts';
+import type { Builder } from './schema/builder.ts';
+import type { New, Table } from './store/table.ts';
+
+/** One resource of a service: what it is about, in one folder. */
+export interface Resource<T extends Table = Table> {
+  readonly table: T;
+  /** What OpenAPI says of the group of its operations. */
+  readonly description: string;
+  /** Defines all that GraphQL has of it. */
+  readonly defineTypes: (builder: Builder) => void;
+  /** Its REST operations. */
+  readonly rows: readonly Row[];
+  /** What of it is deprecated. */
+  readonly deprecations?: readonly Deprecation[];
+  /** The explorer's tabs: operations that a newcomer meets, in this order. */
+  readonly tabs?: readonly Tab[];
+  /** Sample number `index` (from 0) of an endless, always equal row. */
+  readonly sample?: (index: number) => New<T>;
+}
+
+/** A tab of the explorer, as it is when somebody opens the page for the first time. */
+export interface Tab {
+  readonly query: string;
+  /** JSON. GraphiQL does not show those of the first tab. */
+  readonly variables?: string;
+}
+
+/** What a service is about; the machine serves any. */
+export interface Service {
+  /** What pages call it. */
+  readonly name: string;
+  /** What it keeps, in the words of sentences: one, and several. */
+  readonly thing: string;
+  readonly things: string;
+  /** Where the things are: `the animals of a pet store`. */
+  readonly keeps: string;
+  /** The title, version and description of its OpenAPI document. */
+  readonly api: { readonly title: string; readonly version: string; readonly description: string };
+  /** The version segment that every REST path begins with. */
+  readonly basePath: string;
+  readonly resources: readonly Resource[];
+  /** All of what is deprecated. */
+  readonly deprecations: readonly Deprecation[];
+}
+
+/** A resource, typed by its table. */
+export function defineResource<T extends Table>(resource: Resource<T>): Resource {
+  return resource as unknown as Resource; // whoever takes a sample puts it into the table of the same resource
+}
+
+/** A service, with what its resources have together. */
+export function defineService(parts: Omit<Service, 'deprecations'>): Service {
+  return { ...parts, deprecations: parts.resources.flatMap(({ deprecations = [] }) => deprecations) };
+}
