@@ -2,13 +2,13 @@ import type { Context, Middleware, Next } from 'koa';
 import { type Deadline, REQUEST_MS } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
-import { tooManyRequests } from '../keys/lines.ts';
 import type { RateLimit } from '../keys/rate-limit.ts';
-import { createShares, type Share, type Shares } from '../keys/shares.ts';
 import type { Usage } from '../keys/usage.ts';
+import { tooManyRequests } from '../load/lines.ts';
+import { watchEventLoop } from '../load/overload.ts';
+import { createShares, type Share, type Shares } from '../load/shares.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Admission } from '../web/admission.ts';
-import { watchEventLoop } from './overload.ts';
 
 /** Who decides about a request. */
 export interface AdmissionParts {

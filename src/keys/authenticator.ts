@@ -1,10 +1,10 @@
 import { type Deadline, deadlineIn } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
+import { createLookupBudget } from '../load/lookup-budget.ts';
+import { createRefusals } from '../load/refusals.ts';
 import { hashApiKey, isApiKey } from './api-key.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
-import { createLookupBudget } from './lookup-budget.ts';
-import { createRefusals } from './refusals.ts';
 
 /** A key found in the database is believed this long, in ms: a revoked one stops within five seconds. */
 const BELIEVED_MS = 4000;
@@ -48,7 +48,10 @@ export function createAuthenticator(
   // By the header as it should come, oldest first: its form, checksum and hash are worked out once for many requests.
   const cache = new Map<string, Found>();
   const underWay = new Map<string, Promise<Found | undefined>>();
-  const budget = createLookupBudget(keys, now);
+  const budget = createLookupBudget(
+    { hashesCreatedSince: keys.hashesCreatedSince, isValid: ({ revokedAt }: ApiKey) => revokedAt === null },
+    now,
+  );
   const refusals = createRefusals(now);
 
   const remember = (header: string, found: Found | undefined) => {

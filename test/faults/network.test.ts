@@ -157,19 +157,4 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     await migrateUp(database);
     expect(await schemaProblems(database)).toEqual([]);
   });
-
-  test.each([0, 1, 2, 3, 4, 5, 6])(
-    'a migration that is cut at statement %d is whole after the next one',
-    async (cutAt) => {
-      const proxy = await startTcpProxy(await engine.freshDatabase());
-      const database = openDatabase(proxy.url);
-      let statements = 0;
-      const counting = /create table|alter table|insert into `?knex_migrations`?|rename table/i;
-      proxy.cutAt({ test: (text: string) => counting.test(text) && statements++ === cutAt } as RegExp);
-      await migrateUp(database).catch(() => {});
-      proxy.cutAt(undefined);
-      await migrateUp(database);
-      expect(await schemaProblems(database)).toEqual([]);
-    },
-  );
 });

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { deadlineIn } from '../../src/deadline.ts';
 import { generateApiKey } from '../../src/keys/api-key.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import type { KeyStore } from '../../src/keys/key-store.ts';
-import { createLookupBudget } from '../../src/keys/lookup-budget.ts';
 import { describeEachEngine, type TestEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { watchStatements } from '../support/statements.ts';
@@ -54,13 +52,4 @@ describeEachEngine('API keys › many at once after a start', (engine) => {
     const outcomes = await outcomesOf(keys, created);
     expect(outcomes).toEqual(Array.from({ length: MANY }, () => 'service_unavailable'));
   });
-});
-
-test('a thousand at the most wait until it is learnt which keys there are: what waits costs memory, and then time', async () => {
-  const never = () => new Promise<never>(() => {});
-  const budget = createLookupBudget({ hashesCreatedSince: never }, () => 0);
-  let refused = 0;
-  for (let n = 0; n < 1500; n++) budget.spend(`made up ${n}`, never, deadlineIn()).catch(() => refused++);
-  await new Promise(setImmediate);
-  expect(refused).toBe(1500 - 1000 - 20); // these are looked up
 });

@@ -1,6 +1,5 @@
 import type { Deadline } from '../deadline.ts';
 import { keepRecent } from '../recent.ts';
-import type { ApiKey, KeyStore } from './key-store.ts';
 import { tooManyRequests } from './lines.ts';
 
 /** Look-ups of keys nobody knows: as many at once as have been saved up, and so many more each second. */
@@ -16,17 +15,25 @@ const WAITING_MAX = 1000;
 const LEARN_MS = 1000;
 const CLOCK_SKEW_MS = 300_000;
 
+/** Where the keys are: what the budget has to know of them. */
+export interface KnownKeys<Key> {
+  /** The hashes of the valid keys made since a moment, the newest first, `most` at most. */
+  hashesCreatedSince(moment: Date, most: number, deadline: Deadline): Promise<string[]>;
+  /** Whether a key that was found would be among them; one that would not is treated as unknown. */
+  isValid(key: Key): boolean;
+}
+
 /** Bounds what made-up keys cost the database. */
-export interface LookupBudget {
+export interface LookupBudget<Key> {
   /**
    * Looks a key up, always when it is known to exist; else while the budget lasts. Beyond it ApiError `too_many_requests`
    * without a query for this key, or `service_unavailable` when it cannot be learnt which keys there are.
    */
   spend(
     hash: string,
-    lookUp: (deadline: Deadline) => Promise<ApiKey | undefined>,
+    lookUp: (deadline: Deadline) => Promise<Key | undefined>,
     deadline: Deadline,
-  ): Promise<ApiKey | undefined>;
+  ): Promise<Key | undefined>;
 }
 
 /**
@@ -34,7 +41,7 @@ export interface LookupBudget {
  * which keys there are. Who would be refused waits for it: many keys at once after a start all work, and during a flood a
  * new one works within a second.
  */
-export function createLookupBudget(keys: Pick<KeyStore, 'hashesCreatedSince'>, now: () => number): LookupBudget {
+export function createLookupBudget<Key>(keys: KnownKeys<Key>, now: () => number): LookupBudget<Key> {
   const known = keepRecent<boolean>(KNOWN_MAX);
   let saved = SAVED_MAX;
   let refilledAt = now();
@@ -70,7 +77,7 @@ export function createLookupBudget(keys: Pick<KeyStore, 'hashesCreatedSince'>, n
     await learning;
   };
 
-  const askUnknown = async (lookUp: () => Promise<ApiKey | undefined>): Promise<ApiKey | undefined> => {
+  const askUnknown = async (lookUp: () => Promise<Key | undefined>): Promise<Key | undefined> => {
     if (!mayAsk()) throw tooManyRequests('Too many unknown API keys at the moment; try again shortly.');
     saved--;
     underWay++;
@@ -92,7 +99,7 @@ export function createLookupBudget(keys: Pick<KeyStore, 'hashesCreatedSince'>, n
       }
       const wasKnown = isKnown(hash);
       const key = await (wasKnown ? ask() : askUnknown(ask));
-      const isValid = key !== undefined && key.revokedAt === null;
+      const isValid = key !== undefined && keys.isValid(key);
       if (isValid !== wasKnown) known.set(hash, isValid); // what was never known takes no room
       return key;
     },

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createShares, type Share, type ShareLimits, type Shares } from '../../src/keys/shares.ts';
+import { createShares, type Share, type ShareLimits, type Shares } from '../../src/load/shares.ts';
 
 const LIMITS: ShareLimits = {
   placesAlone: 256,
