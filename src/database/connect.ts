@@ -5,10 +5,10 @@ import { type Deadline, deadlineIn, REQUEST_MS, remainingMs } from '../deadline.
 import { serviceUnavailable } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import { withoutFaults } from './faults.ts';
-import { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } from './mysql.ts';
+import { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } from './mysql/mysql.ts';
 import { poolError } from './pool-error.ts';
 import type { Binding } from './prepared.ts';
-import { createSqliteClient } from './sqlite.ts';
+import { createSqliteClient } from './sqlite/sqlite.ts';
 
 /** What DATABASE_URL leads to: a server of the MySQL protocol, or the embedded store. */
 export type Engine = 'mysql' | 'sqlite';

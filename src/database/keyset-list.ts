@@ -1,8 +1,8 @@
 import type { Int64 } from '../int64.ts';
+import { type Ask, shareReads, travelRules } from './batching/together.ts';
 import type { Database } from './connect.ts';
 import type { Binding } from './prepared.ts';
 import { type AnyField, type FilterName, fieldEntries, type Kept, selectList, type Table } from './table.ts';
-import { type Ask, shareReads, travelRules } from './together.ts';
 
 /** Which page of a table is asked for; a filter that is absent lets all rows through. */
 export type PageQuery<New, Filter extends keyof New> = {

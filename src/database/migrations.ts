@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import { deadlineIn } from '../deadline.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import type { Database } from './connect.ts';
-import { isBusy } from './sqlite-connection.ts';
+import { isBusy } from './sqlite/sqlite-connection.ts';
 
 // Named locks are the server's, not the database's; their names have 64 characters at most.
 const LOCK_NAME = "LEFT(CONCAT('petstore_', SHA2(DATABASE(), 256)), 64)";

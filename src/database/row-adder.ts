@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 import type { Int64 } from '../int64.ts';
+import { type Ask, sendTogether, travelRules } from './batching/together.ts';
 import type { Database } from './connect.ts';
 import { isRefused, tooLarge } from './faults.ts';
 import type { Binding } from './prepared.ts';
 import { insertList, rowWriter, type Table } from './table.ts';
-import { type Ask, sendTogether, travelRules } from './together.ts';
 
 /** Adds rows to a table and gives their ids. */
 export interface RowAdder<New> {

@@ -1,8 +1,8 @@
+import type { Ask } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
 import { createKeysetList, createRowReader, type Page, type PageQuery } from '../database/keyset-list.ts';
 import { createRowAdder } from '../database/row-adder.ts';
 import { type FilterName, insertList, rowWriter } from '../database/table.ts';
-import type { Ask } from '../database/together.ts';
 import type { Deadline } from '../deadline.ts';
 import { createIdempotentCreates, type Once } from '../idempotency/idempotent-creates.ts';
 import type { Int64 } from '../int64.ts';

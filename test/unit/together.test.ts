@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { shareReads } from '../../src/database/together.ts';
-import { createWaitingLine, type TravelRules } from '../../src/database/waiting-line.ts';
+import { shareReads } from '../../src/database/batching/together.ts';
+import { createWaitingLine, type TravelRules } from '../../src/database/batching/waiting-line.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 
 type Question = number;

@@ -1,6 +1,7 @@
-import { type Deadline, watchDeadlines } from '../deadline.ts';
-import { createCongestionMeter, noteTime } from './congestion.ts';
-import type { Database } from './connect.ts';
+import { type Deadline, watchDeadlines } from '../../deadline.ts';
+import type { Database } from '../connect.ts';
+import { noteTime } from '../time-meter.ts';
+import { createCongestionMeter } from './congestion.ts';
 import {
   type Batch,
   countAskers,

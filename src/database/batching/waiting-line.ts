@@ -1,5 +1,5 @@
-import { type Deadline, remainingMs } from '../deadline.ts';
-import { serviceUnavailable } from '../errors.ts';
+import { type Deadline, remainingMs } from '../../deadline.ts';
+import { serviceUnavailable } from '../../errors.ts';
 
 /** A statement larger than this holds one question, in bytes: nobody waits for the upload of what another sent. */
 const BATCH_BYTES = 256 * 1024;
