@@ -11,7 +11,7 @@ import { canonicalPet, type NewPet, PETS, type Pet, pickPet } from './pet.ts';
 /** Which animals a list asks for. */
 export type PetsQuery = PageQuery<NewPet, FilterName<typeof PETS>>;
 
-/** The animals in the database. Every function is `service_unavailable` when the database is away, or at its deadline. */
+/** The animals in the database. Every function is DatabaseFault `unavailable` when the database is away, or at its deadline. */
 export interface PetStore {
   listPets: Ask<PetsQuery, Page<Pet>>;
   getPet: Ask<Int64, Pet | null>;

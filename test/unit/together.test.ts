@@ -172,7 +172,7 @@ describe('shareReads', () => {
     const hurried = read(1, 100);
     await sent(1);
     const unsent = read(2, 100);
-    for (const late of [hurried, unsent]) await expect(late).rejects.toMatchObject({ code: 'service_unavailable' });
+    for (const late of [hurried, unsent]) await expect(late).rejects.toMatchObject({ meaning: 'unavailable' });
     await end(0);
     expect(await patient).toEqual({ question: 1, version: 0 });
   });
