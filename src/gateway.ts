@@ -1,10 +1,9 @@
 import type Koa from 'koa';
 import type { Config } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
-import { isWithoutWriter } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { deadlineIn } from './deadline.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, DatabaseFault } from './errors.ts';
 import { type AppParts, createApp } from './http/app.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
 import { createDeprecatedUseStore } from './keys/deprecated-use.ts';
@@ -35,7 +34,7 @@ const SWEEP_MS = 600_000;
 /**
  * The gateway that a configuration describes, on a database that has answered and, with MIGRATE_ON_START, has
  * been migrated. `collectMetrics` gives the page of several processes; by default it is this one's. Throws
- * ConfigError, or ApiError `service_unavailable` when the database is away.
+ * ConfigError, or DatabaseFault `unavailable` when the database is away.
  */
 export async function createGateway(
   config: Config,
@@ -109,7 +108,8 @@ function readinessCheck(database: Database, hasMigrated: boolean): () => Promise
       await database.ping(deadlineIn(PROBE_MS));
       schemaIsCurrent ||= (await migrationStatus(database, deadlineIn(PROBE_MS))).pending.length === 0;
     } catch (error) {
-      const why = isWithoutWriter(error) ? 'No server of the database takes writes.' : 'The database does not answer.';
+      const isWithoutWriter = error instanceof DatabaseFault && error.meaning === 'noWriter';
+      const why = isWithoutWriter ? 'No server of the database takes writes.' : 'The database does not answer.';
       throw unavailable(why, error);
     }
     if (!schemaIsCurrent) throw unavailable('Migrations are pending: npm run migrate.', undefined);

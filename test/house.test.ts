@@ -37,6 +37,15 @@ describe('the house', () => {
     expect(names.filter((name) => /^(?:index|utils?|helpers?|types?|common)\.\w+$/.test(name))).toEqual([]);
   });
 
+  test('the database says in its own words what an error means: it knows no refusal of the APIs', () => {
+    const imported = sources
+      .filter((path) => path.startsWith('src/database/'))
+      .flatMap((path) =>
+        [...read(path).matchAll(/import ([^;]+) from '[./]+\/errors\.ts'/g)].map(([, names]) => names),
+      );
+    expect(new Set(imported)).toEqual(new Set(['{ DatabaseFault }']));
+  });
+
   test('every npm command of the documents exists', () => {
     const { scripts } = readJson('package.json');
     const documents = tracked.filter((path) => path.endsWith('.md') && !path.startsWith('bench/'));

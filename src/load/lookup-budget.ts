@@ -27,7 +27,7 @@ export interface KnownKeys<Key> {
 export interface LookupBudget<Key> {
   /**
    * Looks a key up, always when it is known to exist; else while the budget lasts. Beyond it ApiError `too_many_requests`
-   * without a query for this key, or `service_unavailable` when it cannot be learnt which keys there are.
+   * without a query for this key, or DatabaseFault `unavailable` when it cannot be learnt which keys there are.
    */
   spend(
     hash: string,

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { deadlineIn } from '../../src/deadline.ts';
+import { toApiError } from '../../src/errors.ts';
 import { generateApiKey } from '../../src/keys/api-key.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import type { KeyStore } from '../../src/keys/key-store.ts';
@@ -21,8 +23,12 @@ async function prepareMany(engine: TestEngine) {
 /** What comes of a key, by the code of its refusal. */
 const outcomesOf = (keys: KeyStore, bearers: readonly string[]) => {
   const authenticator = createAuthenticator(keys);
-  const outcome = ({ code }: { code?: string } = {}) => code ?? 'valid';
-  return Promise.all(bearers.map((bearer) => authenticator.lookUp(`Bearer ${bearer}`).then(() => outcome(), outcome)));
+  const outcomeOf = (bearer: string) =>
+    authenticator.lookUp(`Bearer ${bearer}`).then(
+      () => 'valid',
+      (error) => toApiError(error).code,
+    );
+  return Promise.all(bearers.map(outcomeOf));
 };
 
 const count = (outcomes: readonly string[], code: string) => outcomes.filter((outcome) => outcome === code).length;

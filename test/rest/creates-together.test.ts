@@ -1,6 +1,6 @@
 import type { Connection, RowDataPacket } from 'mysql2';
 import { expect, test } from 'vitest';
-import { insertRows, inTransaction } from '../../src/database/mysql-prepared.ts';
+import { insertRows, inTransaction } from '../../src/database/mysql/mysql-prepared.ts';
 import { createRowAdder } from '../../src/database/row-adder.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';

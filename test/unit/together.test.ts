@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { shareReads } from '../../src/database/together.ts';
-import { createWaitingLine, type TravelRules } from '../../src/database/waiting-line.ts';
+import { shareReads } from '../../src/database/batching/together.ts';
+import { createWaitingLine, type TravelRules } from '../../src/database/batching/waiting-line.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 
 type Question = number;
@@ -172,7 +172,7 @@ describe('shareReads', () => {
     const hurried = read(1, 100);
     await sent(1);
     const unsent = read(2, 100);
-    for (const late of [hurried, unsent]) await expect(late).rejects.toMatchObject({ code: 'service_unavailable' });
+    for (const late of [hurried, unsent]) await expect(late).rejects.toMatchObject({ meaning: 'unavailable' });
     await end(0);
     expect(await patient).toEqual({ question: 1, version: 0 });
   });

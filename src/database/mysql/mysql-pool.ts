@@ -1,13 +1,13 @@
 import type { Connection } from 'mysql2';
-import { type Deadline, remainingMs } from '../deadline.ts';
-import { createWayMeter, noteTime, type TimeMeter } from './congestion.ts';
+import { type Deadline, remainingMs } from '../../deadline.ts';
+import { isHostLost } from '../faults.ts';
+import { poolError } from '../pool-error.ts';
+import { createWayMeter, noteTime, type TimeMeter } from '../time-meter.ts';
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
-import { isHostLost } from './faults.ts';
 import { watchForLost } from './lost-connections.ts';
 import { destroyConnection, endConnection, isConnectionOpen } from './mysql-connection.ts';
 import { type MysqlSession, openSession, type SessionLimits, stillTakesWrites } from './mysql-session.ts';
 import type { MysqlAddress } from './mysql-url.ts';
-import { poolError } from './pool-error.ts';
 import { createWritableHost } from './writable-host.ts';
 
 /** Connections to the server that takes writes. */

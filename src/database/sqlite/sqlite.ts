@@ -3,8 +3,8 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
-import { poolError } from './pool-error.ts';
-import type { Binding } from './prepared.ts';
+import { poolError } from '../pool-error.ts';
+import type { Binding } from '../prepared.ts';
 import {
   insertInTransaction,
   insertOneByOne,

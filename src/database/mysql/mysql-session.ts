@@ -1,8 +1,8 @@
 import type { Connection } from 'mysql2';
-import { errorNumber } from './faults.ts';
+import { errorNumber } from '../faults.ts';
+import { poolError } from '../pool-error.ts';
 import { ask, createConnection, destroyConnection, type MysqlTarget } from './mysql-connection.ts';
 import type { MysqlAddress } from './mysql-url.ts';
-import { poolError } from './pool-error.ts';
 
 /** What a session must know of the limits of its work. */
 export interface SessionLimits {

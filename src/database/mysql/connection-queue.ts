@@ -1,5 +1,5 @@
-import { type Deadline, remainingMs } from '../deadline.ts';
-import { poolError } from './pool-error.ts';
+import { type Deadline, remainingMs } from '../../deadline.ts';
+import { poolError } from '../pool-error.ts';
 
 /** Who waits for a connection, and until when. */
 interface Waiter<Connection> {

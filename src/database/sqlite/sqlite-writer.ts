@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Binding } from './prepared.ts';
+import type { Binding } from '../prepared.ts';
 import { insertInTransaction, openSqlite } from './sqlite-connection.ts';
 
 /** Rows to be added, all or none. */

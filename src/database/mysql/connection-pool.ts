@@ -1,8 +1,8 @@
-import { type Deadline, remainingMs } from '../deadline.ts';
+import { type Deadline, remainingMs } from '../../deadline.ts';
+import { poolError } from '../pool-error.ts';
 import { createFreeConnections, createLeases, IDLE_MS, type PoolParts } from './connection-keeping.ts';
 import { createOpener } from './connection-opener.ts';
 import { createConnectionQueue } from './connection-queue.ts';
-import { poolError } from './pool-error.ts';
 
 /** Connections, each used by one at a time. */
 export interface ConnectionPool<Connection> {

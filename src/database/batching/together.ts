@@ -1,6 +1,7 @@
-import { type Deadline, watchDeadlines } from '../deadline.ts';
-import { createCongestionMeter, noteTime } from './congestion.ts';
-import type { Database } from './connect.ts';
+import { type Deadline, watchDeadlines } from '../../deadline.ts';
+import type { Database } from '../connect.ts';
+import { noteTime } from '../time-meter.ts';
+import { createCongestionMeter } from './congestion.ts';
 import {
   type Batch,
   countAskers,
@@ -22,7 +23,7 @@ export function travelRules(
   return { underWay: connectionsMax, sideBySide, batch, wayMs };
 }
 
-/** Asks; rejects with `service_unavailable` at the deadline, whatever the database does. */
+/** Asks; rejects with DatabaseFault `unavailable` at the deadline, whatever the database does. */
 export type Ask<Question, Answer> = (question: Question, deadline: Deadline) => Promise<Answer>;
 
 /** Answers several questions by one statement, in their order, until the latest of their deadlines. */

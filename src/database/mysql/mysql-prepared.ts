@@ -1,7 +1,7 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2';
+import { poolError } from '../pool-error.ts';
+import type { Binding } from '../prepared.ts';
 import { ask, destroyConnection } from './mysql-connection.ts';
-import { poolError } from './pool-error.ts';
-import type { Binding } from './prepared.ts';
 
 // Read once: mysql2 loads it anew at each access.
 const { TypedParameter } = mysql;

@@ -1,5 +1,5 @@
-import { type Deadline, remainingMs, watchDeadlines } from '../deadline.ts';
-import { poolError } from './pool-error.ts';
+import { type Deadline, remainingMs, watchDeadlines } from '../../deadline.ts';
+import { poolError } from '../pool-error.ts';
 
 /** What a pool must know of its connections. */
 export interface PoolParts<Connection extends object> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { SslOptions } from 'mysql2';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../../config.ts';
 
 /** One server that may answer. */
 export interface MysqlHost {

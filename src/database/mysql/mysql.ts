@@ -2,15 +2,15 @@ import type { Knex } from 'knex';
 // Knex publishes its dialects by path.
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { Connection, RowDataPacket } from 'mysql2';
-import { type Deadline, remainingMs } from '../deadline.ts';
-import { noteTime } from './congestion.ts';
+import { type Deadline, remainingMs } from '../../deadline.ts';
+import { poolError } from '../pool-error.ts';
+import type { Binding } from '../prepared.ts';
+import { noteTime } from '../time-meter.ts';
 import { destroyConnection } from './mysql-connection.ts';
 import { createMysqlPool } from './mysql-pool.ts';
 import { executePrepared, insertAllOrNone, insertRows, notCommitted } from './mysql-prepared.ts';
 import type { SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
-import { poolError } from './pool-error.ts';
-import type { Binding } from './prepared.ts';
 
 /** For a request: what waits for a lock ends at the server before we give it up, so it cannot happen later. */
 export const REQUEST_LIMITS: SessionLimits = { connectMs: 2000, lockMs: 2000, statementMs: 5000 };

@@ -1,5 +1,5 @@
-import { type Deadline, remainingMs } from '../deadline.ts';
-import { serviceUnavailable } from '../errors.ts';
+import { type Deadline, remainingMs } from '../../deadline.ts';
+import { DatabaseFault } from '../../errors.ts';
 
 /** A statement larger than this holds one question, in bytes: nobody waits for the upload of what another sent. */
 const BATCH_BYTES = 256 * 1024;
@@ -130,13 +130,14 @@ function bytesIn<Question, Answer>({ entries }: Batch<Question, Answer>): number
   return sum;
 }
 
-/** Tells those whose time is over: `service_unavailable`. */
+/** Tells those whose time is over: DatabaseFault `unavailable`. */
 export function dismissLate<Answer>(entries: Iterable<Entry<unknown, Answer>>): void {
   for (const entry of entries) {
     const late = entry.askers.filter(({ deadline }) => remainingMs(deadline) === 0);
     if (late.length === 0) continue;
     entry.askers = entry.askers.filter((asker) => !late.includes(asker));
-    for (const { reject } of late) reject(serviceUnavailable(new Error('the database did not answer in time')));
+    const fault = () => new DatabaseFault('unavailable', new Error('the database did not answer in time'));
+    for (const { reject } of late) reject(fault());
   }
 }
 

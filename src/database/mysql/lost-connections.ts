@@ -1,8 +1,8 @@
 import type { Connection, RowDataPacket } from 'mysql2';
-import { errorNumber } from './faults.ts';
+import { errorNumber } from '../faults.ts';
+import { poolError } from '../pool-error.ts';
 import { destroyConnection, endConnection } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
-import { poolError } from './pool-error.ts';
 
 /** A statement that has no answer after this time, in ms, may be one that the network has lost. */
 const SILENT_MS = 700;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Binding } from './prepared.ts';
+import type { Binding } from '../prepared.ts';
 import type { WriteJob, WriteOutcome } from './sqlite-writer.ts';
 
 /** Adds rows to a database file by a thread of its own, which begins with the first of them. */

@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Binding } from './prepared.ts';
+import type { Binding } from '../prepared.ts';
 
 /** How long a statement waits for another process's write, in ms. */
 const BUSY_TIMEOUT_MS = 2000;
