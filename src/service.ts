@@ -40,6 +40,8 @@ export interface Service {
   readonly api: { readonly title: string; readonly version: string; readonly description: string };
   /** The version segment that every REST path begins with. */
   readonly basePath: string;
+  /** What a newcomer is told to try: a path below the base path, and a GraphQL query without a double quote. */
+  readonly firstCalls: { readonly rest: string; readonly graphql: string };
   readonly resources: readonly Resource[];
   /** All of what is deprecated. */
   readonly deprecations: readonly Deprecation[];

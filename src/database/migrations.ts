@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { deadlineIn } from '../deadline.ts';
 import { DatabaseFault } from '../errors.ts';
+import { PRODUCT } from '../product.ts';
 import type { Database } from './connect.ts';
 import { isBusy } from './sqlite/sqlite-connection.ts';
 
 // Named locks are the server's, not the database's; their names have 64 characters at most.
-const LOCK_NAME = "LEFT(CONCAT('petstore_', SHA2(DATABASE(), 256)), 64)";
+const LOCK_NAME = `LEFT(CONCAT('${PRODUCT}_', SHA2(DATABASE(), 256)), 64)`;
 /** How long another process's migration is waited for, on every engine. */
 const LOCK_WAIT_S = 300;
 

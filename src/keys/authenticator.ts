@@ -1,6 +1,7 @@
 import { type Deadline, deadlineIn } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
+import { PRODUCT } from '../product.ts';
 import { createLookupBudget } from '../load/lookup-budget.ts';
 import { createRefusals } from '../load/refusals.ts';
 import { hashApiKey, isApiKey } from './api-key.ts';
@@ -125,7 +126,7 @@ function refused(key: ApiKey, foundAt: number, refusal: string): Found {
   return { key, foundAt, validUntil: Number.NEGATIVE_INFINITY, freshUntil: foundAt + BELIEVED_MS, refusal };
 }
 
-const CHALLENGE = 'Bearer realm="petstore"';
+const CHALLENGE = `Bearer realm="${PRODUCT}"`;
 const FORM = 'send the header "Authorization: Bearer <API_KEY>".';
 
 function readBearerToken(authorization: string): string {

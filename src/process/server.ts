@@ -46,12 +46,12 @@ export async function listen(
   timeouts: Partial<typeof TIMEOUTS> = {},
 ): Promise<Listening> {
   const { timeout, ...limits } = { ...TIMEOUTS, ...timeouts };
-  const server = createServer({ ...limits, ...OPTIONS }, guardDoor(gateway.app.callback(), log));
+  const server = createServer({ ...limits, ...OPTIONS }, guardDoor(gateway.app.koa.callback(), log));
   server.timeout = timeout;
   server.maxHeadersCount = 0; // all that fit the header's 16 kB: a second Host must not hide behind the others
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
-  watchSockets(server, log);
+  watchSockets(server, log, gateway.app.methods);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(config.port, config.host, resolve);
