@@ -2,6 +2,7 @@ import type { Config } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { deadlineIn } from './deadline.ts';
+import { PROBE_MS } from './deadlines.ts';
 import { ApiError, DatabaseFault } from './errors.ts';
 import { type App, createApp } from './http/app.ts';
 import { createRecords } from './idempotency/idempotency-records.ts';
@@ -96,9 +97,6 @@ async function openDatabase(config: Config): Promise<Database> {
     throw error;
   }
 }
-
-/** How long a probe waits for an answer of the database, in ms: who asks is to hear the truth while it is one. */
-const PROBE_MS = 1500;
 
 /**
  * Ready: the database answers, and no migration is pending; the second is asked until it is so once, unless the start has

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import knexFactory, { type Knex } from 'knex';
 import type { Config } from '../config.ts';
-import { type Deadline, deadlineIn, REQUEST_MS, remainingMs } from '../deadline.ts';
+import { type Deadline, deadlineIn, remainingMs } from '../deadline.ts';
+import { ANSWER_MS, REQUEST_MS, UNHURRIED_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import { withoutFaults } from './faults.ts';
@@ -51,11 +52,6 @@ export interface Database {
 }
 
 const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
-
-/** What is left of a deadline to write the answer, in ms. */
-const ANSWER_MS = 500;
-/** How long work may take that nobody waits for in a request, in ms: an hour. */
-const UNHURRIED_MS = 3_600_000;
 
 type DatabaseConfig = Pick<Config, 'databaseUrl' | 'databasePoolMax'>;
 

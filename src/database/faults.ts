@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Deadline, remainingMs } from '../deadline.ts';
+import { ATTEMPT_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { type Meaning, NUMBERS, SQLITE_CODES, SQLITE_EXTENDED_CODES } from './fault-numbers.ts';
 
 /** Attempts in all for a statement or transaction that the database rolled back in favour of another. */
 const ATTEMPTS = 4;
 const JITTER_MS = 25;
-/** No new attempt with less than this left, in ms: it would only be given up again. */
-const ATTEMPT_MS = 2500;
 
 /** What drivers and the pool put on their errors, all of it optional. */
 interface DriverError {

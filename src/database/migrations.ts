@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { deadlineIn } from '../deadline.ts';
+import { MIGRATION_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { PRODUCT } from '../product.ts';
 import type { Database } from './connect.ts';
@@ -9,8 +10,6 @@ import { isBusy } from './sqlite/sqlite-connection.ts';
 
 // Named locks are the server's, not the database's; their names have 64 characters at most.
 const LOCK_NAME = `LEFT(CONCAT('${PRODUCT}_', SHA2(DATABASE(), 256)), 64)`;
-/** How long another process's migration is waited for, on every engine. */
-const LOCK_WAIT_S = 300;
 
 const MIGRATIONS: Knex.MigratorConfig = {
   directory: join(import.meta.dirname, '../../migrations'),
@@ -74,7 +73,7 @@ async function underLock<T>(database: Database, work: (knex: Knex) => Promise<T>
 
 /** SQLite: one IMMEDIATE transaction around all of it is the lock, and undoes half a migration. */
 async function underFileLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
-  for (const deadline = performance.now() + LOCK_WAIT_S * 1000; ; ) {
+  for (const deadline = performance.now() + MIGRATION_LOCK_MS; ; ) {
     try {
       return await database.run((knex) => knex.transaction(work));
     } catch (error) {
@@ -88,7 +87,7 @@ async function underNamedLock<T>(knex: Knex, work: (knex: Knex) => Promise<T>): 
   const connection: unknown = await knex.client.acquireConnection();
   const ask = (sql: string, bindings: Knex.RawBinding[]) => knex.raw(sql, bindings).connection(connection);
   try {
-    const [[answer]] = await ask(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [LOCK_WAIT_S]);
+    const [[answer]] = await ask(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [MIGRATION_LOCK_MS / 1000]);
     if (Number(answer.taken) !== 1)
       throw new DatabaseFault('unavailable', new Error('another process is still migrating'));
     await knex.migrate.forceFreeMigrationsLock(MIGRATIONS);

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
-import { type Deadline, REQUEST_MS } from '../deadline.ts';
+import type { Deadline } from '../deadline.ts';
+import { REQUEST_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
 import type { RateLimit } from '../keys/rate-limit.ts';

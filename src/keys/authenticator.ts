@@ -1,4 +1,5 @@
 import { type Deadline, deadlineIn } from '../deadline.ts';
+import { BELIEVED_MS, KEY_LOOKUP_MS, REFRESHED_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
 import { PRODUCT } from '../product.ts';
@@ -7,12 +8,6 @@ import { createRefusals } from '../load/refusals.ts';
 import { hashApiKey, isApiKey } from './api-key.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 
-/** A key found in the database is believed this long, in ms: a revoked one stops within five seconds. */
-const BELIEVED_MS = 4000;
-/** From this age on, in ms, a key in use is looked up again beside the request, which need not wait. */
-const REFRESHED_MS = 2000;
-/** How long a request waits for the look-up of its key, in ms: there must be time left for its work. */
-const LOOKUP_MS = 2500;
 const CACHE_SIZE = 10_000;
 
 /** A key that was valid when the database was asked. */
@@ -70,7 +65,7 @@ export function createAuthenticator(
     const key = await budget.spend(
       hash,
       (deadline: Deadline) => keys.findByHash(hash, deadline),
-      deadlineIn(LOOKUP_MS),
+      deadlineIn(KEY_LOOKUP_MS),
     );
     const found = key && toFound(key, askedAt, now());
     remember(header, found);

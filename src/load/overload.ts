@@ -1,5 +1,5 @@
-/** How late the event loop may be for some time, in ms, before requests are refused rather than made to wait. */
-const LAG_LIMIT_MS = 500;
+import { LAG_LIMIT_MS } from '../deadlines.ts';
+
 const LAG_SAMPLE_MS = 100;
 /** How much the newest sample counts: one long pause is no overload, a second of them is. */
 const LAG_WEIGHT = 0.2;

@@ -1,3 +1,4 @@
+import { SHARE_WAIT_MS } from '../deadlines.ts';
 import { createLines, type LineLimits, type Owner, tooManyRequests } from './lines.ts';
 import { createPlaces } from './places.ts';
 
@@ -19,7 +20,7 @@ const LIMITS: ShareLimits = {
   placesAlone: 256,
   placesFewest: 4,
   waiting: 2000,
-  waitMs: 2000,
+  waitMs: SHARE_WAIT_MS,
   bodyBytes: 256 * MB,
   unsentSoftBytes: 32 * MB,
   unsentHardBytes: 128 * MB,

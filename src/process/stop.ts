@@ -1,8 +1,6 @@
 import cluster from 'node:cluster';
+import { CLOSING_MS } from '../deadlines.ts';
 import { harmless, type Logger } from '../log.ts';
-
-/** What closing may take after the grace, in ms: counts are written, the database is closed. */
-const CLOSING_MS = 4000;
 
 /**
  * SIGTERM and SIGINT end the process in good order, exit code 0, at most CLOSING_MS after `graceMs`; a second one ends it at

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client';
 import { atMostOnce } from '../at-most-once.ts';
+import { PRIMARY_WAIT_MS, WORKERS_WAIT_MS } from '../deadlines.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { harmless, type Logger } from '../log.ts';
 
@@ -11,10 +12,6 @@ type Message =
   | { readonly type: 'metrics:meters'; readonly meters: MetricObject[] }
   | { readonly type: 'metrics:page'; readonly page: string };
 
-/** How long the primary waits for its workers, in ms; of one that has not answered then, the last meters stand. */
-const WORKERS_WAIT_MS = 1000;
-/** How long a worker waits for the primary, in ms. */
-const PRIMARY_WAIT_MS = 2000;
 /** The page is made at most this often, in ms, for all workers together. */
 const PAGE_MS = 1000;
 

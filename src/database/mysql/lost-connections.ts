@@ -1,12 +1,10 @@
 import type { Connection, RowDataPacket } from 'mysql2';
+import { LOOK_EVERY_MS, SILENT_MS } from '../../deadlines.ts';
 import { errorNumber } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
 import { destroyConnection, endConnection } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
 
-/** A statement that has no answer after this time, in ms, may be one that the network has lost. */
-const SILENT_MS = 700;
-const LOOK_EVERY_MS = 400;
 const DEAF = 'the server does not answer any more';
 
 /** A connection that waits for the answer to a statement, and since when. */

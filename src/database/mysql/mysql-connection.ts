@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2';
+import { CONNECTION_END_MS } from '../../deadlines.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
 /** One address of one host. */
@@ -12,9 +13,6 @@ export interface MysqlTarget {
 
 /** Kept by a connection: our texts are about 35, and a server keeps max_prepared_stmt_count (16,382) for all its clients. */
 const PREPARED_MAX = 100;
-
-/** How long a good end may take before the connection is cut, in ms. */
-const END_MS = 500;
 
 /** A connection that is not open yet. */
 export function createConnection(address: MysqlAddress, { host, address: ip, port }: MysqlTarget): Connection {
@@ -50,10 +48,10 @@ export function destroyConnection(connection: Connection, reason: Error): void {
   streamOf(connection).destroy(reason);
 }
 
-/** Ends a connection that does nothing, in good order. */
+/** Ends a connection that does nothing, in good order if that does not take too long. */
 export function endConnection(connection: Connection): void {
   connection.end(() => {});
-  setTimeout(() => streamOf(connection).destroy(), END_MS).unref();
+  setTimeout(() => streamOf(connection).destroy(), CONNECTION_END_MS).unref();
 }
 
 /** Whether a connection can still be used, as far as is known here. */

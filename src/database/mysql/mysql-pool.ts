@@ -1,5 +1,6 @@
 import type { Connection } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
+import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../deadlines.ts';
 import { isHostLost } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
 import { createWayMeter, noteTime, type TimeMeter } from '../time-meter.ts';
@@ -28,14 +29,8 @@ export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'release' | 
 const LIFETIME_MS = 30 * 60_000;
 /** A read-only server may be left for another by those who move its address: then soon by us, too. */
 const READ_ONLY_LIFETIME_MS = 250;
-/** A server is asked again whether it takes writes after this time, in ms, beside the requests … */
-const ROLE_KNOWN_MS = 500;
-/** … and before the next request when it was not asked for so long. */
-const ROLE_TRUSTED_MS = 1500;
 /** A server to which no new connection could be opened in the time of so many attempts is not waited for. */
 const DEAF_ATTEMPTS = 6;
-/** How long the answer may take, in ms. */
-const ROLE_LIMIT_MS = 1000;
 
 /** What the sessions that lead to one server share. */
 interface Server {

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ASK_AGAIN_MS, NAME_LOOKUP_MS } from '../../deadlines.ts';
 import { poolError } from '../pool-error.ts';
 import { endConnection, type MysqlTarget } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
@@ -8,10 +9,6 @@ import type { MysqlHost } from './mysql-url.ts';
 
 /** The next server is asked beside one that is silent for so long, in ms, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
 const STAGGER_MS = 250;
-/** A server that takes no writes is asked again after this time, in ms, while another one is silent. */
-const ASK_AGAIN_MS = 500;
-/** How long a name may take to be looked up, in ms. */
-const LOOKUP_MS = 2000;
 
 /** What was found at each address when none would do. */
 type Refusals = Map<MysqlTarget, unknown>;
@@ -155,7 +152,7 @@ async function findTargets(hosts: readonly MysqlHost[]): Promise<MysqlTarget[]> 
 
 async function lookUp({ host, port }: MysqlHost): Promise<MysqlTarget[]> {
   if (isIP(host) !== 0) return [{ host, address: host, port }];
-  const late = delay(LOOKUP_MS, undefined, { ref: false }).then(() => {
+  const late = delay(NAME_LOOKUP_MS, undefined, { ref: false }).then(() => {
     throw poolError('POOL_TIMEOUT', `the name ${host} could not be looked up in time`);
   });
   const addresses = await Promise.race([lookup(host, { all: true }), late]);

@@ -1,10 +1,9 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BUSY_MS } from '../../deadlines.ts';
 import type { Binding } from '../prepared.ts';
 
-/** How long a statement waits for another process's write, in ms. */
-const BUSY_TIMEOUT_MS = 2000;
-/** How often it looks again, in ms. */
+/** How often a statement that waits for another process's write looks again, in ms. */
 const BUSY_RETRY_MS = 5;
 /** The primary result code, https://www.sqlite.org/rescode.html#busy */
 const SQLITE_BUSY = 5;
@@ -21,7 +20,7 @@ export async function openSqlite(filename: string): Promise<DatabaseSync> {
 
 /** Does `work`, and again while another connection writes: its lock must not stop the event loop. */
 export async function whenFree<Result>(work: () => Result): Promise<Result> {
-  for (const deadline = performance.now() + BUSY_TIMEOUT_MS; ; await delay(BUSY_RETRY_MS)) {
+  for (const deadline = performance.now() + BUSY_MS; ; await delay(BUSY_RETRY_MS)) {
     try {
       return work();
     } catch (error) {

@@ -3,6 +3,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
+import { ACQUIRE_MS } from '../../deadlines.ts';
 import { poolError } from '../pool-error.ts';
 import type { Binding } from '../prepared.ts';
 import {
@@ -16,9 +17,6 @@ import {
 import { prepareFiles } from './sqlite-files.ts';
 import { createSqliteWrites, type SqliteWrites } from './sqlite-writes.ts';
 
-/** How long a query waits for those before it, in ms. */
-const ACQUIRE_TIMEOUT_MS = 2500;
-
 const MEMORY = ':memory:';
 
 /** Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError when the folder cannot be made. */
@@ -31,8 +29,8 @@ export function createSqliteClient(databaseUrl: string): Knex.Config {
     connection: { filename },
     useNullAsDefault: true,
     // One connection for what Knex asks: node:sqlite is synchronous, a second one could only wait for the first.
-    pool: { min: 1, max: 1, idleTimeoutMillis: 2 ** 31 - 1, acquireTimeoutMillis: ACQUIRE_TIMEOUT_MS },
-    acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+    pool: { min: 1, max: 1, idleTimeoutMillis: 2 ** 31 - 1, acquireTimeoutMillis: ACQUIRE_MS },
+    acquireConnectionTimeout: ACQUIRE_MS,
   };
 }
 
