@@ -19,7 +19,7 @@ let checks = 0;
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  useKey(input.value);
+  void useKey(input.value); // shows what comes of it
 });
 form.addEventListener('click', ({ target }) => {
   const action = target instanceof HTMLElement ? target.dataset.action : undefined;
@@ -106,7 +106,7 @@ function takeKeyFromAddress() {
   const given = new URLSearchParams(location.hash.slice(1)).get('key');
   if (given === null) return false;
   history.replaceState(null, '', location.pathname + location.search);
-  useKey(given);
+  void useKey(given);
   return true;
 }
 

@@ -18,7 +18,7 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
   form.addEventListener('input', () => showSamples(form));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    send(form);
+    void send(form); // shows what comes of it
   });
   part(form, '.copy').addEventListener('click', () => navigator.clipboard?.writeText(chosenSample(form)));
   part(form, '.next').addEventListener('click', ({ currentTarget }) => {
@@ -29,7 +29,7 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
       if (field.dataset.in === 'query') field.value = searchParams.get(field.name) ?? '';
     }
     showSamples(form);
-    send(form);
+    void send(form); // shows what comes of it
   });
 }
 document.addEventListener('change', ({ target }) => {

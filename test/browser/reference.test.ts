@@ -177,6 +177,7 @@ describeInBrowser('the REST reference', (browser) => {
       await operationOf(page, 'createPet').getByLabel('Idempotency-Key').fill('schlüssel-🐾');
       await operationOf(page, 'createPet').getByRole('button', { name: 'Send' }).click();
       await operationOf(page, 'createPet').getByText('The call could not be made').waitFor();
+      expect((await shownCall(page, 'createPet')).outcome).toMatch(/^The call could not be made: .*header/i);
     });
 
     test('"Next page" leads through the list to its end', async () => {
@@ -217,6 +218,9 @@ describeInBrowser('the REST reference', (browser) => {
       await page.route('**/v1/**', (route) => route.abort());
       await operationOf(page, 'listPets').getByRole('button', { name: 'Send' }).click();
       await operationOf(page, 'listPets').getByText('the gateway cannot be reached').waitFor();
+      expect((await shownCall(page, 'listPets')).outcome).toBe(
+        'The call could not be made: the gateway cannot be reached.',
+      );
     });
 
     test('is made by keyboard alone', async () => {

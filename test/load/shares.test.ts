@@ -66,7 +66,7 @@ test('the lines take turns', async () => {
   const order: string[] = [];
   const wait = (name: string, share: Share) => {
     const turn = shares.enter(share, performance.now(), stays);
-    if (turn !== true) turn.then(() => order.push(name));
+    if (turn !== true) void turn.then(() => order.push(name));
   };
   enterMany(shares, first, 2);
   enterMany(shares, second, 2);

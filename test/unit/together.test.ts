@@ -211,7 +211,7 @@ describe('shareReads', () => {
 
   test('a large question shares no statement with others', async () => {
     const { store, read, sent } = slowStore({ underWay: 9, sideBySide: 9, batch: 8, bytesOf: (size) => size });
-    for (const size of [10, 200_000, 20, 200_000, 300_000, 30]) read(size + Math.random());
+    for (const size of [10, 200_000, 20, 200_000, 300_000, 30]) void read(size + Math.random());
     await sent(2);
     for (const { questions } of store.underWay.slice(0, 2)) {
       expect(questions.length === 1 || questions.reduce((sum, size) => sum + size) <= 256 * 1024).toBe(true);

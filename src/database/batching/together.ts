@@ -65,7 +65,7 @@ export function shareReads<Question, Answer>(
   /** Sends what gains nothing by waiting; the rest goes with the next answer, with more company, or out of patience. */
   const sendReady = (): void => {
     for (let batch = line.batches().find(mayGo); batch !== undefined; batch = line.batches().find(mayGo)) {
-      send(line.take(batch));
+      void send(line.take(batch)); // whoever asked is told of a failure
     }
     const [oldest] = line.batches();
     // When all connections are taken, the end of a statement asks for the next turn.
