@@ -113,7 +113,7 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
     ['src/graphql/limits.ts', '../rest/adapter.ts'],
     ['src/rest/adapter.ts', '../pets/pet-store.ts'],
     ['src/schema/builder.ts', 'koa'],
-    ['src/pets/pet.ts', 'node:sqlite'],
+    ['src/petstore/pets/pet.ts', 'node:sqlite'],
     ['src/load/lookup-budget.ts', '../keys/key-store.ts'],
     ['src/errors.ts', './gateway.ts'],
     ['src/errors.ts', './pets/pet.ts'],

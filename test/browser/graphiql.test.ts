@@ -3,13 +3,13 @@ import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { TABS } from '../../src/pages/graphiql-tabs.ts';
-import { samplePet } from '../../src/pets/sample-pets.ts';
+import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
 const gateway = await startGateway(ENGINES[0] as TestEngine);
-await gateway.pets.addPets(Array.from({ length: 12 }, (_, index) => samplePet(index)));
+await gateway.pets.addAll(Array.from({ length: 12 }, (_, index) => samplePet(index)));
 const { url, key } = gateway;
 
 const titles = TABS.map(({ query }) => /(?:query|mutation) (\w+)/.exec(query)?.[1] ?? '');

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { samplePet } from '../../src/pets/sample-pets.ts';
+import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { openApiDocument } from '../../src/rest/openapi.ts';
 import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
 const gateway = await startGateway(ENGINES[0] as TestEngine);
-await gateway.pets.addPets(Array.from({ length: 12 }, (_, index) => samplePet(index)));
+await gateway.pets.addAll(Array.from({ length: 12 }, (_, index) => samplePet(index)));
 const { url, key } = gateway;
 const document = openApiDocument(url) as any;
 const operations: any[] = Object.values(document.paths).flatMap((methods) => Object.values(methods as object));

@@ -7,7 +7,8 @@ import type { Database } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
-import { createPetStore } from '../../src/pets/pet-store.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { createStores } from '../../src/store/store.ts';
 import { afterFile } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { hasMysqlServer, type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
@@ -149,7 +150,7 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
     await setReadOnly(a, 1);
     const once = { apiKeyId: 'k', idempotencyKey: 'once', position: 1 };
     const newPet = { name: 'refused', categoryId: '1' as Int64, status: null };
-    await expect(createPetStore(database).addPet(newPet, once, deadlineIn())).rejects.toMatchObject({
+    await expect(createStores(database)(PETS).add(newPet, once, deadlineIn())).rejects.toMatchObject({
       meaning: 'unavailable',
     });
     expect(await names(database)).toEqual([]); // of b

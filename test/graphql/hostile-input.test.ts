@@ -104,7 +104,7 @@ describe('input that would be large in the answer', () => {
     beforeAll(async () => {
       const categoryId = parseInt64('1') ?? expect.fail();
       for (let index = 0; index < 100; index++) {
-        await gateway.pets.addPets([{ name: LONG_NAME, categoryId, status: null }]);
+        await gateway.pets.addAll([{ name: LONG_NAME, categoryId, status: null }]);
       }
     });
     const names = (count: number) => `pets(limit: 100) { ${many(count, (n) => `n${n}: name`)} }`;

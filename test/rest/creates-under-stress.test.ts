@@ -6,7 +6,8 @@ import { migrateUp } from '../../src/database/migrations.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { toApiError } from '../../src/errors.ts';
 import type { Int64 } from '../../src/int64.ts';
-import { createPetStore, type PetStore } from '../../src/pets/pet-store.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { createStores, type Store } from '../../src/store/store.ts';
 import { afterFile } from '../support/engines.ts';
 import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';
 import { createRandom } from '../support/random.ts';
@@ -24,7 +25,7 @@ const PACKET_BYTES = 64 * 1024;
 describe.runIf(hasMysqlServer())('creates on a server of their own', () => {
   let admin: Connection;
   let database: Database;
-  let pets: PetStore;
+  let pets: Store<typeof PETS>;
 
   beforeAll(async () => {
     const server = await startMysqlServer([`--max-allowed-packet=${PACKET_BYTES}`], PROGRAM);
@@ -36,12 +37,12 @@ describe.runIf(hasMysqlServer())('creates on a server of their own', () => {
     database = connectDatabase({ databaseUrl, databasePoolMax: 10 });
     afterFile(() => database.close());
     await migrateUp(database);
-    pets = createPetStore(database);
+    pets = createStores(database)(PETS);
   }, 60_000);
 
   const add = (name: string, key?: string) => {
     const once = key === undefined ? null : { apiKeyId: '1', idempotencyKey: key, position: 1 };
-    return pets.addPet({ name, categoryId: '1' as Int64, status: null }, once, deadlineIn());
+    return pets.add({ name, categoryId: '1' as Int64, status: null }, once, deadlineIn());
   };
 
   test.each([

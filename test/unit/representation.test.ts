@@ -12,7 +12,7 @@ import {
 import { describe, expect, it, test } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
 import { type Int64, parseJson } from '../../src/int64.ts';
-import { PET_STATUSES } from '../../src/pets/pet.ts';
+import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import { representInput } from '../../src/rest/input-representation.ts';
 import { representLeaf } from '../../src/rest/leaf-representation.ts';
 import type { Operation } from '../../src/rest/operation.ts';
