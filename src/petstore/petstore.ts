@@ -7,6 +7,8 @@ export const PETSTORE = defineService({
   thing: 'animal',
   things: 'animals',
   keeps: 'the animals of a pet store',
+  offers: 'List, add and fetch animals',
+  sampleQuery: '{ pets(limit: 3) { id name status } }',
   api: {
     title: 'Petstore API',
     version: '1.0.0',
