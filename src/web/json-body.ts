@@ -5,12 +5,12 @@ import { parseJson } from '../int64.ts';
 import { findJsonFault } from './json-fault.ts';
 
 /**
- * The JSON body of a request, integers exact (see `parseJson`). ApiError `unsupported_media_type` unless it is
- * `application/json`, `payload_too_large` beyond `limitBytes`, `bad_request` when it is not JSON in UTF-8.
+ * The bytes of a JSON body, not looked into. ApiError `unsupported_media_type` unless it is `application/json`,
+ * `payload_too_large` beyond `limitBytes`, `bad_request` when it cannot be read to its end.
  */
-export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<unknown> {
+export async function readJsonBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   requireJson(request);
-  return parseBody(await readBytes(request, limitBytes));
+  return readBytes(request, limitBytes);
 }
 
 function requireJson({ headers }: IncomingMessage): void {
@@ -40,7 +40,8 @@ async function readBytes(request: IncomingMessage, limitBytes: number): Promise<
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseBody(bytes: Buffer): unknown {
+/** The value of a JSON body, integers exact (see `parseJson`). ApiError `bad_request` when it is not JSON in UTF-8. */
+export function parseJsonBytes(bytes: Buffer): unknown {
   let text: string;
   try {
     text = utf8.decode(bytes);

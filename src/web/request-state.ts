@@ -17,6 +17,8 @@ declare module 'koa' {
     /** How long the request waited for the look-up of its key, in ms; absent where there was none. */
     keyCheckMs?: number;
     face?: Face;
+    /** Whether something may have been changed: the answer that tells of it is never thrown away. */
+    changes?: boolean;
     /** The REST operation, GraphQL's type of operation, or what else is served. */
     operation?: string;
   }
