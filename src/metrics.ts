@@ -5,6 +5,9 @@ import { PRODUCT } from './product.ts';
 /** Which API a request came to; everything that is neither is `other`. */
 export type Face = 'rest' | 'graphql' | 'other';
 
+/** The types of operations of GraphQL. */
+export type OperationType = 'query' | 'mutation' | 'subscription';
+
 /** How full the connection pool is. */
 export interface PoolState {
   readonly used: number;
@@ -16,7 +19,7 @@ export interface PoolState {
 export interface Metrics {
   readonly registry: Registry;
   countRequest(face: Face, operation: string, status: number, seconds: number): void;
-  countGraphqlOperation(type: string): void;
+  countGraphqlOperation(type: OperationType): void;
   countGraphqlError(code: string): void;
   countDeprecatedUse(operation: string): void;
   countShedRequest(): void;

@@ -1,7 +1,14 @@
-import { type GraphQLArgument, type GraphQLError, OperationTypeNode, type VariableValues } from 'graphql';
+import {
+  type GraphQLArgument,
+  type GraphQLError,
+  type GraphQLObjectType,
+  OperationTypeNode,
+  type VariableValues,
+} from 'graphql';
 import type { FieldPlan, OperationPlan } from '../schema/plan.ts';
 import { rulesOf } from '../schema/rules.ts';
-import { LIMITS, limitError } from './limits.ts';
+import type { Weights } from '../schema/weights.ts';
+import { answerLimitError, costLimitError, LIMITS } from './limits.ts';
 
 /** The coerced arguments of a field, or the reason why it will not run. */
 export type Arguments = Readonly<Record<string, unknown>> | GraphQLError;
@@ -15,13 +22,29 @@ export function readArguments(field: FieldPlan, variables: VariableValues): Argu
   }
 }
 
+/** What costs are counted by. */
+export interface CostParts {
+  readonly weights: Weights;
+  /** What answers are made of, in messages. */
+  readonly things: string;
+}
+
+/** What a request asks for of the objects of a type. */
+interface Asked {
+  objects: number;
+  leaves: number;
+}
+
+type Cost = Map<GraphQLObjectType, Asked>;
+
 /** The refusal of an operation that would cost too much, before anything of it runs. `args` are those of its root fields. */
 export function costError(
+  { weights, things }: CostParts,
   { operation, fields }: OperationPlan,
   args: readonly Arguments[],
   variables: VariableValues,
 ): GraphQLError | undefined {
-  const cost = { animals: 0, values: 0 };
+  const cost: Cost = new Map();
   let answerBytes = 0;
   for (const [index, field] of fields.entries()) {
     const given = args[index] ?? {};
@@ -29,27 +52,35 @@ export function costError(
     if (operation.operation !== OperationTypeNode.MUTATION || given instanceof Error) continue;
     // What is added is written to the database, and back into the answer, whose size must be known before.
     const { values, characters } = addSize({ values: 0, characters: 0 }, given);
-    cost.values += values;
+    add(cost, field, 0, values);
     // A character has six bytes of JSON at most; what could be too much with those is counted exactly.
     const bytes = characters * 6 * (1 + field.leafCount) < SMALL_BYTES ? 0 : Buffer.byteLength(JSON.stringify(given));
     answerBytes += bytes * (1 + field.leafCount);
   }
-  if (cost.animals > LIMITS.animals.most) return limitError('animals', cost.animals);
-  if (cost.values > LIMITS.values.most) return limitError('values', cost.values);
-  return answerBytes > LIMITS.responseBytes.most ? limitError('responseBytes') : undefined;
+  for (const [type, { objects, leaves }] of cost) {
+    const weight = weights.get(type);
+    if (weight === undefined) continue;
+    if (objects > weight.mostObjects) return costLimitError(objects, weight.things, weight.mostObjects);
+    if (leaves > weight.mostLeaves) return costLimitError(leaves, `values of ${weight.things}`, weight.mostLeaves);
+  }
+  return answerBytes > LIMITS.responseBytes.most ? answerLimitError(things) : undefined;
 }
 
-function addCost(
-  cost: { animals: number; values: number },
-  field: FieldPlan,
-  args: Arguments,
-  variables: VariableValues,
-  parents: number,
-): void {
+function addCost(cost: Cost, field: FieldPlan, args: Arguments, variables: VariableValues, parents: number): void {
   const count = parents * (field.isList ? lengthOf(field, args) : 1);
-  cost.animals += count;
-  cost.values += count * field.leafCount;
+  add(cost, field, count, count * field.leafCount);
   for (const object of field.objects) addCost(cost, object, readArguments(object, variables), variables, count);
+}
+
+function add(cost: Cost, { type }: FieldPlan, objects: number, leaves: number): void {
+  if (type === undefined) return;
+  const asked = cost.get(type);
+  if (asked === undefined) {
+    cost.set(type, { objects, leaves });
+  } else {
+    asked.objects += objects;
+    asked.leaves += leaves;
+  }
 }
 
 /** How many objects a list may give: its `limit`. A list that has none has no end. */

@@ -3,20 +3,22 @@ import {
   type GraphQLError,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   parse,
   type Token,
   type VariableValues,
 } from 'graphql';
 import { keepRecent } from '../recent.ts';
 import { conditionsOf } from '../schema/field-collection.ts';
-import { type OperationPlan, planOperation } from '../schema/plan.ts';
+import type { OperationPlan, PlanOperation } from '../schema/plan.ts';
 import { LIMITS, limitError } from './limits.ts';
-import { validateDocument } from './validation.ts';
+import type { Validate } from './validation.ts';
 
 /** An operation of a document. */
 export interface PreparedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
+  readonly isMutation: boolean;
   /** The coordinates of what is deprecated and stands in the document. */
   readonly deprecated: readonly string[];
   /** Its plan for the variables of a request. Throws GraphQLError when a condition is no Boolean. */
@@ -46,26 +48,32 @@ const LOCATED_LINES_MAX = 500;
 /** Plans of one operation that are remembered, for different values of its conditions. */
 const PLANS_MAX = 4;
 
-/** With an empty memory. `plan` makes the plans. */
-export function createDocuments(plan = planOperation): PrepareDocument {
+/** What documents are prepared by. */
+export interface DocumentParts {
+  readonly validate: Validate;
+  readonly plan: PlanOperation;
+}
+
+/** Prepares documents, with an empty memory. */
+export function createDocuments(parts: DocumentParts): PrepareDocument {
   const prepared = keepRecent<PreparedDocument>(MEMO_BYTES, (_text, { bytes }) => bytes);
   return (text) => {
     const known = prepared.get(text);
     if (known) return known;
-    const document = prepareDocument(text, plan);
+    const document = prepareDocument(text, parts);
     if (text.length <= REMEMBERED_MAX) prepared.set(text, document);
     return document;
   };
 }
 
-function prepareDocument(text: string, plan: typeof planOperation): PreparedDocument {
+function prepareDocument(text: string, { validate, plan }: DocumentParts): PreparedDocument {
   let document: DocumentNode;
   try {
     document = parseWithinLimits(text);
   } catch (error) {
     return { errors: withCode([error as GraphQLError], 'GRAPHQL_PARSE_FAILED'), operations: [], bytes: sizeOf(text) }; // parse throws nothing else
   }
-  const validated = validateDocument(document, text);
+  const validated = validate(document, text);
   const errors = withCode(validated.errors, 'GRAPHQL_VALIDATION_FAILED');
   const deprecated = validated.deprecations.map(({ coordinate }) => coordinate);
   const conditions = text.includes('@') ? conditionsOf(document) : [];
@@ -74,6 +82,7 @@ function prepareDocument(text: string, plan: typeof planOperation): PreparedDocu
     .map((operation) => ({
       document,
       operation,
+      isMutation: operation.operation === OperationTypeNode.MUTATION,
       deprecated,
       plan: rememberPlans(plan, document, operation, conditions),
     }));
@@ -121,7 +130,7 @@ function withCode(errors: readonly GraphQLError[], code: string): readonly Graph
 }
 
 function rememberPlans(
-  plan: typeof planOperation,
+  plan: PlanOperation,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   conditions: readonly string[],

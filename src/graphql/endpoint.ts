@@ -1,55 +1,74 @@
-import { GraphQLError, OperationTypeNode } from 'graphql';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
-import type { Context as KoaContext, Middleware } from 'koa';
+import type { Context as KoaContext } from 'koa';
 import type { Deadline } from '../deadline.ts';
+import type { Deprecation } from '../deprecations.ts';
 import { ApiError } from '../errors.ts';
 import { type Context, createContext } from '../schema/context.ts';
-import type { Admission } from '../web/admission.ts';
+import { createPlanner, type PlanOperation } from '../schema/plan.ts';
+import type { Stores } from '../store/store.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
-import { createDocuments, type PrepareDocument, type PreparedDocument, type PreparedOperation } from './documents.ts';
+import { createDocuments, type PreparedDocument, type PreparedOperation } from './documents.ts';
 import type { ErrorWatch } from './error-masking.ts';
-import { executeOperation } from './execution.ts';
-import { type Answer, createPlannedExecution } from './planned-execution.ts';
-import { asRunnable, type RequestParameters, readParameters } from './request-parameters.ts';
+import { createExecution } from './execution.ts';
+import type { Answer } from './planned-execution.ts';
+import { asRunnable, parametersInAddress, parametersInBody, type RequestParameters } from './request-parameters.ts';
 import { listNames } from './short-message.ts';
+import { createValidator } from './validation.ts';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
 
 /** What the endpoint is given: the service below it, and who hears of its work. */
 export interface GraphqlSettings extends ErrorWatch {
-  readonly stores: Context['stores'];
-  readonly bodyLimitBytes: number;
-  readonly atWork: Admission['atWork'];
+  readonly schema: GraphQLSchema;
+  readonly deprecations: readonly Deprecation[];
+  /** What answers are made of, in messages: `animals`. */
+  readonly things: string;
+  readonly stores: Stores;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
-  /** By default a memory of its own. */
-  readonly prepareDocument?: PrepareDocument;
+  /** By default the planner of the schema. */
+  readonly plan?: PlanOperation;
 }
 
-/** The GraphQL API: GraphQL over HTTP on one path, for requests that have passed the key check. */
-export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
-  const { stores, bodyLimitBytes, atWork, metrics, noteDeprecatedUse, prepareDocument = createDocuments() } = settings;
-  const executePlan = createPlannedExecution();
+/** The GraphQL API: GraphQL over HTTP on one path, for requests that have been let in, within their share. */
+export interface GraphqlEndpoint {
+  get(ctx: KoaContext, deadline: Deadline): Promise<void>;
+  /** `body` is JSON, not looked into yet. */
+  post(ctx: KoaContext, body: Buffer, deadline: Deadline): Promise<void>;
+}
 
-  const observe = ({ state }: KoaContext, { operation, deprecated }: PreparedOperation) => {
+/** What a request asks for, and whether it is one that may change something. */
+interface Asked {
+  readonly params: GraphQLParams;
+  readonly mayChange: boolean;
+}
+
+/** The endpoint of a schema. Its functions throw ApiError for what is no GraphQL answer. */
+export function createGraphqlEndpoint(settings: GraphqlSettings): GraphqlEndpoint {
+  const { schema, stores, metrics, noteDeprecatedUse, plan = createPlanner(schema) } = settings;
+  const prepareDocument = createDocuments({ validate: createValidator(settings), plan });
+  const execute = createExecution(settings);
+
+  const observe = ({ state }: KoaContext, { operation, isMutation, deprecated }: PreparedOperation) => {
     state.operation = operation.operation;
+    if (isMutation) state.changes = true;
     metrics.countGraphqlOperation(operation.operation);
     for (const coordinate of deprecated) noteDeprecatedUse(state.keyId, coordinate);
   };
 
-  const answerRequest = (ctx: KoaContext, request: RequestParameters, context: Context): Answer | Promise<Answer> => {
+  const answerRequest = (ctx: KoaContext, request: RequestParameters, mayChange: boolean, context: Context) => {
     const document = prepareDocument(request.query);
     const prepared = chooseOperation(document, request.operationName);
     if (prepared instanceof GraphQLError) return { errors: [prepared] };
-    if (prepared?.operation.operation === OperationTypeNode.MUTATION && ctx.method === 'GET') {
+    if (prepared?.isMutation && !mayChange) {
       throw new ApiError('method_not_allowed', 'A mutation must be sent by POST.', { headers: { Allow: 'POST' } });
     }
     if (!prepared || document.errors.length > 0) return { errors: document.errors };
-    const onRun = () => observe(ctx, prepared);
-    return executeOperation({ prepared, variables: request.variables, context, onRun }, executePlan);
+    return execute({ prepared, variables: request.variables, context, onRun: () => observe(ctx, prepared) });
   };
 
-  const loadYoga = lazily(async () => (await import('./yoga.ts')).createGatewayYoga(GRAPHQL_PATH, settings));
+  const loadYoga = lazily(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, settings));
 
   /** Yoga says what becomes of errors. It would make each start slower, so it is loaded with the first of them. */
   const writeErrors = async (ctx: KoaContext, params: GraphQLParams, answer: Answer | undefined) => {
@@ -60,22 +79,24 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Middleware {
     ctx.body = await response.text();
   };
 
-  const answerParameters = async (ctx: KoaContext, mediaType: string, params: GraphQLParams, deadline: Deadline) => {
+  const respond = async (ctx: KoaContext, read: () => Asked, deadline: Deadline) => {
+    const mediaType = acceptedMediaType(ctx);
+    // Yoga ignores the weights of RFC 9110 §12.5.1, and would answer as an event stream too.
+    ctx.req.headers.accept = mediaType;
+    const { params, mayChange } = read();
     const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
     const request = asRunnable(params);
-    const answer = request && (await answerRequest(ctx, request, context));
+    const answer: Answer | undefined = request && (await answerRequest(ctx, request, mayChange, context));
     if (context.reply.replayed) ctx.set('Idempotency-Replayed', 'true');
     if (!answer || answer.errors.length > 0) return writeErrors(ctx, params, answer);
     ctx.set('Content-Type', mediaType);
     ctx.body = `{"data":${answer.dataJson}}`;
   };
 
-  return async (ctx) => {
-    const mediaType = acceptedMediaType(ctx);
-    // Yoga ignores the weights of RFC 9110 §12.5.1, and would answer as an event stream too.
-    ctx.req.headers.accept = mediaType;
-    const params = await readParameters(ctx, bodyLimitBytes, GRAPHQL_PATH);
-    return atWork(ctx, (deadline) => answerParameters(ctx, mediaType, params, deadline));
+  return {
+    get: (ctx, deadline) =>
+      respond(ctx, () => ({ params: parametersInAddress(ctx.querystring), mayChange: false }), deadline),
+    post: (ctx, body, deadline) => respond(ctx, () => ({ params: parametersInBody(body), mayChange: true }), deadline),
   };
 }
 

@@ -1,11 +1,11 @@
-import { execute, GraphQLError, getVariableValues, type VariableValues } from 'graphql';
+import { execute, GraphQLError, type GraphQLSchema, getVariableValues, type VariableValues } from 'graphql';
 import type { Context } from '../schema/context.ts';
 import type { OperationPlan } from '../schema/plan.ts';
-import { schema } from '../schema/schema.ts';
+import { weighTypes } from '../schema/weights.ts';
 import { costError, readArguments } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
-import { LIMITS, limitError } from './limits.ts';
-import type { Answer, PlannedExecution } from './planned-execution.ts';
+import { answerLimitError, LIMITS } from './limits.ts';
+import { type Answer, createPlannedExecution } from './planned-execution.ts';
 
 /** A request that has an operation to run. */
 export interface OperationRequest {
@@ -20,25 +20,39 @@ export interface OperationRequest {
 const ERRORS_MAX = 5;
 
 /** Runs a valid operation: by its plan or, for introspection, by graphql-js; the limits are the same for both. */
-export async function executeOperation(
-  { prepared, variables, context, onRun }: OperationRequest,
-  executePlan: PlannedExecution,
-): Promise<Answer> {
-  const { operation } = prepared;
-  const options = { maxErrors: ERRORS_MAX };
-  const { variableValues, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables, options);
-  if (!variableValues) return { errors };
-  const plan = readPlan(prepared, variableValues);
-  if (plan instanceof GraphQLError) return { errors: [plan] };
-  const args = plan.fields.map((field) => readArguments(field, variableValues));
-  const refusal = costError(plan, args, variableValues);
-  if (refusal) return { errors: [refusal] };
-  onRun();
-  return withinLimit(
-    plan.isPlanned
-      ? await executePlan(plan, args, variableValues, context)
-      : await executeByGraphqlJs(prepared, variables, context),
-  );
+export type ExecuteOperation = (request: OperationRequest) => Promise<Answer>;
+
+/** What operations are executed against. */
+export interface ExecutionParts {
+  readonly schema: GraphQLSchema;
+  /** What answers are made of, in messages. */
+  readonly things: string;
+}
+
+/** The execution of a schema. */
+export function createExecution({ schema, things }: ExecutionParts): ExecuteOperation {
+  const executePlan = createPlannedExecution(things);
+  const cost = { weights: weighTypes(schema), things };
+  const tooLarge = () => answerLimitError(things);
+  return async ({ prepared, variables, context, onRun }) => {
+    const { operation } = prepared;
+    const options = { maxErrors: ERRORS_MAX };
+    const definitions = operation.variableDefinitions ?? [];
+    const { variableValues, errors } = getVariableValues(schema, definitions, variables, options);
+    if (!variableValues) return { errors };
+    const plan = readPlan(prepared, variableValues);
+    if (plan instanceof GraphQLError) return { errors: [plan] };
+    const args = plan.fields.map((field) => readArguments(field, variableValues));
+    const refusal = costError(cost, plan, args, variableValues);
+    if (refusal) return { errors: [refusal] };
+    onRun();
+    return withinLimit(
+      plan.isPlanned
+        ? await executePlan(plan, args, variableValues, context)
+        : await executeByGraphqlJs(schema, prepared, variables, context, tooLarge),
+      tooLarge,
+    );
+  };
 }
 
 /** The plan, or the reason why there is none: a condition that is null, as GraphQL §5.8.5 lets `Boolean = true` be. */
@@ -52,36 +66,38 @@ function readPlan(prepared: PreparedOperation, variables: VariableValues): Opera
 }
 
 async function executeByGraphqlJs(
+  schema: GraphQLSchema,
   { document, operation }: PreparedOperation,
   variables: OperationRequest['variables'],
   contextValue: Context,
+  tooLarge: () => GraphQLError,
 ): Promise<Answer> {
   const operationName = operation.name?.value ?? null;
   const given = { schema, document, operationName, variableValues: variables, contextValue };
   const { data, errors = [] } = await execute(given);
   if (data === undefined) return { errors };
   try {
-    return { dataJson: writeWithinLimit(data), errors };
+    return { dataJson: writeWithinLimit(data, tooLarge), errors };
   } catch (error) {
     return { dataJson: 'null', errors: [error as GraphQLError] }; // of writeWithinLimit: what GraphQL gives can be written
   }
 }
 
 /** JSON.stringify that ends when the text becomes too long. */
-function writeWithinLimit(data: unknown): string {
+function writeWithinLimit(data: unknown, tooLarge: () => GraphQLError): string {
   let length = 0;
   const count = (key: string, value: unknown) => {
     length += key.length + (typeof value === 'string' ? value.length : 1);
-    if (length > LIMITS.responseBytes.most) throw limitError('responseBytes');
+    if (length > LIMITS.responseBytes.most) throw tooLarge();
     return value;
   };
   return JSON.stringify(data, count);
 }
 
 /** While data is written its characters are counted; in UTF-8 it can have three times as many bytes. */
-function withinLimit(answer: Answer): Answer {
+function withinLimit(answer: Answer, tooLarge: () => GraphQLError): Answer {
   const { most } = LIMITS.responseBytes;
   const { dataJson = '' } = answer;
   if (dataJson.length * 3 <= most || Buffer.byteLength(dataJson) <= most) return answer;
-  return { dataJson: 'null', errors: [limitError('responseBytes')] };
+  return { dataJson: 'null', errors: [tooLarge()] };
 }

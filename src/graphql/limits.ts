@@ -2,31 +2,16 @@ import {
   type ASTVisitor,
   type FieldNode,
   GraphQLError,
-  getNamedType,
   isIntrospectionType,
-  isLeafType,
   isObjectType,
   Kind,
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
-import { LIST_LIMIT } from '../schema/page-arguments.ts';
-import { schema } from '../schema/schema.ts';
-
-/** Five of the largest pages. */
-const ANIMALS_MOST = 5 * LIST_LIMIT.most;
-
-/** The leaves of the type that has most of them: what an animal asked for as a whole writes. */
-const LEAVES_MOST = Math.max(
-  ...Object.values(schema.getTypeMap())
-    .filter(isObjectType)
-    .filter((type) => !isIntrospectionType(type))
-    .map((type) => Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type))).length),
-);
 
 /**
- * What one request may ask for: more than any honest one, and not much more. Honest are the introspection query of the
- * explorers (its tokens and its depth), and five pages of a hundred animals with all four fields.
+ * What one request may ask for, whatever the schema: more than any honest one, and not much more. Honest are the
+ * introspection query of the explorers (its tokens and its depth), and what the weights of the types allow.
  */
 export const LIMITS = {
   documentBytes: { most: 65_536, code: 'MAX_DOCUMENT_BYTES_EXCEEDED' },
@@ -34,28 +19,44 @@ export const LIMITS = {
   depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED' },
   aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED' },
   introspectionAliases: { most: 0, code: 'MAX_ALIASES_EXCEEDED' },
-  animals: { most: ANIMALS_MOST, code: 'MAX_COST_EXCEEDED' },
-  values: { most: ANIMALS_MOST * LEAVES_MOST, code: 'MAX_COST_EXCEEDED' },
   responseBytes: { most: 32 * 2 ** 20, code: 'MAX_RESPONSE_BYTES_EXCEEDED' },
 } as const;
 
-/** What the refusals say; `actual` is known where something was counted to its end. */
-const MESSAGES: Record<keyof typeof LIMITS, (most: number, actual: number) => string> = {
+const COST_CODE = 'MAX_COST_EXCEEDED';
+
+/** The codes of all refusals of a request that asks for too much. */
+export const LIMIT_CODES: ReadonlySet<string> = new Set([...Object.values(LIMITS).map(({ code }) => code), COST_CODE]);
+
+/** The limits of a document by itself. */
+type DocumentLimit = Exclude<keyof typeof LIMITS, 'responseBytes'>;
+
+const MESSAGES: Record<DocumentLimit, (most: number) => string> = {
   documentBytes: (most) => `The document is larger than ${most} bytes: put its values into variables.`,
   tokens: (most) => `The document has more than ${most} tokens.`,
   depth: (most) => `The document nests fields more than ${most} levels deep.`,
   aliases: (most) => `The document has more than ${most} aliases.`,
   introspectionAliases: () =>
     'Introspection may have no aliases below __schema and __type, and __schema only one name.',
-  animals: (most, actual) => `The request may touch ${actual} animals; the limit is ${most}.`,
-  values: (most, actual) => `The request may touch ${actual} values of animals; the limit is ${most}.`,
-  responseBytes: (most) => `The answer would be larger than ${most} bytes: ask for fewer animals or fields.`,
 };
 
-/** The refusal of a request that goes beyond one of the limits. */
-export function limitError(limit: keyof typeof LIMITS, actual = 0, node?: FieldNode): GraphQLError {
+/** The refusal of a document that goes beyond one of the limits. */
+export function limitError(limit: DocumentLimit, node?: FieldNode): GraphQLError {
   const { most, code } = LIMITS[limit];
-  return new GraphQLError(MESSAGES[limit](most, actual), { ...(node && { nodes: node }), extensions: { code } });
+  return new GraphQLError(MESSAGES[limit](most), { ...(node && { nodes: node }), extensions: { code } });
+}
+
+/** The refusal of a request that asks for `actual` of `what`, such as `values of animals`. */
+export function costLimitError(actual: number, what: string, most: number): GraphQLError {
+  const count = Number.isFinite(actual) ? actual : 'any number of';
+  const message = `The request may touch ${count} ${what}; the limit is ${most}.`;
+  return new GraphQLError(message, { extensions: { code: COST_CODE } });
+}
+
+/** The refusal of an answer that is too large. `things` is what it is made of. */
+export function answerLimitError(things: string): GraphQLError {
+  const { most, code } = LIMITS.responseBytes;
+  const message = `The answer would be larger than ${most} bytes: ask for fewer ${things} or fields.`;
+  return new GraphQLError(message, { extensions: { code } });
 }
 
 /** Validation rule: refuses documents with too many aliases, whichever operation of them is run. */
@@ -64,7 +65,7 @@ export function aliasLimitRule(context: ValidationContext): ASTVisitor {
   return {
     Field(node) {
       if (node.alias !== undefined && ++aliases === LIMITS.aliases.most + 1) {
-        context.reportError(limitError('aliases', aliases, node));
+        context.reportError(limitError('aliases', node));
       }
     },
   };
@@ -85,7 +86,7 @@ export function introspectionAliasRule(context: ValidationContext): ASTVisitor {
       if (node.name.value === '__schema') schemaNames.add((node.alias ?? node.name).value);
       if (isRefused || !((isWithin && node.alias !== undefined) || schemaNames.size > 1)) return;
       isRefused = true;
-      context.reportError(limitError('introspectionAliases', 0, node));
+      context.reportError(limitError('introspectionAliases', node));
     },
   };
 }

@@ -2,7 +2,7 @@ import { type GraphQLError, locatedError, OperationTypeNode, type VariableValues
 import type { Context } from '../schema/context.ts';
 import type { FieldPlan, OperationPlan } from '../schema/plan.ts';
 import type { Arguments } from './cost.ts';
-import { LIMITS, limitError } from './limits.ts';
+import { answerLimitError, LIMITS } from './limits.ts';
 
 /** What came of an operation. Without data it was refused before anything ran. */
 export interface Answer {
@@ -19,9 +19,9 @@ export type PlannedExecution = (
   context: Context,
 ) => Promise<Answer>;
 
-/** Planned execution, with a memory for the lists that requests share. */
-export function createPlannedExecution(): PlannedExecution {
-  const writeList = createListWriter();
+/** Planned execution, with a memory for the lists that requests share. `things` is what answers are made of. */
+export function createPlannedExecution(things: string): PlannedExecution {
+  const writeList = createListWriter(things);
   return async (plan, args, variables, context) => {
     const errors: GraphQLError[] = [];
     let isLost = false;
@@ -30,7 +30,7 @@ export function createPlannedExecution(): PlannedExecution {
       try {
         const given = args[index] ?? {};
         if (given instanceof Error) throw given;
-        return write(field, await field.resolve(given, context, variables), space, writeList);
+        return write(field, await field.resolve(given, context, variables), space, writeList, things);
       } catch (thrown) {
         // A few nodes are enough to find the field by.
         const error = locatedError(thrown, field.nodes.slice(0, NODES_MAX), [field.responseName]);
@@ -74,14 +74,14 @@ interface Space {
 
 type WriteList = (field: FieldPlan, list: readonly unknown[], most: number) => string;
 
-function write(field: FieldPlan, value: unknown, space: Space, writeList: WriteList): string {
+function write(field: FieldPlan, value: unknown, space: Space, writeList: WriteList, things: string): string {
   if (value == null) {
     if (!field.isNullable) throw new Error(`The resolver of ${field.field.name} gave null.`);
     return 'null';
   }
   const text = field.isList
     ? writeList(field, value as readonly unknown[], space.left) // what the resolver of a list field gives
-    : writeObject(field, value, space.left);
+    : writeObject(field, value, space.left, things);
   space.left -= text.length;
   return text;
 }
@@ -91,29 +91,29 @@ const LISTS_MAX = 4;
 const LIST_LENGTH_MAX = 65_536;
 
 /** Requests that shared one query got the same array, one right after the other: its text is written once. */
-function createListWriter(): WriteList {
+function createListWriter(things: string): WriteList {
   const kept: { field: FieldPlan; list: readonly unknown[]; text: string }[] = [];
   let next = 0;
   return (field, list, most) => {
     for (const known of kept)
       if (known.list === list && known.field === field && known.text.length <= most) return known.text;
-    const text = writeRows(field, list, most);
+    const text = writeRows(field, list, most, things);
     if (text.length <= LIST_LENGTH_MAX) kept[next++ % LISTS_MAX] = { field, list, text };
     return text;
   };
 }
 
-function writeRows(field: FieldPlan, list: readonly unknown[], most: number): string {
+function writeRows(field: FieldPlan, list: readonly unknown[], most: number, things: string): string {
   let text = '[';
   for (const item of list) {
     if (text.length > 1) text += ',';
-    text += writeObject(field, item, most - text.length);
+    text += writeObject(field, item, most - text.length, things);
   }
   return `${text}]`;
 }
 
 /** Throws the refusal of an answer that is too large as soon as it is. */
-function writeObject({ leaves }: FieldPlan, value: unknown, most: number): string {
+function writeObject({ leaves }: FieldPlan, value: unknown, most: number, things: string): string {
   if (leaves.length === 0) return '{}';
   const object = value as Readonly<Record<string, unknown>>; // what the resolver of an object field gives
   let text = '';
@@ -121,7 +121,7 @@ function writeObject({ leaves }: FieldPlan, value: unknown, most: number): strin
     const content = leaf.property === undefined ? '' : object[leaf.property];
     if (content == null && !leaf.isNullable) throw new Error(`A resolver gave no ${leaf.property}.`);
     text += leaf.head + (content == null ? 'null' : leaf.writeJson(content));
-    if (text.length > most) throw limitError('responseBytes');
+    if (text.length > most) throw answerLimitError(things);
   }
   return `${text}}`;
 }

@@ -1,9 +1,7 @@
 import type { GraphQLParams } from 'graphql-yoga';
-import type { Context as KoaContext } from 'koa';
 import { ApiError } from '../errors.ts';
 import { parseJson } from '../int64.ts';
-import { otherMethod } from '../web/allowed-methods.ts';
-import { isJsonObject, readJsonBody } from '../web/json-body.ts';
+import { isJsonObject, parseJsonBytes } from '../web/json-body.ts';
 
 /** The parameters of a request that can be run, as far as their shape goes. */
 export interface RequestParameters {
@@ -15,12 +13,27 @@ export interface RequestParameters {
 /** What a client sends that would have its documents persisted: GraphQL over HTTP leaves the word to the server. */
 const PERSISTED_QUERY = 'PersistedQueryNotSupported';
 
+/** The parameters of a GET, whose variables and extensions are JSON texts. Throws what `requireDocument` throws. */
+export function parametersInAddress(querystring: string): GraphQLParams {
+  const query = new URLSearchParams(querystring);
+  return requireDocument({
+    query: query.get('query'),
+    operationName: query.get('operationName'),
+    variables: readJsonParameter(query, 'variables'),
+    extensions: readJsonParameter(query, 'extensions'),
+  });
+}
+
+/** The parameters of a POST. Throws what `parseJsonBytes` and `requireDocument` throw. */
+export function parametersInBody(body: Buffer): GraphQLParams {
+  return requireDocument(parseJsonBytes(body));
+}
+
 /**
  * The parameters of GraphQL over HTTP §5, integers exact; members beside them are ignored. Their shape is not judged.
- * ApiError `bad_request` without a document, `method_not_allowed`, and what `readJsonBody` refuses.
+ * ApiError `bad_request` without a document.
  */
-export async function readParameters(ctx: KoaContext, bodyLimitBytes: number, path: string): Promise<GraphQLParams> {
-  const sent = await readSent(ctx, bodyLimitBytes, path);
+function requireDocument(sent: unknown): GraphQLParams {
   if (!isJsonObject(sent)) return sent as GraphQLParams; // Yoga refuses it
   const { query, operationName, variables, extensions } = sent as GraphQLParams;
   if (query === undefined || query === null) {
@@ -51,19 +64,7 @@ export function asRunnable(params: GraphQLParams): RequestParameters | undefined
   return { query, operationName, variables };
 }
 
-function readSent(ctx: KoaContext, bodyLimitBytes: number, path: string): unknown {
-  if (ctx.method === 'POST') return readJsonBody(ctx.req, bodyLimitBytes);
-  if (ctx.method !== 'GET') throw otherMethod(path, ['GET', 'POST']);
-  const query = new URLSearchParams(ctx.querystring);
-  return {
-    query: query.get('query'),
-    operationName: query.get('operationName'),
-    variables: readJsonParameter(query, 'variables'),
-    extensions: readJsonParameter(query, 'extensions'),
-  };
-}
-
-/** GET: variables and extensions are JSON texts, https://graphql.github.io/graphql-over-http/draft/#sec-GET */
+/** https://graphql.github.io/graphql-over-http/draft/#sec-GET */
 function readJsonParameter(query: URLSearchParams, name: 'variables' | 'extensions'): unknown {
   const text = query.get(name);
   if (text === null || text === '') return undefined;

@@ -5,6 +5,7 @@ import {
   type DocumentNode,
   FragmentsOnCompositeTypesRule,
   type GraphQLError,
+  type GraphQLSchema,
   Kind,
   KnownDirectivesRule,
   KnownFragmentNamesRule,
@@ -30,7 +31,6 @@ import {
 } from 'graphql';
 import type { Deprecation } from '../deprecations.ts';
 import { noteDeprecations } from '../schema/compile.ts';
-import { schema } from '../schema/schema.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule } from './limits.ts';
 
 /** Why a document cannot run; when it can, what is deprecated and stands in it. */
@@ -88,19 +88,30 @@ const RULES = [
   depthLimitRule,
 ];
 
-/** Validates a document by the rules of the specification and by our limits. It must be what `text` was parsed to, unchanged. */
-export function validateDocument(document: DocumentNode, text: string): Validated {
-  const found = new Set<Deprecation>();
-  const idle = new Set(RULES_OF_SIGNS.flatMap(([sign, rules]) => (sign.test(text) ? [] : rules)));
-  const rules = [...RULES.filter((rule) => !idle.has(rule)), noteDeprecations(found)];
-  const errors = validate(schema, document, rules, { maxErrors: ERRORS_MAX });
-  if (errors.length > 0) return { errors, deprecations: [] };
-  const conflicts = findConflicts(document);
-  return { errors: conflicts, deprecations: conflicts.length > 0 ? [] : [...found] };
+/** What documents are validated against. */
+export interface ValidatorParts {
+  readonly schema: GraphQLSchema;
+  readonly deprecations: readonly Deprecation[];
+}
+
+/** Validates a document, which must be what `text` was parsed to, unchanged. */
+export type Validate = (document: DocumentNode, text: string) => Validated;
+
+/** Validates documents by the rules of the specification and by our limits. */
+export function createValidator({ schema, deprecations }: ValidatorParts): Validate {
+  return (document, text) => {
+    const found = new Set<Deprecation>();
+    const idle = new Set(RULES_OF_SIGNS.flatMap(([sign, rules]) => (sign.test(text) ? [] : rules)));
+    const rules = [...RULES.filter((rule) => !idle.has(rule)), noteDeprecations(deprecations, found)];
+    const errors = validate(schema, document, rules, { maxErrors: ERRORS_MAX });
+    if (errors.length > 0) return { errors, deprecations: [] };
+    const conflicts = findConflicts(schema, document);
+    return { errors: conflicts, deprecations: conflicts.length > 0 ? [] : [...found] };
+  };
 }
 
 /** Fields of one response name that cannot be merged, GraphQL §5.3.2. */
-function findConflicts(document: DocumentNode): readonly GraphQLError[] {
+function findConflicts(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
   if (document.definitions.every(hasNothingToMerge)) return [];
   // This rule compares each field with each other: with hundreds of equal ones it would hold everybody.
   return validate(schema, withoutRepetitions(document), [OverlappingFieldsCanBeMergedRule], { maxErrors: ERRORS_MAX });

@@ -1,6 +1,6 @@
+import type { GraphQLSchema } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import type { Context as KoaContext } from 'koa';
-import { schema } from '../schema/schema.ts';
 import { type ErrorWatch, maskError } from './error-masking.ts';
 import type { Answer } from './planned-execution.ts';
 
@@ -19,7 +19,7 @@ type GatewayPlugin = Plugin<object, ServerContext>;
  * Yoga with every default decided: it says what GraphQL over HTTP makes of parameters, and of answers with errors. It
  * prepares and runs nothing, so it keeps no documents.
  */
-export function createGatewayYoga(path: string, watch: ErrorWatch) {
+export function createGatewayYoga(schema: GraphQLSchema, path: string, watch: ErrorWatch) {
   return createYoga<ServerContext>({
     schema,
     graphqlEndpoint: path,
@@ -32,7 +32,7 @@ export function createGatewayYoga(path: string, watch: ErrorWatch) {
     healthCheckEndpoint: '/never-routed-here',
     graphiql: false,
     landingPage: false,
-    // One operation a request, as JSON, of the size that readJsonBody allows.
+    // One operation a request, as JSON, of the size that readJsonBytes allows.
     batching: false,
     multipart: false,
     maxRequestBodySize: false,

@@ -1,11 +1,12 @@
 import type { Context } from 'koa';
 import { atMostOnce } from '../at-most-once.ts';
 import type { Config } from '../config.ts';
-import { createGraphqlRoutes, GRAPHQL_PATH } from '../graphql/endpoint.ts';
+import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
+import { createGraphqlRoutes } from '../graphql/graphql-routes.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { createPages } from '../pages/pages.ts';
 import { REFERENCE_PATH } from '../pages/site-header.ts';
+import { createPages } from '../pages/site-pages.ts';
 import { createRestApi } from '../rest/rest-api.ts';
 import { createSchema, printedSchema } from '../schema/schema.ts';
 import type { Service } from '../service.ts';

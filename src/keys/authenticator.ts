@@ -2,9 +2,9 @@ import { type Deadline, deadlineIn } from '../deadline.ts';
 import { BELIEVED_MS, KEY_LOOKUP_MS, REFRESHED_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
-import { PRODUCT } from '../product.ts';
 import { createLookupBudget } from '../load/lookup-budget.ts';
 import { createRefusals } from '../load/refusals.ts';
+import { PRODUCT } from '../product.ts';
 import { hashApiKey, isApiKey } from './api-key.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 

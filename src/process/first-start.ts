@@ -48,7 +48,13 @@ async function findNews(gateway: Gateway, config: Config, url: string): Promise<
   if ((await keys.count()) > 0) return undefined;
   // Nobody else can make a key for a database in memory.
   if (!config.embedded && !config.inMemory) {
-    return [...addresses(service, url), '', 'No API key exists yet. Make one:', '', '  npm run keys -- create --name NAME'];
+    return [
+      ...addresses(service, url),
+      '',
+      'No API key exists yet. Make one:',
+      '',
+      '  npm run keys -- create --name NAME',
+    ];
   }
   if (config.sampleData) await addSamples(service, stores);
   const { key } = await keys.create({ name: 'first key', expiresAt: null });

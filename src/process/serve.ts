@@ -10,11 +10,7 @@ import { stopInGoodOrder } from './stop.ts';
 import { shareMetrics } from './worker-metrics.ts';
 
 /** Serves a service in this process until a signal ends it. */
-export async function serve(
-  service: Service,
-  config: Config,
-  log: Logger,
-): Promise<{ gateway: Gateway; url: string }> {
+export async function serve(service: Service, config: Config, log: Logger): Promise<{ gateway: Gateway; url: string }> {
   const shared = cluster.isWorker ? shareMetrics(log) : undefined;
   const gateway = await createGateway({ service, config, log, collectMetrics: shared?.collect });
   shared?.tell(gateway.metrics.registry);

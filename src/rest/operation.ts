@@ -9,7 +9,7 @@ import {
 import type { Deprecation } from '../deprecations.ts';
 import type { Compile, CompiledOperation, CompiledVariable } from '../schema/compile.ts';
 import { type Input, representInput, representParameter } from './input-representation.ts';
-import type { Json, Leaf } from './leaf-representation.ts';
+import { type Json, type Leaf, representLeaf } from './leaf-representation.ts';
 import { type Output, representObject, representPage } from './output-representation.ts';
 
 /** A row of the table: what a GraphQL document, and the schema below it, cannot say of a REST operation. */
@@ -117,6 +117,7 @@ function toParameter({ name, argument, isRequired }: CompiledVariable): Paramete
 }
 
 function representAnswer({ field, selection, variables }: CompiledOperation): Output {
+  if (!selection) return representLeaf(getNamedType(field.type));
   const item = representObject(selection);
   if (!isListType(getNullableType(field.type))) return item;
   const limit = variables.find(({ argument }) => argument.name === 'limit');

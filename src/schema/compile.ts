@@ -5,6 +5,7 @@ import {
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLObjectType,
+  type GraphQLSchema,
   getNamedType,
   getOperationAST,
   isObjectType,
@@ -19,8 +20,7 @@ import {
 } from 'graphql';
 import { type Deprecation, deprecationOf } from '../deprecations.ts';
 import type { Context } from './context.ts';
-import { type FieldPlan, planOperation } from './plan.ts';
-import { schema } from './schema.ts';
+import { createPlanner, type FieldPlan, type PlanOperation } from './plan.ts';
 
 /** A document of ours with one operation and one root field, parsed, validated and planned once. */
 export interface CompiledOperation {
@@ -31,11 +31,11 @@ export interface CompiledOperation {
   readonly field: GraphQLField<unknown, unknown>;
   /** Its variables, in their order. */
   readonly variables: readonly CompiledVariable[];
-  /** What it asks of the object that the root field gives, or of each in its list. */
-  readonly selection: Selection;
+  /** What it asks of the object that the root field gives, or of each in its list; undefined for a leaf. */
+  readonly selection: Selection | undefined;
   /**
-   * Runs it with the arguments of its root field, each given or with its default; gives what the resolver gives, or a
-   * promise of it, in the words of the store. Throws what the resolver throws.
+   * Runs it with the arguments of its root field, each given or with its default; gives the value of that field, or a
+   * promise of it, with all within it that `selection` names. Throws what a resolver throws.
    */
   run(args: Readonly<Record<string, unknown>>, context: Context): unknown;
 }
@@ -47,30 +47,47 @@ export interface CompiledVariable {
   readonly isRequired: boolean;
 }
 
-/** The fields that are asked of an object. */
+/** What is asked of an object. */
 export interface Selection {
   readonly type: GraphQLObjectType;
-  readonly fields: readonly SelectedField[];
+  readonly members: readonly Member[];
 }
 
-/** A field that is asked of an object, by the name that the answer has for it. */
-export interface SelectedField {
+/** A field that is asked of an object. */
+export interface Member {
+  /** The name that the answer has for it. */
   readonly name: string;
-  /** The property of the object in the words of the store. */
-  readonly property: string;
+  /** The property that has its value, in an object that `run` gave. */
+  readonly key: string;
   readonly field: GraphQLField<unknown, unknown>;
+  /** What is asked of the object, or of each in the list, that its value is; undefined for a leaf. */
+  readonly selection?: Selection;
 }
 
 /** Compiles a document of ours. Throws an error that stops the start when it does not fit the schema. */
-export function compile(text: string): CompiledOperation {
+export type Compile = (text: string) => CompiledOperation;
+
+/** What documents are compiled for. */
+export interface CompilerParts {
+  readonly schema: GraphQLSchema;
+  readonly deprecations: readonly Deprecation[];
+}
+
+/** Compiles the documents of a service. */
+export function createCompiler(parts: CompilerParts): Compile {
+  const plan = createPlanner(parts.schema);
+  return (text) => compile(parts, plan, text);
+}
+
+function compile({ schema, deprecations }: CompilerParts, plan: PlanOperation, text: string): CompiledOperation {
   const document = parse(text);
-  const deprecations = new Set<Deprecation>();
-  const [wrong] = validate(schema, document, [...specifiedRules, noteDeprecations(deprecations)]);
+  const found = new Set<Deprecation>();
+  const [wrong] = validate(schema, document, [...specifiedRules, noteDeprecations(deprecations, found)]);
   if (wrong !== undefined) throw wrong;
-  const { node, field, resolve } = planOnlyField(document);
+  const { node, field, resolve } = planOnlyField(plan, document);
   const operation = getOperationAST(document);
   return {
-    deprecations: [...deprecations],
+    deprecations: [...found],
     isMutation: operation?.operation === OperationTypeNode.MUTATION,
     field,
     variables: (operation?.variableDefinitions ?? []).map((definition) => readVariable(definition, node, field)),
@@ -79,7 +96,7 @@ export function compile(text: string): CompiledOperation {
   };
 }
 
-function planOnlyField(document: DocumentNode): FieldPlan {
+function planOnlyField(planOperation: PlanOperation, document: DocumentNode): FieldPlan {
   const [operation] = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
   const plan = operation && planOperation(document, operation);
   const [field, another] = plan?.fields ?? [];
@@ -108,23 +125,26 @@ function readVariable(
 function readSelection(node: FieldNode, { type: fieldType }: GraphQLField<unknown, unknown>): Selection {
   const type = getNamedType(fieldType);
   if (!isObjectType(type)) throw new Error(`A document of the table asks for objects: ${print(node)}`);
-  const fields = (node.selectionSet?.selections ?? []).map((selection) => {
+  const members = (node.selectionSet?.selections ?? []).map((selection) => {
     const field = selection.kind === Kind.FIELD ? type.getFields()[selection.name.value] : undefined;
     // Pothos marks what merely exposes a property, https://pothos-graphql.dev/docs/guide/fields#exposing-fields
     const property: unknown = field?.extensions.pothosExposedField;
     if (selection.kind !== Kind.FIELD || !field || typeof property !== 'string') {
       throw new Error(`A document of the table asks for exposed fields: ${print(selection)}`);
     }
-    return { name: (selection.alias ?? selection.name).value, property, field };
+    return { name: (selection.alias ?? selection.name).value, key: property, field };
   });
-  return { type, fields };
+  return { type, members };
 }
 
 /** Validation rule that refuses nothing: notes the records of the deprecated fields that a document touches. */
-export function noteDeprecations(found: Set<Deprecation>): ValidationRule {
+export function noteDeprecations(deprecations: readonly Deprecation[], found: Set<Deprecation>): ValidationRule {
   return (context) => ({
     Field() {
-      const deprecation = deprecationOf(`${context.getParentType()?.name}.${context.getFieldDef()?.name}`);
+      const deprecation = deprecationOf(
+        deprecations,
+        `${context.getParentType()?.name}.${context.getFieldDef()?.name}`,
+      );
       if (deprecation !== undefined) found.add(deprecation);
     },
   });

@@ -1,13 +1,5 @@
-import {
-  GraphQLEnumType,
-  GraphQLID,
-  GraphQLInt,
-  type GraphQLObjectType,
-  type GraphQLOutputType,
-  GraphQLString,
-  getNullableType,
-  isNonNullType,
-} from 'graphql';
+import { type GraphQLObjectType, getNullableType, isLeafType, isNonNullType } from 'graphql';
+import { leafKind } from './leaf-kind.ts';
 
 /** A leaf of an object: the property it is exposed from, and how its value is written as JSON. */
 export interface LeafPlan {
@@ -34,26 +26,13 @@ export function planLeaf(
   const field = type.getFields()[fieldName];
   // Pothos marks what merely exposes a property, https://pothos-graphql.dev/docs/guide/fields#exposing-fields
   const property: unknown = field?.extensions.pothosExposedField;
-  const writeJson = field && leafWriter(getNullableType(field.type));
-  if (typeof property !== 'string' || !writeJson) return undefined;
-  return { responseName, head, property, isNullable: !isNonNullType(field.type), writeJson };
-}
-
-function leafWriter(type: GraphQLOutputType): LeafPlan['writeJson'] | undefined {
-  if (type === GraphQLID) return (id) => `"${id}"`; // an Int64: digits need no escaping
-  if (type === GraphQLString) return JSON.stringify;
-  if (type === GraphQLInt) return writeInt;
-  if (!(type instanceof GraphQLEnumType)) return undefined;
-  const words = new Map(type.getValues().map(({ name, value }) => [value, `"${name}"`]));
-  return (value) => {
-    const word = words.get(value);
-    if (word === undefined) throw new Error(`A resolver gave a value that ${type.name} does not have.`);
-    return word;
+  const leafType = field && getNullableType(field.type);
+  if (typeof property !== 'string' || !isLeafType(leafType)) return undefined;
+  return {
+    responseName,
+    head,
+    property,
+    isNullable: !isNonNullType(field?.type),
+    writeJson: leafKind(leafType).writeGraphql,
   };
-}
-
-/** https://spec.graphql.org/September2025/#sec-Int.Result-Coercion */
-function writeInt(value: unknown): string {
-  if (typeof value !== 'number' || (value | 0) !== value) throw new Error('A resolver gave a value that is no Int.');
-  return String(value);
 }

@@ -3,6 +3,7 @@ import {
   type FieldNode,
   type GraphQLField,
   type GraphQLObjectType,
+  type GraphQLSchema,
   getNullableType,
   isListType,
   isNonNullType,
@@ -15,7 +16,6 @@ import { collectFields, type Fragments, fragmentsOf } from './field-collection.t
 import { type LeafPlan, planLeaf } from './leaf-plan.ts';
 import { planArguments } from './planned-arguments.ts';
 import { resolveInfo } from './resolve-info.ts';
-import { schema } from './schema.ts';
 
 /*
  * A plan says of an operation what graphql-js finds out while it runs one: which fields, with which arguments, written
@@ -32,6 +32,8 @@ export interface FieldPlan {
   readonly field: GraphQLField<unknown, unknown>;
   readonly isNullable: boolean;
   readonly isList: boolean;
+  /** The type of its objects. */
+  readonly type: GraphQLObjectType | undefined;
   /** What is written of each of its objects, in this order. */
   readonly leaves: readonly LeafPlan[];
   /** How many leaves are asked for, those included that planned execution cannot write. */
@@ -64,14 +66,22 @@ export const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
  * The plan of an operation of a valid document, for the values that the variables of its conditions have. Throws
  * GraphQLError when one of them is no Boolean.
  */
-export function planOperation(
+export type PlanOperation = (
   document: DocumentNode,
   operation: OperationDefinitionNode,
-  variables: VariableValues = NO_VARIABLES,
-): OperationPlan {
+  variables?: VariableValues,
+) => OperationPlan;
+
+/** Plans the operations of a schema. */
+export function createPlanner(schema: GraphQLSchema): PlanOperation {
+  return (document, operation, variables = NO_VARIABLES) =>
+    planOperation({ schema, operation, fragments: fragmentsOf(document), variables });
+}
+
+function planOperation(planner: Planner): OperationPlan {
+  const { schema, operation, variables } = planner;
   const rootType = schema.getRootType(operation.operation);
   if (!rootType) throw new Error(`The schema has no ${operation.operation}.`);
-  const planner: Planner = { operation, fragments: fragmentsOf(document), variables };
   const fields: FieldPlan[] = [];
   let isPlanned = true;
   let head = '{';
@@ -96,6 +106,7 @@ export function planOperation(
 
 /** What all plans of an operation are made from. */
 interface Planner {
+  readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly fragments: Fragments;
   readonly variables: VariableValues;
@@ -125,6 +136,7 @@ function planField(
     field,
     isNullable: !isNonNullType(field.type),
     isList,
+    type: isObjectType(objectType) ? objectType : undefined,
     leaves: content?.leaves ?? [],
     leafCount: content?.leafCount ?? 1,
     objects: content?.objects ?? [],

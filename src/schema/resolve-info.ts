@@ -3,14 +3,15 @@ import type {
   GraphQLField,
   GraphQLObjectType,
   GraphQLResolveInfo,
+  GraphQLSchema,
   OperationDefinitionNode,
   VariableValues,
 } from 'graphql';
 import type { Fragments } from './field-collection.ts';
-import { schema } from './schema.ts';
 
 /** What a plan knows of a field before it runs. */
 interface PlannedField {
+  readonly schema: GraphQLSchema;
   readonly operation: OperationDefinitionNode;
   readonly fragments: Fragments;
   readonly field: GraphQLField<unknown, unknown>;
@@ -20,7 +21,8 @@ interface PlannedField {
 }
 
 /** All that graphql-js tells the resolver of a root field; only the variables differ between requests. */
-export function resolveInfo({ operation, fragments, field, nodes, parentType, responseName }: PlannedField) {
+export function resolveInfo(planned: PlannedField) {
+  const { schema, operation, fragments, field, nodes, parentType, responseName } = planned;
   const constant = {
     fieldName: field.name,
     fieldNodes: nodes,

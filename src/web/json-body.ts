@@ -5,8 +5,8 @@ import { parseJson } from '../int64.ts';
 import { findJsonFault } from './json-fault.ts';
 
 /**
- * The bytes of a JSON body. ApiError `unsupported_media_type` unless it is `application/json`, `payload_too_large` beyond
- * `limitBytes`, `bad_request` when it cannot be read to its end.
+ * The bytes of a JSON body, not looked into. ApiError `unsupported_media_type` unless it is `application/json`,
+ * `payload_too_large` beyond `limitBytes`, `bad_request` when it cannot be read to its end.
  */
 export async function readJsonBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   requireJson(request);
