@@ -62,11 +62,10 @@ function toRoute(operation: Operation, { basePath, stores, publicUrl }: RoutePar
     } catch (thrown) {
       throw explainRefusal(operation, request, thrown);
     }
-    const text = writeAnswer(ctx, data, request, context.reply);
     ctx.status = success.status;
-    if (!hasContent) return;
-    ctx.set('Content-Type', 'application/json; charset=utf-8');
-    ctx.body = text;
+    if (hasContent) ctx.set('Content-Type', 'application/json; charset=utf-8');
+    const text = writeAnswer(ctx, data, request, context.reply);
+    if (hasContent) ctx.body = text;
   };
 
   return {
