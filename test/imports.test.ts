@@ -109,14 +109,16 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
   });
 
   test.each([
-    ['src/rest/adapter.ts', '../graphql/limits.ts'],
-    ['src/graphql/limits.ts', '../rest/adapter.ts'],
-    ['src/rest/adapter.ts', '../pets/pet-store.ts'],
+    ['src/rest/rest-api.ts', '../graphql/limits.ts'],
+    ['src/graphql/limits.ts', '../rest/rest-api.ts'],
+    ['src/rest/rest-api.ts', '../petstore/petstore.ts'],
+    ['src/http/routes.ts', '../petstore/pets/pet.ts'],
+    ['src/petstore/pets/pet.ts', '../../database/connect.ts'],
     ['src/schema/builder.ts', 'koa'],
     ['src/petstore/pets/pet.ts', 'node:sqlite'],
     ['src/load/lookup-budget.ts', '../keys/key-store.ts'],
     ['src/errors.ts', './gateway.ts'],
-    ['src/errors.ts', './pets/pet.ts'],
+    ['src/errors.ts', './petstore/pets/pet.ts'],
     ['src/gateway.ts', './process/server.ts'],
     ['migrations/1_create.ts', '../src/errors.ts'],
     ['src/new-room/thing.ts', '../errors.ts'],

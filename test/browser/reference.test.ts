@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
-import { openApiDocument } from '../../src/rest/openapi.ts';
 import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { openApiDocument } from '../support/petstore-api.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
 const gateway = await startGateway(ENGINES[0] as TestEngine);

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { deadlineIn } from '../../src/deadline.ts';
 import { toApiError } from '../../src/errors.ts';
 import { generateApiKey } from '../../src/keys/api-key.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';

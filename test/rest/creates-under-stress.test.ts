@@ -93,7 +93,7 @@ describe.runIf(hasMysqlServer())('creates on a server of their own', () => {
         for (let turn = 0; !isOver(); turn++) {
           const name = `stress ${number} ${turn}`;
           const key = turn % 2 === 0 ? name.replaceAll(' ', '-') : undefined;
-          const note = (answer: { pet: { id: unknown } }) => acknowledged.set(name, String(answer.pet.id));
+          const note = (answer: { row: { id: unknown } }) => acknowledged.set(name, String(answer.row.id));
           // With a key, a retry is safe: it must end in one animal. Without one, nobody tries again.
           for (let attempt = 0; attempt < (key === undefined ? 1 : 20) && !acknowledged.has(name); attempt++) {
             await add(name, key).then(note, (error) => {

@@ -35,6 +35,7 @@ const service: Service = {
   keeps: 'the books of a library',
   offers: 'List, add and remove books',
   sampleQuery: '{ books { title } }',
+  firstCalls: { rest: '/books', graphql: '{ books { title } }' },
   api: { title: 'Library', version: '1.0.0', description: 'Books.' },
   basePath: '/v9',
   resources: [],
