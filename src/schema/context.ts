@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Once } from '../idempotency/idempotent-creates.ts';
-import type { Int64 } from '../int64.ts';
+import { type Integer64, toInt64 } from '../int64.ts';
 import type { Stores } from '../store/store.ts';
 import type { Kept, New, PageQuery, Table } from '../store/table.ts';
 
@@ -32,8 +32,8 @@ export const IDEMPOTENCY_KEY = {
 export interface RequestStore<T extends Table> {
   /** A page, by ascending id. */
   list(query: PageQuery<T>): Promise<readonly Kept<T>[]>;
-  /** The thing of an id, or null. */
-  get(id: Int64): Promise<Kept<T> | null>;
+  /** The thing of an id, or null; ids as they come in, and as a field of a thing has them. */
+  get(id: Integer64): Promise<Kept<T> | null>;
   /** Adds a thing, once under an Idempotency-Key. ApiError `bad_request` when that key is not allowed. */
   add(added: New<T>): Promise<Kept<T>>;
 }
@@ -65,7 +65,7 @@ export function createContext(
           if (hasMore) reply.unfinished.add(rows);
           return rows;
         },
-        get: (id) => get(id, deadline),
+        get: (id) => get(toInt64(id), deadline),
         async add(added) {
           const { row, replayed } = await add(added, nextOnce(), deadline);
           if (replayed) reply.replayed = true;
