@@ -52,7 +52,7 @@ export function representPage(item: Output, itemName: string, description: strin
   };
 }
 
-/** What the schema of a list is called: `Pets`, `Categories`. */
+/** What the schema of a list is called: `Books`, `Categories`. */
 function pluralOf(itemName: string): string {
   return /[^aeiou]y$/.test(itemName) ? `${itemName.slice(0, -1)}ies` : `${itemName}s`;
 }
