@@ -8,6 +8,8 @@ const common = {
   // The service runs as its users run it: by Node itself, without a transformation.
   server: { deps: { external: [/\/src\//] } },
   setupFiles: ['test/support/graphql-js-watch.ts'],
+  // What asserts nothing holds nothing.
+  expect: { requireAssertions: true },
   testTimeout: 60_000,
   hookTimeout: 90_000,
 };

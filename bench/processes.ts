@@ -111,11 +111,11 @@ export function peakMemoryMiB(pid: number): number {
   return Number(kib) / 1024;
 }
 
-/** Runs one of the gateway's own commands to its end; gives the last line that it printed. */
-export function runCommand(script: string, words: readonly string[], databaseUrl: string): string {
+/** Runs one of the own commands of the gateway in `root` to its end; gives the last line that it printed. */
+export function runCommand(script: string, words: readonly string[], databaseUrl: string, root = ROOT): string {
   const env = { ...process.env, DATABASE_URL: databaseUrl };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, script), ...words], {
-    cwd: ROOT,
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, script), ...words], {
+    cwd: root,
     env,
     encoding: 'utf8',
   });

@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { maskCredentials } from './credentials.ts';
+import { PRODUCT } from './product.ts';
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Where the animals are kept, when nothing says otherwise. */
-export const DEFAULT_DATABASE_URL = 'sqlite:data/petstore.sqlite';
+/** Where things are kept, when nothing says otherwise. */
+export const DEFAULT_DATABASE_URL = `sqlite:data/${PRODUCT}.sqlite`;
 
 /** The longest body an operator may allow, in bytes: a name of it still fits one database packet. */
 export const BODY_LIMIT_MAX = 4 * 1024 * 1024;
@@ -33,7 +34,7 @@ export interface Config {
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly migrateOnStart: boolean;
   readonly graphiql: boolean;
-  /** Whether a newcomer's first start adds the twelve sample animals. */
+  /** Whether a newcomer's first start adds samples. */
   readonly sampleData: boolean;
   /** Server processes. */
   readonly workers: number;

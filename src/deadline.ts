@@ -1,8 +1,7 @@
+import { REQUEST_MS } from './deadlines.ts';
+
 /** The moment by which work must have its answer, in ms of `performance.now()`. */
 export type Deadline = number;
-
-/** How long a request may take from its last byte to its answer, in ms. */
-export const REQUEST_MS = 5000;
 
 /** The deadline `ms` from now; by default a request's. */
 export function deadlineIn(ms: number = REQUEST_MS): Deadline {

@@ -36,7 +36,7 @@ export interface ApiErrorDetails {
 
 /**
  * A refusal that a client may see. `message` is public; `cause` goes to the log only.
- * Everything thrown that is no ApiError is a fault of ours and is shown as `internal_error`.
+ * Everything thrown that is neither an ApiError nor a DatabaseFault is a fault of ours and is shown as `internal_error`.
  */
 export class ApiError extends Error {
   readonly code: ErrorCode;
@@ -62,13 +62,42 @@ export class ApiError extends Error {
   }
 }
 
-/** Anything thrown, as the ApiError that a client may see; a fault of ours gets a fixed message. */
+/** What an error of the database means to those above it, in the database's words; a driver's own words are nobody else's business. */
+const DATABASE_FAULTS = {
+  /** It cannot be reached, answers too late, or cannot do this now. */
+  unavailable: 'The database cannot be reached, or cannot do this now.',
+  /** The same: its servers answer, and none of them takes writes. */
+  noWriter: 'No server of the database takes writes.',
+  /** A statement is larger than it takes, and nothing of it was done. */
+  tooLarge: 'The database takes no value of this length.',
+} as const;
+
+/** What a DatabaseFault can mean. */
+export type DatabaseMeaning = keyof typeof DATABASE_FAULTS;
+
+/** What the database throws instead of an error that it knows the meaning of; `cause` is the driver's or the pool's own. */
+export class DatabaseFault extends Error {
+  readonly meaning: DatabaseMeaning;
+
+  constructor(meaning: DatabaseMeaning, cause?: unknown) {
+    super(DATABASE_FAULTS[meaning], cause === undefined ? undefined : { cause });
+    this.name = 'DatabaseFault';
+    this.meaning = meaning;
+  }
+}
+
+/** Anything thrown, as the ApiError that a client may see, with the driver's error as the cause; a fault of ours gets a fixed message. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (thrown instanceof DatabaseFault) return refusalOf(thrown);
   return new ApiError('internal_error', 'An internal error occurred.', { cause: thrown });
 }
 
-/** The database cannot be reached or answers too late; clients may try again after a second. */
+function refusalOf({ meaning, message, cause }: DatabaseFault): ApiError {
+  return meaning === 'tooLarge' ? new ApiError('payload_too_large', message, { cause }) : serviceUnavailable(cause);
+}
+
+/** Something that the service needs cannot be reached or answers too late; clients may try again after a second. */
 export function serviceUnavailable(cause: unknown): ApiError {
   return new ApiError('service_unavailable', 'The service is temporarily unavailable; try again shortly.', {
     cause,

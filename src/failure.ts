@@ -1,6 +1,6 @@
 import { type Config, ConfigError } from './config.ts';
 import { maskCredentials } from './credentials.ts';
-import { ApiError } from './errors.ts';
+import { DatabaseFault } from './errors.ts';
 
 /** A command called with wrong words: one line on standard error, exit code 2. */
 export class UsageError extends Error {
@@ -20,7 +20,7 @@ const PORT_MAX = 65_535;
 /** Explains anything thrown during a start or a command; never shows a password. */
 export function explainFailure(thrown: unknown, config?: Pick<Config, 'databaseUrl' | 'host' | 'port'>): Failure {
   if (thrown instanceof ConfigError || thrown instanceof UsageError) return { line: oneLine(thrown), exitCode: 2 };
-  const cause = thrown instanceof ApiError && thrown.cause !== undefined ? thrown.cause : thrown;
+  const cause = thrown instanceof DatabaseFault && thrown.cause !== undefined ? thrown.cause : thrown;
   const reason = oneLine(cause);
   if (cause !== thrown && config) {
     return { line: `The database ${maskCredentials(config.databaseUrl)} does not answer: ${reason}`, exitCode: 1 };

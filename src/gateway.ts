@@ -1,27 +1,36 @@
-import type Koa from 'koa';
 import type { Config } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
-import { isWithoutWriter } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { deadlineIn } from './deadline.ts';
-import { ApiError } from './errors.ts';
-import { type AppParts, createApp } from './http/app.ts';
+import { PROBE_MS } from './deadlines.ts';
+import { ApiError, DatabaseFault } from './errors.ts';
+import { type App, createApp } from './http/app.ts';
+import { createRecords } from './idempotency/idempotency-records.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
 import { createDeprecatedUseStore } from './keys/deprecated-use.ts';
 import { createKeyStore, type KeyStore } from './keys/key-store.ts';
 import { createUsage } from './keys/usage.ts';
 import type { Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { createPetStore, type PetStore } from './pets/pet-store.ts';
+import type { Service } from './service.ts';
+import { createStores, type Stores } from './store/store.ts';
+
+/** What a gateway is made of. */
+export interface GatewayParts {
+  readonly service: Service;
+  readonly config: Config;
+  readonly log: Logger;
+  /** Gives the metrics page of several processes; by default it is this one's. */
+  readonly collectMetrics?: (() => Promise<string>) | undefined;
+}
 
 /** The rooms, wired; it listens nowhere. */
 export interface Gateway {
-  readonly app: Koa;
+  readonly service: Service;
+  readonly app: App;
   readonly database: Database;
   readonly keys: KeyStore;
-  readonly pets: PetStore;
-  /** The store of each resource, by its name. */
-  readonly stores: AppParts['stores'];
+  readonly stores: Stores;
   readonly metrics: Metrics;
   /** From now on `/readyz` says 503, and every answer ends its connection. */
   drain(): void;
@@ -33,23 +42,19 @@ export interface Gateway {
 const SWEEP_MS = 600_000;
 
 /**
- * The gateway that a configuration describes, on a database that has answered and, with MIGRATE_ON_START, has
- * been migrated. `collectMetrics` gives the page of several processes; by default it is this one's. Throws
- * ConfigError, or ApiError `service_unavailable` when the database is away.
+ * The gateway of a service, on a database that has answered and, with MIGRATE_ON_START, has been migrated. Throws
+ * ConfigError, or DatabaseFault `unavailable` when the database is away.
  */
-export async function createGateway(
-  config: Config,
-  log: Logger,
-  collectMetrics?: () => Promise<string>,
-): Promise<Gateway> {
+export async function createGateway({ service, config, log, collectMetrics }: GatewayParts): Promise<Gateway> {
   const database = await openDatabase(config);
-  const pets = createPetStore(database);
-  const stores = { pets };
+  const stores = createStores(database);
   const keys = createKeyStore(database);
   const usage = createUsage(keys, createDeprecatedUseStore(database), log);
   const metrics = createMetrics(database.poolState);
+  const records = createRecords(database);
   let draining = false;
   const app = createApp({
+    service,
     config,
     log,
     metrics,
@@ -61,13 +66,13 @@ export async function createGateway(
     collectMetrics: collectMetrics ?? (() => metrics.registry.metrics()),
   });
   const sweep = () =>
-    pets.sweep().catch((error) => log.warn({ err: error }, 'old idempotency records could not be removed'));
+    records.sweep().catch((error) => log.warn({ err: error }, 'old idempotency records could not be removed'));
   const sweeper = setInterval(sweep, SWEEP_MS).unref();
   return {
+    service,
     app,
     database,
     keys,
-    pets,
     stores,
     metrics,
     drain() {
@@ -93,9 +98,6 @@ async function openDatabase(config: Config): Promise<Database> {
   }
 }
 
-/** How long a probe waits for an answer of the database, in ms: who asks is to hear the truth while it is one. */
-const PROBE_MS = 1500;
-
 /**
  * Ready: the database answers, and no migration is pending; the second is asked until it is so once, unless the start has
  * seen to it. A server that is the only one and takes no writes still answers reads: that is told, and is no reason to send
@@ -109,7 +111,8 @@ function readinessCheck(database: Database, hasMigrated: boolean): () => Promise
       await database.ping(deadlineIn(PROBE_MS));
       schemaIsCurrent ||= (await migrationStatus(database, deadlineIn(PROBE_MS))).pending.length === 0;
     } catch (error) {
-      const why = isWithoutWriter(error) ? 'No server of the database takes writes.' : 'The database does not answer.';
+      const isWithoutWriter = error instanceof DatabaseFault && error.meaning === 'noWriter';
+      const why = isWithoutWriter ? 'No server of the database takes writes.' : 'The database does not answer.';
       throw unavailable(why, error);
     }
     if (!schemaIsCurrent) throw unavailable('Migrations are pending: npm run migrate.', undefined);

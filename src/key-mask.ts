@@ -1,5 +1,7 @@
+import { PRODUCT } from './product.ts';
+
 /** How an API key begins. */
-export const KEY_PREFIX = 'petstore_';
+export const KEY_PREFIX = `${PRODUCT}_`;
 
 const KEY = new RegExp(`${KEY_PREFIX}\\w+`, 'g');
 

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../package.json' with { type: 'json' };
+import { PRODUCT } from './product.ts';
 
 /** Which API a request came to; everything that is neither is `other`. */
 export type Face = 'rest' | 'graphql' | 'other';
@@ -52,7 +53,7 @@ export function createMetrics(poolState: () => PoolState): Metrics {
     },
   });
   new Gauge({
-    name: 'petstore_build_info',
+    name: `${PRODUCT}_build_info`,
     help: 'Always 1.',
     labelNames: ['version', 'node'],
     aggregator: 'first', // over several workers

@@ -36,10 +36,16 @@ export interface Service {
   readonly things: string;
   /** Where the things are: `the animals of a pet store`. */
   readonly keeps: string;
+  /** What one can do with the things: `List and add animals`. */
+  readonly offers: string;
+  /** A short GraphQL query on one line, without quotes, for the overview. */
+  readonly sampleQuery: string;
   /** The title, version and description of its OpenAPI document. */
   readonly api: { readonly title: string; readonly version: string; readonly description: string };
   /** The version segment that every REST path begins with. */
   readonly basePath: string;
+  /** What a newcomer is told to try: a path below the base path, and a GraphQL query without a double quote. */
+  readonly firstCalls: { readonly rest: string; readonly graphql: string };
   readonly resources: readonly Resource[];
   /** All of what is deprecated. */
   readonly deprecations: readonly Deprecation[];

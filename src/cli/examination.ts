@@ -5,6 +5,8 @@ import { schemaProblems } from '../database/schema-check.ts';
 import { explainFailure } from '../failure.ts';
 import { LIMITS } from '../graphql/limits.ts';
 import { createKeyStore } from '../keys/key-store.ts';
+import { PETS } from '../petstore/pets/pet.ts';
+import { PETSTORE } from '../petstore/petstore.ts';
 import { LIST_LIMIT } from '../schema/page-arguments.ts';
 import { openToLook, probeWrite } from './existing-database.ts';
 
@@ -53,7 +55,7 @@ async function collectFacts(
   facts.schema = faults.length === 0 ? 'as the migrations make it' : 'not as the migrations make it';
   problems.push(...faults);
   facts['takes writes'] = 'no';
-  await probeWrite(database, config).then(
+  await probeWrite(database, config, PETS).then(
     () => {
       facts['takes writes'] = 'yes';
     },
@@ -68,7 +70,7 @@ async function collectFacts(
 /** The largest request of each kind. */
 export function readLimits(config: Config): Readonly<Record<string, string>> {
   return {
-    list: `${LIST_LIMIT.least} to ${LIST_LIMIT.most} animals, by default ${LIST_LIMIT.fallback}`,
+    list: `${LIST_LIMIT.least} to ${LIST_LIMIT.most} ${PETSTORE.things}, by default ${LIST_LIMIT.fallback}`,
     body: `${config.bodyLimitBytes} bytes`,
     ...Object.fromEntries(Object.entries(LIMITS).map(([name, { most }]) => [`GraphQL ${name}`, String(most)])),
   };

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UsageError } from '../failure.ts';
-import { createPetStore } from '../pets/pet-store.ts';
-import { samplePet } from '../pets/sample-pets.ts';
+import { PETS } from '../petstore/pets/pet.ts';
+import { samplePet } from '../petstore/pets/sample-pets.ts';
+import { createStores } from '../store/store.ts';
 import { runCommand, withDatabase } from './command.ts';
 import { createProgress } from './progress.ts';
 
@@ -25,13 +26,13 @@ await runCommand({
       interrupted = true;
     });
     await withDatabase(config, async (database) => {
-      const pets = createPetStore(database);
+      const pets = createStores(database)(PETS);
       const progress = createProgress(total, 'animals');
       let done = 0;
       while (done < total && !interrupted) {
         const size = Math.min(BATCH, total - done);
         const first = done;
-        await pets.addPets(Array.from({ length: size }, (_, index) => samplePet(first + index)));
+        await pets.addAll(Array.from({ length: size }, (_, index) => samplePet(first + index)));
         done += size;
         progress.report(done);
         await nextTurn(); // SQLite answers at once: without a pause, no signal would ever be heard

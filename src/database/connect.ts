@@ -1,14 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import knexFactory, { type Knex } from 'knex';
 import type { Config } from '../config.ts';
-import { type Deadline, deadlineIn, REQUEST_MS, remainingMs } from '../deadline.ts';
-import { serviceUnavailable } from '../errors.ts';
+import { type Deadline, deadlineIn, remainingMs } from '../deadline.ts';
+import { ANSWER_MS, REQUEST_MS, UNHURRIED_MS } from '../deadlines.ts';
+import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import { withoutFaults } from './faults.ts';
-import { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } from './mysql.ts';
+import { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } from './mysql/mysql.ts';
 import { poolError } from './pool-error.ts';
 import type { Binding } from './prepared.ts';
-import { createSqliteClient } from './sqlite.ts';
+import { createSqliteClient } from './sqlite/sqlite.ts';
 
 /** What DATABASE_URL leads to: a server of the MySQL protocol, or the embedded store. */
 export type Engine = 'mysql' | 'sqlite';
@@ -28,7 +29,7 @@ export interface Database {
   /** How many connections it may have at once. */
   readonly connectionsMax: number;
   /**
-   * Runs `work`. A database that is away or too slow is `service_unavailable`. What lost a deadlock runs again if it is
+   * Runs `work`. A database that is away or too slow is a DatabaseFault `unavailable`. What lost a deadlock runs again if it is
    * `repeatable`: if doing it twice does no harm, and it is one statement or one transaction.
    */
   run<T>(work: (knex: Knex) => PromiseLike<T>, options?: WorkOptions): Promise<T>;
@@ -36,7 +37,7 @@ export interface Database {
   query<Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline): Promise<Row[]>;
   /** The ids, in the order of the rows, that one prepared INSERT gives; `into` is `table (column, ...)`. */
   insert(into: string, rows: readonly (readonly Binding[])[], deadline?: Deadline): Promise<Int64[]>;
-  /** The server's version text; `service_unavailable` when the database does not answer. */
+  /** The server's version text; DatabaseFault `unavailable` when the database does not answer. */
   ping(deadline?: Deadline): Promise<string>;
   /** How long the way to the database and back takes, in ms; Infinity while not known. */
   wayMs(): number;
@@ -51,11 +52,6 @@ export interface Database {
 }
 
 const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
-
-/** What is left of a deadline to write the answer, in ms. */
-const ANSWER_MS = 500;
-/** How long work may take that nobody waits for in a request, in ms: an hour. */
-const UNHURRIED_MS = 3_600_000;
 
 type DatabaseConfig = Pick<Config, 'databaseUrl' | 'databasePoolMax'>;
 
@@ -133,10 +129,11 @@ function createDatabase(
   };
 }
 
-/** What is done, or `service_unavailable` at the deadline: a write that waits for another process ends after that, or is done. */
+/** What is done, or DatabaseFault `unavailable` at the deadline: a write that waits for another process ends after that, or is done. */
 function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const late = () => reject(serviceUnavailable(poolError('POOL_TIMEOUT', 'the database did not answer in time')));
+  const late = () =>
+    reject(new DatabaseFault('unavailable', poolError('POOL_TIMEOUT', 'the database did not answer in time')));
   const timer = setTimeout(late, remainingMs(deadline));
   done.then(resolve, reject).finally(() => clearTimeout(timer));
   return promise;

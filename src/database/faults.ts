@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Deadline, remainingMs } from '../deadline.ts';
-import { ApiError, serviceUnavailable } from '../errors.ts';
+import { ATTEMPT_MS } from '../deadlines.ts';
+import { DatabaseFault } from '../errors.ts';
 import { type Meaning, NUMBERS, SQLITE_CODES, SQLITE_EXTENDED_CODES } from './fault-numbers.ts';
 
 /** Attempts in all for a statement or transaction that the database rolled back in favour of another. */
 const ATTEMPTS = 4;
 const JITTER_MS = 25;
-/** No new attempt with less than this left, in ms: it would only be given up again. */
-const ATTEMPT_MS = 2500;
 
 /** What drivers and the pool put on their errors, all of it optional. */
 interface DriverError {
@@ -20,8 +19,8 @@ interface DriverError {
 }
 
 /**
- * Runs `work`; turns "not reachable, not now" into `service_unavailable`. Work that the database rolled back in favour
- * of another runs again if it is `repeatable`: if it would do no harm even though the work had been done.
+ * Runs `work`; an error whose meaning somebody above must know becomes a DatabaseFault. Work that the database rolled back
+ * in favour of another runs again if it is `repeatable`: if it would do no harm even though the work had been done.
  */
 export async function withoutFaults<T>(work: () => PromiseLike<T>, deadline: Deadline, repeatable = false): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -30,23 +29,18 @@ export async function withoutFaults<T>(work: () => PromiseLike<T>, deadline: Dea
     } catch (error) {
       const again =
         repeatable && attempt < ATTEMPTS && means(error, 'rolledBack') && remainingMs(deadline) > ATTEMPT_MS;
-      if (!again) throw toApiFault(error);
+      if (!again) throw toFault(error);
       await delay(Math.random() * JITTER_MS * attempt);
     }
   }
 }
 
 /** What the error means to who asked; itself where it is a fault of ours. */
-function toApiFault(error: unknown): unknown {
-  if (error instanceof ApiError) return error;
-  if (means(error, 'tooLarge')) return tooLarge(error);
-  return isUnavailable(error) ? serviceUnavailable(error) : error;
-}
-
-/** The refusal of a statement that is larger than the server takes. */
-export function tooLarge(cause?: unknown): ApiError {
-  const options = cause === undefined ? {} : { cause };
-  return new ApiError('payload_too_large', 'The database takes no value of this length.', options);
+function toFault(error: unknown): unknown {
+  if (error instanceof DatabaseFault) return error;
+  if (means(error, 'tooLarge')) return new DatabaseFault('tooLarge', error);
+  if (driverError(error).code === 'POOL_NO_WRITER') return new DatabaseFault('noWriter', error);
+  return isUnavailable(error) ? new DatabaseFault('unavailable', error) : error;
 }
 
 /** Whether a row with the same key stands in the way. */
@@ -61,11 +55,11 @@ export function isLockWait(error: unknown): boolean {
 
 /**
  * Whether a statement was refused, and nothing of it was done. The server's own words come with an SQLSTATE, SQLite's with
- * a result code; what is known to mean "not now" or to leave the outcome open has become `service_unavailable` before, and
+ * a result code; what is known to mean "not now" or to leave the outcome open has become a DatabaseFault before, and
  * number 1105 tells nothing.
  */
 export function isRefused(error: unknown): boolean {
-  if (error instanceof ApiError) return error.code === 'payload_too_large';
+  if (error instanceof DatabaseFault) return error.meaning === 'tooLarge';
   return (
     error instanceof Error && errorNumber(error) !== ER_UNKNOWN_ERROR && ('sqlState' in error || 'errcode' in error)
   );
@@ -76,13 +70,8 @@ export function isHostLost(error: unknown): boolean {
   return means(error, 'readOnly') || means(error, 'notReady');
 }
 
-/** Whether servers answered, and none of them takes writes. */
-export function isWithoutWriter(error: unknown): boolean {
-  return driverError(error).code === 'POOL_NO_WRITER';
-}
-
-/** Whether the error has that meaning; an ApiError is judged by its cause. */
-export function means(error: unknown, meaning: Meaning): boolean {
+/** Whether the error has that meaning; a DatabaseFault is judged by its cause. */
+function means(error: unknown, meaning: Meaning): boolean {
   const { errno = 0, errcode = 0, message = '' } = driverError(error);
   // Vitess has one number for all, and gRPC's words in the text, https://vitess.io/docs/reference/errors/query-serving/
   if (errno === ER_UNKNOWN_ERROR) return meaning === 'notNow' && VITESS_NOT_NOW.test(message);
@@ -99,7 +88,7 @@ export function errorNumber(error: unknown): number {
 }
 
 function driverError(error: unknown): DriverError {
-  const thrown = error instanceof ApiError ? error.cause : error;
+  const thrown = error instanceof DatabaseFault ? error.cause : error;
   return (typeof thrown === 'object' && thrown !== null ? thrown : {}) as DriverError; // only read, and every field may be missing
 }
 

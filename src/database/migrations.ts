@@ -2,14 +2,14 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { deadlineIn } from '../deadline.ts';
-import { ApiError, serviceUnavailable } from '../errors.ts';
+import { MIGRATION_LOCK_MS } from '../deadlines.ts';
+import { DatabaseFault } from '../errors.ts';
+import { PRODUCT } from '../product.ts';
 import type { Database } from './connect.ts';
-import { isBusy } from './sqlite-connection.ts';
+import { isBusy } from './sqlite/sqlite-connection.ts';
 
 // Named locks are the server's, not the database's; their names have 64 characters at most.
-const LOCK_NAME = "LEFT(CONCAT('petstore_', SHA2(DATABASE(), 256)), 64)";
-/** How long another process's migration is waited for, on every engine. */
-const LOCK_WAIT_S = 300;
+const LOCK_NAME = `LEFT(CONCAT('${PRODUCT}_', SHA2(DATABASE(), 256)), 64)`;
 
 const MIGRATIONS: Knex.MigratorConfig = {
   directory: join(import.meta.dirname, '../../migrations'),
@@ -40,7 +40,7 @@ export function migrateDown(database: Database): Promise<string[]> {
   });
 }
 
-/** Which migrations are done; changes nothing. `service_unavailable` at the deadline, by default a request's. */
+/** Which migrations are done; changes nothing. DatabaseFault `unavailable` at the deadline, by default a request's. */
 export function migrationStatus(database: Database, deadline = deadlineIn()): Promise<MigrationStatus> {
   const look = async (knex: Knex): Promise<MigrationStatus> => {
     // Knex's own list would create its tables: a look at an empty database leaves it empty.
@@ -73,12 +73,12 @@ async function underLock<T>(database: Database, work: (knex: Knex) => Promise<T>
 
 /** SQLite: one IMMEDIATE transaction around all of it is the lock, and undoes half a migration. */
 async function underFileLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
-  for (const deadline = performance.now() + LOCK_WAIT_S * 1000; ; ) {
+  for (const deadline = performance.now() + MIGRATION_LOCK_MS; ; ) {
     try {
       return await database.run((knex) => knex.transaction(work));
     } catch (error) {
       // The connection itself waits only as long as a request may: here it waits again.
-      if (!isBusy(error instanceof ApiError && error.cause) || performance.now() > deadline) throw error;
+      if (!isBusy(error instanceof DatabaseFault && error.cause) || performance.now() > deadline) throw error;
     }
   }
 }
@@ -87,8 +87,9 @@ async function underNamedLock<T>(knex: Knex, work: (knex: Knex) => Promise<T>): 
   const connection: unknown = await knex.client.acquireConnection();
   const ask = (sql: string, bindings: Knex.RawBinding[]) => knex.raw(sql, bindings).connection(connection);
   try {
-    const [[answer]] = await ask(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [LOCK_WAIT_S]);
-    if (Number(answer.taken) !== 1) throw serviceUnavailable(new Error('another process is still migrating'));
+    const [[answer]] = await ask(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [MIGRATION_LOCK_MS / 1000]);
+    if (Number(answer.taken) !== 1)
+      throw new DatabaseFault('unavailable', new Error('another process is still migrating'));
     await knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
     return await work(knex);
   } finally {

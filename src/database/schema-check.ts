@@ -7,7 +7,7 @@ type Schema = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
  * What this database's schema lacks of what all migrations make, one line each; empty when it is whole. What it has
- * beyond that is nobody's fault: a newer version may have added it. `service_unavailable` when the database is away.
+ * beyond that is nobody's fault: a newer version may have added it. DatabaseFault `unavailable` when the database is away.
  */
 export async function schemaProblems(database: Database): Promise<string[]> {
   const expected = await expectedSchema();

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib';
-import type { Context, Middleware } from 'koa';
+import type { Context } from 'koa';
 import type { Page } from '../pages/page.ts';
-import { otherMethod } from '../web/allowed-methods.ts';
-import { acceptedEncoding, type Encoding, prefersHtml } from '../web/negotiation.ts';
+import { acceptedEncoding, type Encoding } from '../web/negotiation.ts';
+import type { OpenRoute } from '../web/route.ts';
 
 // Higher ones take several times as long for little less.
 const BROTLI_QUALITY = 6;
@@ -15,27 +15,23 @@ const decompressBrotli = promisify<Uint8Array, Buffer>(brotliDecompress);
 const compressGzip = promisify<Uint8Array, object, Buffer>(gzip);
 
 /**
- * Serves pages and their assets to GET and HEAD. Each is made in an encoding when a GET first asks for it, off the event
- * loop, and kept: all readers share the same bytes, and three encodings of the pages named here are all that is kept.
- * Other paths go on, and so does who asks for something else than the HTML of a path: GraphiQL and GraphQL share one.
+ * The routes of pages and their assets. Each is made in an encoding when a GET first asks for it, off the event loop, and
+ * kept: all readers share the same bytes, and three encodings of the pages named here are all that is kept.
  */
-export function servePages(pages: readonly Page[]): Middleware {
-  const served = new Map(pages.map((page) => [page.path, { page, content: createContent(page) }]));
-  return (ctx, next) => {
-    const found = served.get(ctx.path);
-    if (!found) return next();
-    const isShared = found.page.sharesPath === true;
-    if (isShared) ctx.vary('Accept');
-    const isRead = ctx.method === 'GET' || ctx.method === 'HEAD';
-    if (isShared && !(isRead && prefersHtml(ctx))) return next();
-    if (!isRead) throw otherMethod(ctx.path, ['GET', 'HEAD']);
-    return answer(ctx, found.page, found.content);
-  };
+export function pageRoutes(pages: readonly Page[]): OpenRoute[] {
+  return pages.map((page) => {
+    const content = createContent(page);
+    return {
+      path: page.path,
+      operation: 'page',
+      sharesPath: page.sharesPath === true,
+      handle: (ctx) => answer(ctx, page, content),
+    };
+  });
 }
 
 async function answer(ctx: Context, page: Page, content: Content): Promise<void> {
   const encoding = acceptedEncoding(ctx);
-  ctx.state.operation = 'page';
   ctx.vary('Accept-Encoding');
   ctx.status = 200; // ctx.fresh compares only answers that succeed
   const tag = await content.tag();

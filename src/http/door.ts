@@ -1,9 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { toApiError } from '../errors.ts';
+import { oneAtATime } from '../load/pipeline.ts';
 import { harmless, type Logger } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
-import { oneAtATime } from './pipeline.ts';
 import { refuse } from './refusal.ts';
 import { requestIdOf } from './request-id.ts';
 

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import { ApiError } from '../errors.ts';
+import type { OpenRoute } from '../web/route.ts';
 
 /** What the probes ask. */
 export interface ProbeParts {
@@ -10,20 +11,21 @@ export interface ProbeParts {
   readonly collectMetrics: () => Promise<string>;
 }
 
-/** The paths that need no key, for those who run the service; each is answered for GET and HEAD. */
-export function createProbes({ checkReady, isDraining, collectMetrics }: ProbeParts) {
-  return {
-    '/livez': (ctx: Context) => {
+/** What those ask who run the service. */
+export function createProbes({ checkReady, isDraining, collectMetrics }: ProbeParts): OpenRoute[] {
+  const handlers: Readonly<Record<string, (ctx: Context) => unknown>> = {
+    '/livez': (ctx) => {
       ctx.body = { status: 'ok' };
     },
-    '/readyz': async (ctx: Context) => {
+    '/readyz': async (ctx) => {
       if (isDraining()) throw new ApiError('service_unavailable', 'The gateway is shutting down.');
       ctx.body = { status: 'ok', ...(await checkReady()) };
     },
-    '/metrics': async (ctx: Context) => {
+    '/metrics': async (ctx) => {
       // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
       ctx.set('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
       ctx.body = await collectMetrics();
     },
   };
+  return Object.entries(handlers).map(([path, handle]) => ({ path, operation: path.slice(1), handle }));
 }

@@ -1,20 +1,16 @@
-import type Router from '@koa/router';
-import type { Middleware } from 'koa';
+import type { Context } from 'koa';
 import { ApiError, QUOTED_MAX } from '../errors.ts';
-import { maskKeys } from '../key-mask.ts';
-import { REFERENCE_PATH } from '../pages/site-header.ts';
-import { refuseOtherMethods } from '../web/allowed-methods.ts';
+import { KEY_PREFIX, maskKeys } from '../key-mask.ts';
 
-/** ApiError `method_not_allowed` for a path of the routes, else `not_found` with the known path that may be meant. */
-export function refuseUnknown(routes: Router, paths: readonly string[]): Middleware {
+/** Gives what throws ApiError `not_found`, with the one of `paths` that may be meant, and where the reference is. */
+export function createUnknownPath(paths: readonly string[], referencePath: string): (ctx: Context) => never {
   return (ctx) => {
-    refuseOtherMethods(routes, ctx);
-    const path = maskKeys(ctx.path).replaceAll('petstore_***', '***');
+    const path = maskKeys(ctx.path).replaceAll(`${KEY_PREFIX}***`, '***');
     const method = ctx.method === 'HEAD' ? 'GET' : ctx.method; // RFC 9110 §9.3.2: the same answer, to its length
     const quoted = path.length > QUOTED_MAX ? `${path.slice(0, QUOTED_MAX - 1)}…` : path;
     const meant = nearest(path, paths);
     const suggestion = meant === undefined ? '' : ` Did you mean ${meant}?`;
-    throw new ApiError('not_found', `${method} ${quoted} does not exist.${suggestion} Reference: ${REFERENCE_PATH}`);
+    throw new ApiError('not_found', `${method} ${quoted} does not exist.${suggestion} Reference: ${referencePath}`);
   };
 }
 

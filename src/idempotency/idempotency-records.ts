@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
+import { type Ask, shareReads, travelRules } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
-import { type Ask, shareReads, travelRules } from '../database/together.ts';
 import type { Int64, Integer64 } from '../int64.ts';
 
 /** How long a retry gets the first answer again, in ms. */

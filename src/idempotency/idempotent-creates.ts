@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
+import { sendTogether, travelRules } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
 import { isDuplicate, isLockWait, isRefused } from '../database/faults.ts';
-import { sendTogether, travelRules } from '../database/together.ts';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';

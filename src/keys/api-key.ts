@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { KEY_PREFIX } from '../key-mask.ts';
 
 /*
- * petstore_RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRCCCCCC: a prefix that a leak scanner finds, 32 random base-62
+ * PRODUCT_RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRCCCCCC: a prefix that a leak scanner finds, 32 random base-62
  * characters (190 bits) and the CRC-32 of all that in six, so that a mistyped or made-up key is told from
  * a real one without the database. The form is GitHub's:
  * https://github.blog/engineering/behind-githubs-new-authentication-token-formats/

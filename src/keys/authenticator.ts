@@ -1,17 +1,13 @@
 import { type Deadline, deadlineIn } from '../deadline.ts';
+import { BELIEVED_MS, KEY_LOOKUP_MS, REFRESHED_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
+import { createLookupBudget } from '../load/lookup-budget.ts';
+import { createRefusals } from '../load/refusals.ts';
+import { PRODUCT } from '../product.ts';
 import { hashApiKey, isApiKey } from './api-key.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
-import { createLookupBudget } from './lookup-budget.ts';
-import { createRefusals } from './refusals.ts';
 
-/** A key found in the database is believed this long, in ms: a revoked one stops within five seconds. */
-const BELIEVED_MS = 4000;
-/** From this age on, in ms, a key in use is looked up again beside the request, which need not wait. */
-const REFRESHED_MS = 2000;
-/** How long a request waits for the look-up of its key, in ms: there must be time left for its work. */
-const LOOKUP_MS = 2500;
 const CACHE_SIZE = 10_000;
 
 /** A key that was valid when the database was asked. */
@@ -48,7 +44,10 @@ export function createAuthenticator(
   // By the header as it should come, oldest first: its form, checksum and hash are worked out once for many requests.
   const cache = new Map<string, Found>();
   const underWay = new Map<string, Promise<Found | undefined>>();
-  const budget = createLookupBudget(keys, now);
+  const budget = createLookupBudget(
+    { hashesCreatedSince: keys.hashesCreatedSince, isValid: ({ revokedAt }: ApiKey) => revokedAt === null },
+    now,
+  );
   const refusals = createRefusals(now);
 
   const remember = (header: string, found: Found | undefined) => {
@@ -66,7 +65,7 @@ export function createAuthenticator(
     const key = await budget.spend(
       hash,
       (deadline: Deadline) => keys.findByHash(hash, deadline),
-      deadlineIn(LOOKUP_MS),
+      deadlineIn(KEY_LOOKUP_MS),
     );
     const found = key && toFound(key, askedAt, now());
     remember(header, found);
@@ -122,7 +121,7 @@ function refused(key: ApiKey, foundAt: number, refusal: string): Found {
   return { key, foundAt, validUntil: Number.NEGATIVE_INFINITY, freshUntil: foundAt + BELIEVED_MS, refusal };
 }
 
-const CHALLENGE = 'Bearer realm="petstore"';
+const CHALLENGE = `Bearer realm="${PRODUCT}"`;
 const FORM = 'send the header "Authorization: Bearer <API_KEY>".';
 
 function readBearerToken(authorization: string): string {

@@ -19,7 +19,7 @@ export interface DeprecatedUseSum {
   readonly lastSeenAt: Date;
 }
 
-/** The counts in the database. Every function is `service_unavailable` when the database is away. */
+/** The counts in the database. Every function is DatabaseFault `unavailable` when the database is away. */
 export interface DeprecatedUseStore {
   /** Adds some hundred counts to what other processes have counted. */
   add(uses: readonly DeprecatedUse[]): Promise<void>;

@@ -44,7 +44,7 @@ export interface Rotation {
 /** When a key was used last, by its id, in ms since 1970. */
 export type LastUses = ReadonlyMap<string, number>;
 
-/** The API keys in the database. Every function is `service_unavailable` when the database is away. */
+/** The API keys in the database. Every function is DatabaseFault `unavailable` when the database is away. */
 export interface KeyStore {
   create(newKey: NewKey): Promise<CreatedKey>;
   /**

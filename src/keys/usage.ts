@@ -1,15 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { LAST_COUNTS_MS, USAGE_FLUSH_MS } from '../deadlines.ts';
 import type { Logger } from '../log.ts';
 import { type DeprecatedUse, type DeprecatedUseStore, dayNumber } from './deprecated-use.ts';
 import type { KeyStore } from './key-store.ts';
 
-const FLUSH_MS = 60_000;
 /** Rows of one statement. */
 const BATCH = 200;
 /** What is kept while the database is away: keys used, and counts of deprecated use; what is new beyond that is lost. */
 const KEPT_MAX = 100_000;
-/** How long closing may take: the database is about to be closed, whether it answers or not. */
-const CLOSE_MS = 3000;
 
 /** Counts in memory who uses what; the database hears of it once a minute, never in a request's way. */
 export interface Usage {
@@ -52,7 +50,7 @@ export function createUsage(
     return flushing;
   };
 
-  const timer = setInterval(flush, FLUSH_MS);
+  const timer = setInterval(flush, USAGE_FLUSH_MS);
   timer.unref();
   return {
     noteUse(apiKeyId) {
@@ -67,7 +65,7 @@ export function createUsage(
     async close() {
       clearInterval(timer);
       const written = (flushing ?? Promise.resolve()).then(flush);
-      await Promise.race([written, delay(CLOSE_MS, undefined, { ref: false })]);
+      await Promise.race([written, delay(LAST_COUNTS_MS, undefined, { ref: false })]);
     },
   };
 }

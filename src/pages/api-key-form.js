@@ -1,6 +1,5 @@
 // Runs in the browser: the one API key of this tab. It lives in the tab's session storage, and in no address.
 
-const STORED_AS = 'petstore-key';
 const CHECK_MS = 10_000;
 const MESSAGES = {
   needed: 'Every call needs an API key.',
@@ -11,6 +10,9 @@ const MESSAGES = {
 };
 
 const form = /** @type {HTMLFormElement} */ (document.querySelector('#key-form'));
+const { prefix = '', probe = '' } = form.dataset;
+const KEY = new RegExp(`\\b${prefix}\\w+`);
+const STORED_AS = `${prefix}key`;
 const input = /** @type {HTMLInputElement} */ (form.querySelector('input'));
 /** @type {((key: string) => void)[]} */
 const listeners = [];
@@ -19,7 +21,7 @@ let checks = 0;
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  useKey(input.value);
+  void useKey(input.value); // shows what comes of it
 });
 form.addEventListener('click', ({ target }) => {
   const action = target instanceof HTMLElement ? target.dataset.action : undefined;
@@ -38,6 +40,9 @@ if (!takeKeyFromAddress()) {
   if (key) show('accepted');
 }
 
+/** How every key begins. */
+export const keyPrefix = prefix;
+
 /** The key that calls are made with; empty where there is none. */
 export function currentKey() {
   return key;
@@ -48,9 +53,14 @@ export function isKeyComing() {
   return form.dataset.state === 'checking';
 }
 
+/** The key that stands somewhere in a text. @param {string} text */
+export function keyIn(text) {
+  return KEY.exec(text)?.[0];
+}
+
 /** @param {string} full */
 export function maskedKey(full) {
-  return `${full.slice(0, 'petstore_'.length + 4)}…`;
+  return `${full.slice(0, prefix.length + 4)}…`;
 }
 
 /**
@@ -78,7 +88,7 @@ export function noteAnswer(used, status) {
  * @param {string} text
  */
 export async function useKey(text) {
-  const given = /petstore_\w+/.exec(text)?.[0] ?? text.trim().replace(/^(?:Authorization:\s*)?Bearer\s+/i, '');
+  const given = keyIn(text) ?? text.trim().replace(/^(?:Authorization:\s*)?Bearer\s+/i, '');
   if (!given) return show('needed');
   if (!/^[\x21-\x7e]+$/.test(given)) return noteAnswer(given, 401); // no header can carry it
   show('checking');
@@ -86,7 +96,7 @@ export async function useKey(text) {
   const check = checks;
   const isOvertaken = () => check !== checks;
   try {
-    const { status } = await fetch('v1/pets?limit=1', {
+    const { status } = await fetch(probe, {
       headers: { Authorization: `Bearer ${given}` },
       credentials: 'omit',
       signal: AbortSignal.timeout(CHECK_MS),
@@ -106,7 +116,7 @@ function takeKeyFromAddress() {
   const given = new URLSearchParams(location.hash.slice(1)).get('key');
   if (given === null) return false;
   history.replaceState(null, '', location.pathname + location.search);
-  useKey(given);
+  void useKey(given);
   return true;
 }
 

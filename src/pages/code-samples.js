@@ -2,7 +2,19 @@
 
 /** @typedef {{ in: string, name: string, value: string }} Value what stands in the field of a parameter */
 /** @typedef {{ method: string, url: string, headers: string[][], body?: string }} ApiRequest without the key */
-/** @typedef {{ name: string, declaration: string }} ResultType the answer, in TypeScript */
+/** @typedef {{ name: string, declaration: string }} ResultType the JSON of the answer, in TypeScript */
+
+/**
+ * The environment variable that samples read the key from.
+ * @param {string} keyPrefix how keys begin
+ */
+export function keyVariable(keyPrefix) {
+  return `${keyPrefix.toUpperCase()}KEY`;
+}
+
+// What fetch and curl send when nobody names a method; with a body, curl sends the other.
+const USUAL_METHOD = 'GET';
+const USUAL_METHOD_WITH_BODY = 'POST';
 
 /**
  * The request that the values of an operation's fields make. Empty ones are not sent; the rest goes as it was typed.
@@ -24,54 +36,69 @@ export function requestOf(method, base, path, values, body) {
 }
 
 /**
- * The request as code, by language: the key is a variable, and integers keep all digits.
- * @param {ApiRequest} request @param {ResultType} result @returns {Record<string, string>}
+ * The request as code, by language: the key is in an environment variable, and integers keep all digits.
+ * @param {ApiRequest} request @param {string} variable
+ * @param {ResultType} [result] without one, the answer has no content
+ * @returns {Record<string, string>}
  */
-export function codeSamples({ method, url, headers, body }, { name, declaration }) {
-  const text = body === undefined ? undefined : formatJson(body, '');
-  const javascript = (/** @type {string} */ type, /** @type {string} */ reviver) => `${type}\
-const response = await fetch(${quote(url)}, {${method === 'GET' ? '' : `\n  method: '${method}',`}
+export function codeSamples(request, variable, result) {
+  const text = request.body === undefined ? undefined : formatJson(request.body, '');
+  const sent = text === undefined ? request : { ...request, body: text };
+  const call = javascriptCall(sent, variable);
+  const { name, declaration } = result ?? {};
+  const exact = `const exact = (key, value, { source }) => (/^-?\\d+$/.test(source) ? BigInt(source) : value);`;
+  const typedExact = `const exact = (_key: string, value: unknown, context?: { source: string }): unknown =>
+  context && /^-?\\d+$/.test(context.source) ? BigInt(context.source) : value;`;
+  return {
+    curl: curlSample(sent, variable),
+    JavaScript: result ? `${call}${javascriptAnswer(exact, 'answer')}` : call,
+    TypeScript: result ? `${declaration}\n\n${call}${javascriptAnswer(typedExact, `answer: ${name}`)}` : call,
+    Python: `${pythonCall(sent, variable)}${result ? '\nprint(response.json())  # integers keep all their digits' : ''}`,
+  };
+}
+
+/** @param {ApiRequest} request @param {string} variable */
+function javascriptCall({ method, url, headers, body }, variable) {
+  return `const response = await fetch(${quote(url)}, {${method === USUAL_METHOD ? '' : `\n  method: '${method}',`}
   headers: {
-    Authorization: \`Bearer \${process.env.PETSTORE_KEY}\`,${headers.map(([header = '', value = '']) => `\n    '${header}': ${quote(value)},`).join('')}
-  },${text === undefined ? '' : `\n  body: ${quote(text)},`}
+    Authorization: \`Bearer \${process.env.${variable}}\`,${headers.map(([header = '', value = '']) => `\n    '${header}': ${quote(value)},`).join('')}
+  },${body === undefined ? '' : `\n  body: ${quote(body)},`}
 });
-if (!response.ok) throw new Error(await response.text());
+if (!response.ok) throw new Error(await response.text());`;
+}
+
+/** @param {string} reviver @param {string} answer its name, with its type where there are types */
+function javascriptAnswer(reviver, answer) {
+  return `
 // Ids have 64 bits: a number would round them, a BigInt does not.
 ${reviver}
-`;
-  return {
-    curl: curlSample({ method, url, headers, ...(text !== undefined && { body: text }) }),
-    JavaScript: `${javascript(
-      '',
-      `const exact = (key, value, { source }) => (/^-?\\d+$/.test(source) ? BigInt(source) : value);`,
-    )}const answer = JSON.parse(await response.text(), exact);\nconsole.log(answer);`,
-    TypeScript: `${javascript(
-      `${declaration}\n\n`,
-      `const exact = (_key: string, value: unknown, context?: { source: string }): unknown =>
-  context && /^-?\\d+$/.test(context.source) ? BigInt(context.source) : value;`,
-    )}const answer: ${name} = JSON.parse(await response.text(), exact);\nconsole.log(answer);`,
-    Python: `import os
+const ${answer} = JSON.parse(await response.text(), exact);
+console.log(answer);`;
+}
+
+/** @param {ApiRequest} request @param {string} variable */
+function pythonCall({ method, url, headers, body }, variable) {
+  return `import os
 import requests
 
 response = requests.request(
     '${method}',
     ${quote(url)},
     headers={
-        'Authorization': f"Bearer {os.environ['PETSTORE_KEY']}",${headers.map(([header = '', value = '']) => `\n        '${header}': ${quote(value)},`).join('')}
-    },${text === undefined ? '' : `\n    data=${quote(text)}.encode(),`}
+        'Authorization': f"Bearer {os.environ['${variable}']}",${headers.map(([header = '', value = '']) => `\n        '${header}': ${quote(value)},`).join('')}
+    },${body === undefined ? '' : `\n    data=${quote(body)}.encode(),`}
     timeout=10,
 )
-response.raise_for_status()
-print(response.json())  # integers keep all their digits`,
-  };
+response.raise_for_status()`;
 }
 
-/** The request for a shell. @param {ApiRequest} request */
-export function curlSample({ method, url, headers, body }) {
+/** The request for a shell. @param {ApiRequest} request @param {string} variable */
+export function curlSample({ method, url, headers, body }, variable) {
   const shell = (/** @type {string} */ value) => `'${value.replaceAll("'", `'\\''`)}'`;
+  const usual = body === undefined ? USUAL_METHOD : USUAL_METHOD_WITH_BODY;
   return [
-    `curl ${method === (body === undefined ? 'GET' : 'POST') ? '' : `-X ${method} `}${shell(url)}`,
-    `-H "Authorization: Bearer $PETSTORE_KEY"`,
+    `curl ${method === usual ? '' : `-X ${method} `}${shell(url)}`,
+    `-H "Authorization: Bearer $${variable}"`,
     ...headers.map(([header, value]) => `-H ${shell(`${header}: ${value}`)}`),
     ...(body === undefined ? [] : [`--data-raw ${shell(body)}`]),
   ].join(' \\\n  ');

@@ -1,7 +1,7 @@
 // Runs in the browser: the calls that GraphiQL makes, and the bar below it, which tells of the last one.
 
-import { currentKey, noteAnswer } from './api-key-form.js';
-import { curlSample, formatJson } from './code-samples.js';
+import { currentKey, keyIn, keyPrefix, noteAnswer } from './api-key-form.js';
+import { curlSample, formatJson, keyVariable } from './code-samples.js';
 
 /** @typedef {{ query: string, operationName?: string, variables?: unknown }} Params */
 /** @typedef {{ uri: { path: string }, getValue(): string, setValue(text: string): void }} Model */
@@ -59,7 +59,8 @@ function readHeaders(text) {
 
 /** @param {string | null | undefined} authorization */
 export function tokenIn(authorization) {
-  return /\bpetstore_\w+/.exec(authorization ?? '')?.[0] ?? /Bearer\s+([^"\s<]+)/i.exec(authorization ?? '')?.[1] ?? '';
+  const text = authorization ?? '';
+  return keyIn(text) ?? /Bearer\s+([^"\s<]+)/i.exec(text)?.[1] ?? '';
 }
 
 /**
@@ -123,12 +124,13 @@ function asCurl() {
   const variables = editorText('variables.json').trim();
   const query = JSON.stringify(editorText('operation.graphql'));
   const headers = Object.entries(readHeaders(editorText('request-headers.json')));
-  return curlSample({
+  const request = {
     method: 'POST',
     url: new URL(location.pathname, location.href).href,
     headers: [['Content-Type', 'application/json'], ...headers.filter(([name]) => !/^authorization$/i.test(name))],
     body: formatJson(`{"query":${query}${variables && `,"variables":${variables}`}}`, ''),
-  });
+  };
+  return curlSample(request, keyVariable(keyPrefix));
 }
 
 function asLink() {

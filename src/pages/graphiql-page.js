@@ -1,6 +1,6 @@
 // Runs in the browser: fetches the bundle once the page has been painted, and joins GraphiQL to the key of this tab.
 
-import { currentKey, isKeyComing, onKeyChange } from './api-key-form.js';
+import { currentKey, isKeyComing, keyPrefix, onKeyChange } from './api-key-form.js';
 import { editorText, fetcher, headersWith, PLACEHOLDER, setEditorText, tokenIn } from './graphiql-calls.js';
 
 /** @typedef {{ id: string, query: string | null, variables: string | null, headers: string | null }} Tab */
@@ -32,6 +32,7 @@ document.addEventListener(
 new MutationObserver(() => {
   for (const title of root.querySelectorAll('svg > title')) title.remove();
 }).observe(root, { childList: true, subtree: true });
+const WHOLE_KEY = new RegExp(`${keyPrefix}[0-9A-Za-z]{38}`, 'g');
 const SIGNS = ['pointermove', 'pointerdown', 'touchstart', 'wheel', 'keydown', 'focusin', 'hashchange'];
 const UNTOUCHED_MS = 6000;
 // Five megabytes of script: at once where there is a key to work with, else at the first sign of somebody.
@@ -137,7 +138,7 @@ function keylessStorage() {
     removeItem: (/** @type {string} */ name) => localStorage.removeItem(name),
     setItem(/** @type {string} */ name, /** @type {string} */ value) {
       const masked = value.replaceAll(/(Bearer\s+)[^"\\\s<]+/gi, `$1${PLACEHOLDER}`);
-      localStorage.setItem(name, masked.replaceAll(/petstore_[0-9A-Za-z]{38}/g, PLACEHOLDER)); // also where no header was meant
+      localStorage.setItem(name, masked.replaceAll(WHOLE_KEY, PLACEHOLDER)); // also where no header was meant
     },
   };
 }

@@ -1,16 +1,18 @@
 import { type ForkOptions, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { Tab } from '../service.ts';
 import type { BundlePiece, CompressedBundle } from './graphiql-bundle.ts';
-import { TABS } from './graphiql-tabs.ts';
 import { escapeHtml, htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
-import { HEADER_STYLE, siteHeader } from './site-header.ts';
+import { siteHeader } from './site-header.ts';
+import type { Site } from './site-parts.ts';
 
 /**
- * GraphiQL at `path`, for browsers: a small page and, beside it, the pieces of the bundle that
+ * GraphiQL for browsers, at the path of GraphQL: a small page and, beside it, the pieces of the bundle that
  * @graphql-yoga/render-graphiql would write into one large page. Nothing is read before somebody opens it.
  */
-export function createGraphiql(path: string): readonly Page[] {
+export function createGraphiql(site: Site): readonly Page[] {
+  const { service, graphqlPath } = site;
   const readPiece = createBundleReader();
   const version = bundleVersion();
   const piece = (name: BundlePiece): Page => ({
@@ -35,15 +37,18 @@ export function createGraphiql(path: string): readonly Page[] {
   };
   const addresses = (pages: Readonly<Record<string, Page>>) =>
     Object.fromEntries(Object.entries(pages).map(([name, page]) => [name, page.path.slice(1)]));
+  const known = service.resources.flatMap(({ tabs = [] }) => tabs);
+  const tabs = known.length > 0 ? known : [{ query: service.sampleQuery }];
   const parts = {
-    title: 'GraphiQL · Petstore Gateway',
-    description: 'Write and run GraphQL operations on the animals of a pet store.',
-    styles: [HEADER_STYLE, style, narrow],
+    title: `GraphiQL · ${service.name}`,
+    description: `Write and run GraphQL operations on ${service.keeps}.`,
+    icon: site.assets.icon,
+    styles: [site.assets.style, site.assets.header, style, narrow],
     modules,
-    body: body(path, { tabs: TABS, workers: addresses(workers), ...addresses(bundle) }),
+    body: body(site, { tabs, workers: addresses(workers), ...addresses(bundle) }),
   };
-  const page = htmlPage(path, parts, PERMISSIONS);
-  return [{ ...page, sharesPath: true }, HEADER_STYLE, ...assets, ...Object.values(bundle), ...Object.values(workers)];
+  const page = htmlPage(graphqlPath, parts, PERMISSIONS);
+  return [{ ...page, sharesPath: true }, ...assets, ...Object.values(bundle), ...Object.values(workers)];
 }
 
 // Monaco writes style elements and style attributes, without a way to give them a nonce; scripts are external only.
@@ -57,10 +62,10 @@ const PERMISSIONS = {
 };
 
 /** Where GraphiQL will be, its first tab is there to be read. */
-function body(path: string, settings: unknown): string {
-  return `${siteHeader(path, true)}
+function body(site: Site, settings: { readonly tabs: readonly Tab[]; readonly [name: string]: unknown }): string {
+  return `${siteHeader(site, site.graphqlPath)}
 <main id="graphiql"><h1>GraphiQL</h1>
-<pre>${escapeHtml(TABS[0]?.query ?? '')}</pre>
+<pre>${escapeHtml(settings.tabs[0]?.query ?? '')}</pre>
 <p class="loading">Loading the editor …</p>
 <noscript><p>GraphiQL needs JavaScript. <a href="./">The overview</a> does not.</p></noscript></main>
 <footer class="call-bar"><p role="status">No call yet.</p>

@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that the reference reads; openapi.ts makes it, and its tests hold it to OpenAPI 3.1. */
+/** The parts of an OpenAPI 3.1 document that the pages read. */
 export interface OpenApi {
   readonly info: { readonly title: string; readonly description: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -14,6 +14,7 @@ export interface Operation {
   readonly 'x-deprecated-sunset'?: string;
   readonly 'x-stability'?: string;
   readonly parameters?: readonly (Parameter | Reference)[];
+  /** Whoever has none takes no body. */
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
@@ -32,6 +33,7 @@ export interface Parameter {
 export interface Response {
   readonly description: string;
   readonly headers?: Readonly<Record<string, unknown>>;
+  /** An answer that has none has no body. */
   readonly content?: Content;
 }
 
@@ -53,9 +55,51 @@ interface Reference {
   readonly $ref: string;
 }
 
-type Content = Readonly<Record<string, { readonly schema: Schema | Reference; readonly example?: unknown }>>;
+type Content = Readonly<Record<string, JsonContent>>;
 
-/** What a reference such as `#/components/schemas/Pet` stands for, with what stands beside it; else the part itself. */
+/** JSON, as a body or an answer has it. */
+export interface JsonContent {
+  readonly schema: Schema | Reference;
+  readonly example?: unknown;
+}
+
+/** An operation of a document, and where it is. */
+export interface PlacedOperation {
+  /** In capitals. */
+  readonly method: string;
+  /** Below the version segment, with parameters in braces. */
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+/** All operations, in the order of the document. */
+export function operationsOf(document: OpenApi): readonly PlacedOperation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+}
+
+/** The parameters of an operation. */
+export function parametersOf(document: OpenApi, { parameters = [] }: Operation): readonly Parameter[] {
+  return parameters.map((part) => resolve<Parameter>(document, part));
+}
+
+/** The JSON of a body or of an answer; undefined where it has no content. */
+export function jsonOf(part: { readonly content?: Content } | undefined): JsonContent | undefined {
+  return part?.content?.['application/json'];
+}
+
+/** The answers of an operation by their statuses, in ascending order: the first one is that of a call that succeeds. */
+export function answersOf(document: OpenApi, { responses }: Operation): readonly [status: string, Response][] {
+  return Object.entries(responses).map(([status, part]) => [status, resolve<Response>(document, part)]);
+}
+
+/** The JSON that a call gets when it succeeds; undefined where that answer has no content. */
+export function resultOf(document: OpenApi, operation: Operation): JsonContent | undefined {
+  return jsonOf(answersOf(document, operation)[0]?.[1]);
+}
+
+/** What a reference such as `#/components/schemas/Book` stands for, with what stands beside it; else the part itself. */
 export function resolve<Part extends object>(document: OpenApi, part: Part | Reference): Part {
   if (!('$ref' in part)) return part;
   const { $ref, ...own } = part as Reference;
@@ -69,7 +113,7 @@ export function nameOf(part: object): string | undefined {
   return '$ref' in part ? String(part.$ref).split('/').at(-1) : undefined;
 }
 
-/** The name of the objects that an answer consists of: `Pet` for a Pet, and for a list of them. */
+/** The name of the objects that an answer consists of: `Book` for a Book, and for a list of them. */
 export function itemName(document: OpenApi, part: Schema | Reference): string {
   const { items } = resolve<Schema>(document, part);
   return (items ? nameOf(items) : nameOf(part)) ?? 'object';

@@ -43,16 +43,14 @@ export function ownAssets(base: string, ...names: readonly string[]): readonly P
   return names.map((name, index) => versionedAsset(name, version, async () => contents[index] ?? ''));
 }
 
-/** What every page of ours uses: colours, type and header; the paw in the browser's tab; what pages for reading use. */
-export const [SITE_STYLE, SITE_ICON, PROSE_STYLE] = ownAssets(import.meta.url, 'site.css', 'icon.svg', 'prose.css') as [
-  Page,
-  Page,
-  Page,
-];
-
 /** `text` as HTML that shows it, in content and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** `text` as the beginning of a sentence. */
+export function capitalised(text: string): string {
+  return text.replace(/^./u, (first) => first.toUpperCase());
 }
 
 /** What a page consists of. */
@@ -61,6 +59,8 @@ export interface PageParts {
   readonly title: string;
   /** Plain text, for search engines and previews. */
   readonly description: string;
+  /** Shown in the browser's tab. */
+  readonly icon: Page;
   readonly styles: readonly Page[];
   /** Scripts of ours, and those of packages after them: they run in this order, when the document has been read. */
   readonly modules?: readonly Page[];
@@ -70,7 +70,15 @@ export interface PageParts {
 }
 
 /** A whole HTML document; it refers to assets relatively, so that it works below a prefix that a proxy strips. */
-export function htmlDocument({ title, description, styles, modules = [], scripts = [], body }: PageParts): string {
+export function htmlDocument({
+  title,
+  description,
+  icon,
+  styles,
+  modules = [],
+  scripts = [],
+  body,
+}: PageParts): string {
   const reference = ({ path }: Page) => path.slice(1);
   return `<!doctype html>
 <html lang="en">
@@ -80,8 +88,8 @@ export function htmlDocument({ title, description, styles, modules = [], scripts
 <meta name="color-scheme" content="light dark">
 <meta name="description" content="${escapeHtml(description)}">
 <title>${escapeHtml(title)}</title>
-<link rel="icon" type="image/svg+xml" href="${reference(SITE_ICON)}">
-${[SITE_STYLE, ...styles].map((style) => `<link rel="stylesheet" href="${reference(style)}">`).join('\n')}
+<link rel="icon" type="image/svg+xml" href="${reference(icon)}">
+${styles.map((style) => `<link rel="stylesheet" href="${reference(style)}">`).join('\n')}
 ${modules.map((module) => `<script src="${reference(module)}" type="module"></script>`).join('\n')}
 ${scripts.map((script) => `<script src="${reference(script)}" defer></script>`).join('\n')}
 </head>

@@ -1,50 +1,55 @@
 import { longDay } from '../deprecations.ts';
-import { BASE_PATH } from '../rest/operations.ts';
-import { codeSamples, formatJson, requestOf } from './code-samples.js';
+import { KEY_PREFIX } from '../key-mask.ts';
+import { codeSamples, formatJson, keyVariable, requestOf } from './code-samples.js';
 import * as openapi from './openapi-reader.ts';
-import { escapeHtml } from './page.ts';
+import { capitalised, escapeHtml } from './page.ts';
+import type { Site } from './site-parts.ts';
 
 /** An operation of the document as a section of the reference: prose and fields, samples and the live answer. */
 export function operationSection(
-  document: openapi.OpenApi,
-  baseUrl: string,
-  path: string,
-  method: string,
-  operation: openapi.Operation,
+  { document, service, baseUrl }: Site,
+  { method, path: shortPath, operation }: openapi.PlacedOperation,
 ): string {
-  const { operationId: id, summary, requestBody, responses } = operation;
-  const parameters = (operation.parameters ?? []).map((part) => openapi.resolve<openapi.Parameter>(document, part));
-  const body = requestBody?.content['application/json'];
+  const { operationId: id, summary } = operation;
+  const path = service.basePath + shortPath;
+  const parameters = openapi.parametersOf(document, operation);
+  const body = openapi.jsonOf(operation.requestBody);
   const bodyText = body && formatJson(JSON.stringify(body.example ?? {}), '  ');
-  const success = Object.values(responses)[0];
-  const result = success && openapi.resolve<openapi.Response>(document, success).content?.['application/json']?.schema;
-  const type = {
-    name: result ? openapi.typescriptType(document, result) : 'unknown',
-    declaration: result ? openapi.typescriptInterface(document, result) : '',
-  };
+  const type = resultType(document, operation);
   const values = parameters.map((parameter) => ({ ...parameter, value: firstValue(document, parameter) }));
-  const request = requestOf(method, baseUrl, BASE_PATH + path, values, bodyText);
+  const request = requestOf(method, baseUrl, path, values, bodyText);
   const [text = '', notice] = operation.description.split(/\s*Deprecated: /);
   return `<section id="${id}" aria-labelledby="${id}-title">
-<form class="columns operation" autocomplete="off" novalidate data-method="${method}" data-path="${BASE_PATH}${path}" data-type="${escapeHtml(JSON.stringify(type))}">
+<form class="columns operation" autocomplete="off" novalidate data-method="${method}" data-path="${path}"${type ? ` data-type="${escapeHtml(JSON.stringify(type))}"` : ''}>
 <div>
 <h2 id="${id}-title"><a href="#${id}">${escapeHtml(summary)}</a>${badges(operation)}</h2>
-<p class="route"><b>${method}</b> <code>${BASE_PATH}${escapeHtml(path)}</code></p>
-${operation.deprecated ? `<p class="notice"><strong>Deprecated.</strong> ${inline((notice ?? '').replace(/^./, (first) => first.toUpperCase()))}</p>` : ''}
+<p class="route"><b>${method}</b> <code>${escapeHtml(path)}</code></p>
+${operation.deprecated ? `<p class="notice"><strong>Deprecated.</strong> ${inline(capitalised(notice ?? ''))}</p>` : ''}
 <p>${inline(text)}</p>
 ${parameters.length === 0 ? '' : `<h3>Parameters</h3>${values.map((parameter) => field(document, id, parameter)).join('')}`}
 ${body && bodyText ? `<h3>Body</h3>${attributes(document, body.schema)}<label class="body-label" for="${id}-body">Body, sent as typed</label><textarea id="${id}-body" name="body" rows="${bodyText.split('\n').length + 1}" spellcheck="false">${escapeHtml(bodyText)}</textarea>` : ''}
 <h3>Answers</h3>
-${Object.entries(responses)
-  .map(([status, part]) => answer(status, openapi.resolve<openapi.Response>(document, part)))
+${openapi
+  .answersOf(document, operation)
+  .map(([status, response], index) => answer(status, response, index === 0 ? '  ' : ''))
   .join('')}
 </div>
-<div class="side">${samples(id, codeSamples(request, type))}
+<div class="side">${samples(id, codeSamples(request, keyVariable(KEY_PREFIX), type))}
 <button type="submit">Send</button>
 <div class="live" hidden><h3 tabindex="-1">Answer</h3><pre class="sent"></pre><p class="outcome" role="status"></p><pre class="received" tabindex="0" role="region" aria-label="Headers and body of the answer"></pre><button type="button" class="next" hidden>Next page</button></div>
 </div>
 </form>
 </section>`;
+}
+
+/** The type of the JSON that a call gets; undefined where its answer has no content. */
+function resultType(document: openapi.OpenApi, operation: openapi.Operation) {
+  const result = openapi.resultOf(document, operation);
+  if (!result) return undefined;
+  return {
+    name: openapi.typescriptType(document, result.schema),
+    declaration: openapi.typescriptInterface(document, result.schema),
+  };
 }
 
 /** Plain text with `code` in it, as HTML. */
@@ -90,14 +95,13 @@ function attributes(document: openapi.OpenApi, part: Parameters<typeof openapi.r
   return `<p>${inline(description)}</p><dl>${rows.join('')}</dl>`;
 }
 
-function answer(status: string, response: openapi.Response): string {
-  const content = response.content?.['application/json'];
-  const example =
-    content?.example === undefined ? '' : formatJson(JSON.stringify(content.example), Number(status) < 400 ? '  ' : '');
+function answer(status: string, response: openapi.Response, indent: string): string {
+  const content = openapi.jsonOf(response);
+  const example = content?.example === undefined ? '' : formatJson(JSON.stringify(content.example), indent);
   const names = Object.keys(response.headers ?? {});
   const headers =
     names.length === 0 ? '' : `<p class="kind">Headers: ${names.map((name) => `<code>${name}</code>`).join(' ')}</p>`;
-  return `<div class="answer"><h4><code>${status}</code> ${inline(response.description)}</h4>${headers}<pre>${escapeHtml(example)}</pre></div>`;
+  return `<div class="answer"><h4><code>${status}</code> ${inline(response.description)}</h4>${headers}${content ? `<pre>${escapeHtml(example)}</pre>` : ''}</div>`;
 }
 
 function samples(id: string, byLanguage: Readonly<Record<string, string>>): string {

@@ -1,9 +1,9 @@
 // Runs in the browser: the samples follow the fields, and "Send" makes the call that they show.
 
-import { currentKey, maskedKey, noteAnswer } from './api-key-form.js';
-import { codeSamples, formatJson, requestOf } from './code-samples.js';
+import { currentKey, keyPrefix, maskedKey, noteAnswer } from './api-key-form.js';
+import { codeSamples, formatJson, keyVariable, requestOf } from './code-samples.js';
 
-const LANGUAGE = 'petstore-language';
+const LANGUAGE = `${keyPrefix}language`;
 const ANSWER_MS = 15_000;
 const base = new URL('.', document.baseURI).href.replace(/\/$/, '');
 /** @type {WeakMap<HTMLFormElement, AbortController>} */
@@ -18,7 +18,7 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
   form.addEventListener('input', () => showSamples(form));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    send(form);
+    void send(form); // shows what comes of it
   });
   part(form, '.copy').addEventListener('click', () => navigator.clipboard?.writeText(chosenSample(form)));
   part(form, '.next').addEventListener('click', ({ currentTarget }) => {
@@ -29,7 +29,7 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
       if (field.dataset.in === 'query') field.value = searchParams.get(field.name) ?? '';
     }
     showSamples(form);
-    send(form);
+    void send(form); // shows what comes of it
   });
 }
 document.addEventListener('change', ({ target }) => {
@@ -56,7 +56,8 @@ function readRequest(form) {
 
 /** @param {HTMLFormElement} form */
 function showSamples(form) {
-  const samples = codeSamples(readRequest(form), JSON.parse(form.dataset.type ?? ''));
+  const { type } = form.dataset; // absent where the answer has no content
+  const samples = codeSamples(readRequest(form), keyVariable(keyPrefix), type && JSON.parse(type));
   for (const [language, code] of Object.entries(samples)) part(form, `[data-language=${language}]`).textContent = code;
 }
 
@@ -106,7 +107,7 @@ async function send(form) {
     const text = await response.text();
     show('.outcome', `${response.status} ${response.statusText} · ${Math.round(performance.now() - started)} ms`);
     const received = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-    show('.received', `${received.join('\n')}\n\n${formatJson(text, '  ')}`);
+    show('.received', [...received, ...(text === '' ? [] : ['', formatJson(text, '  ')])].join('\n'));
     const [, next] = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(response.headers.get('Link') ?? '') ?? [];
     part(form, '.next').hidden = next === undefined;
     part(form, '.next').dataset.address = next;

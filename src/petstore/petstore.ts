@@ -7,6 +7,8 @@ export const PETSTORE = defineService({
   thing: 'animal',
   things: 'animals',
   keeps: 'the animals of a pet store',
+  offers: 'List, add and fetch animals',
+  sampleQuery: '{ pets(limit: 3) { id name status } }',
   api: {
     title: 'Petstore API',
     version: '1.0.0',
@@ -14,5 +16,9 @@ export const PETSTORE = defineService({
       'List, add and fetch the animals of a pet store. Every operation requires an API key as a bearer token. Ids are 64-bit integers: read them with a parser that keeps all digits.',
   },
   basePath: '/v1',
+  firstCalls: {
+    rest: '/pets?status=available&limit=3',
+    graphql: '{ pets(status: AVAILABLE, limit: 3) { id name categoryId status } }',
+  },
   resources: [PET_RESOURCE],
 });

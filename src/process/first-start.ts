@@ -2,10 +2,18 @@ import { styleText } from 'node:util';
 import type { Config } from '../config.ts';
 import { migrationStatus } from '../database/migrations.ts';
 import type { Gateway } from '../gateway.ts';
-import { NEWCOMERS_PETS, samplePet } from '../pets/sample-pets.ts';
+import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
+import { REFERENCE_PATH } from '../pages/site-header.ts';
+import type { Service } from '../service.ts';
+import type { Stores } from '../store/store.ts';
+
+/** How many samples of each resource a newcomer finds. */
+const SAMPLES = 12;
 
 /** What `npm start -- --help` prints. */
-export const START_HELP = `Serves the REST API at /v1 and the GraphQL API at /graphql until Ctrl+C.
+export const startHelp = ({
+  basePath,
+}: Service) => `Serves the REST API at ${basePath} and the GraphQL API at ${GRAPHQL_PATH} until Ctrl+C.
 
   npm start
 
@@ -20,32 +28,44 @@ npm run doctor shows what is set. Exit codes: 0 stopped, 1 the start failed,
 2 a wrong setting or word.`;
 
 /**
- * Greets whoever starts for the first time. A newcomer, who has set no DATABASE_URL, gets sample animals and a
- * key, shown this once; on a database of one's own, only the command that makes a key is named. A later start prints the
- * addresses, where there is a terminal.
+ * Greets whoever starts for the first time. A newcomer, who has set no DATABASE_URL, gets samples and a key, shown this
+ * once; on a database of one's own, only the command that makes a key is named. A later start prints the addresses, where
+ * there is a terminal.
  */
 export async function welcome(gateway: Gateway, config: Config, listeningOn: string): Promise<void> {
   const url = reachable(listeningOn);
   const news = await findNews(gateway, config, url);
   if (news) return print(news);
-  if (process.stdout.isTTY) print(addresses(url));
+  if (process.stdout.isTTY) print(addresses(gateway.service, url));
 }
 
-async function findNews({ database, keys, pets }: Gateway, config: Config, url: string): Promise<string[] | undefined> {
+async function findNews(gateway: Gateway, config: Config, url: string): Promise<string[] | undefined> {
+  const { service, database, keys, stores } = gateway;
   // Who migrates by hand may have no tables yet.
   if (!config.migrateOnStart && (await migrationStatus(database)).pending.length > 0) {
-    return [...addresses(url), '', 'Migrations are pending: npm run migrate'];
+    return [...addresses(service, url), '', 'Migrations are pending: npm run migrate'];
   }
   if ((await keys.count()) > 0) return undefined;
   // Nobody else can make a key for a database in memory.
   if (!config.embedded && !config.inMemory) {
-    return [...addresses(url), '', 'No API key exists yet. Make one:', '', '  npm run keys -- create --name NAME'];
+    return [
+      ...addresses(service, url),
+      '',
+      'No API key exists yet. Make one:',
+      '',
+      '  npm run keys -- create --name NAME',
+    ];
   }
-  if (config.sampleData && (await pets.isEmpty())) {
-    await pets.addPets(Array.from({ length: NEWCOMERS_PETS }, (_, index) => samplePet(index)));
-  }
+  if (config.sampleData) await addSamples(service, stores);
   const { key } = await keys.create({ name: 'first key', expiresAt: null });
-  return greeting(url, key);
+  return greeting(service, url, key);
+}
+
+async function addSamples({ resources }: Service, stores: Stores): Promise<void> {
+  for (const { table, sample } of resources) {
+    const store = stores(table);
+    if (sample && (await store.isEmpty())) await store.addAll(Array.from({ length: SAMPLES }, (_, n) => sample(n)));
+  }
 }
 
 /** The address for a program on this machine: one that listens everywhere is reached at the loopback address. */
@@ -53,22 +73,23 @@ function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
-function addresses(url: string): string[] {
+function addresses({ basePath, resources }: Service, url: string): string[] {
   return [
     row('Overview', `${url}/`),
-    row('REST', `${url}/v1/pets`),
-    row('Reference', `${url}/docs`),
-    row('GraphQL', `${url}/graphql`),
+    row('REST', `${url}${basePath}${resources[0]?.rows[0]?.path}`),
+    row('Reference', `${url}${REFERENCE_PATH}`),
+    row('GraphQL', `${url}${GRAPHQL_PATH}`),
   ];
 }
 
-function greeting(url: string, key: string): string[] {
+function greeting(service: Service, url: string, key: string): string[] {
   const bearer = `-H 'Authorization: Bearer ${key}'`;
-  const query = '{"query":"{ pets(status: AVAILABLE, limit: 3) { id name categoryId status } }"}';
+  const { name, basePath, firstCalls } = service;
+  const body = JSON.stringify({ query: firstCalls.graphql });
   return [
-    styleText('bold', 'Welcome to the Petstore Gateway.'),
+    styleText('bold', `Welcome to the ${name}.`),
     '',
-    ...addresses(url),
+    ...addresses(service, url),
     '',
     row('Your API key', styleText('green', key)),
     row('', 'Shown this once; only its hash is stored. Another one:'),
@@ -76,15 +97,15 @@ function greeting(url: string, key: string): string[] {
     '',
     'Try REST:',
     '',
-    `  curl ${bearer} '${url}/v1/pets?status=available&limit=3'`,
+    `  curl ${bearer} '${url}${basePath}${firstCalls.rest}'`,
     '',
     'Try GraphQL:',
     '',
-    `  curl ${bearer} -H 'Content-Type: application/json' -d '${query}' ${url}/graphql`,
+    `  curl ${bearer} -H 'Content-Type: application/json' -d '${body}' ${url}${GRAPHQL_PATH}`,
     '',
     'Explore in the browser, with the key in place:',
     '',
-    `  ${styleText('cyan', `${url}/graphql#key=${key}`)}`,
+    `  ${styleText('cyan', `${url}${GRAPHQL_PATH}#key=${key}`)}`,
   ];
 }
 

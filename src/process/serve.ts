@@ -4,14 +4,15 @@ import { setFlagsFromString } from 'node:v8';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import type { Logger } from '../log.ts';
+import type { Service } from '../service.ts';
 import { listen } from './server.ts';
 import { stopInGoodOrder } from './stop.ts';
 import { shareMetrics } from './worker-metrics.ts';
 
-/** Serves the gateway in this process until a signal ends it. */
-export async function serve(config: Config, log: Logger): Promise<{ gateway: Gateway; url: string }> {
+/** Serves a service in this process until a signal ends it. */
+export async function serve(service: Service, config: Config, log: Logger): Promise<{ gateway: Gateway; url: string }> {
   const shared = cluster.isWorker ? shareMetrics(log) : undefined;
-  const gateway = await createGateway(config, log, shared?.collect);
+  const gateway = await createGateway({ service, config, log, collectMetrics: shared?.collect });
   shared?.tell(gateway.metrics.registry);
   disablePretenuring();
   const server = await listen(gateway, config, log);

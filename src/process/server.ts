@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Config } from '../config.ts';
+import { CONNECTIONS_CHECK_MS, HEADERS_MS, KEEP_ALIVE_MS, LINGER_MS, RECEIVE_MS, STALLED_MS } from '../deadlines.ts';
 import type { Gateway } from '../gateway.ts';
 import { guardDoor } from '../http/door.ts';
 import { harmless, type Logger } from '../log.ts';
@@ -8,15 +9,11 @@ import { watchSockets } from './sockets.ts';
 
 /** How long a client may take, in ms. */
 const TIMEOUTS = {
-  headersTimeout: 10_000,
-  /** For header and body together. */
-  requestTimeout: 30_000,
-  /** How often Node looks for connections beyond their time; its default is half a minute. */
-  connectionsCheckingInterval: 2000,
-  // Longer than a load balancer's (60 s is common): the side that reuses a connection closes it first.
-  keepAliveTimeout: 65_000,
-  /** A connection on which nothing moves: one whose client does not read its answer is ended, see `guardDoor`. */
-  timeout: 30_000,
+  headersTimeout: HEADERS_MS,
+  requestTimeout: RECEIVE_MS,
+  connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  timeout: STALLED_MS, // see `guardDoor`
 };
 
 /** What Node is to leave to us. */
@@ -46,12 +43,12 @@ export async function listen(
   timeouts: Partial<typeof TIMEOUTS> = {},
 ): Promise<Listening> {
   const { timeout, ...limits } = { ...TIMEOUTS, ...timeouts };
-  const server = createServer({ ...limits, ...OPTIONS }, guardDoor(gateway.app.callback(), log));
+  const server = createServer({ ...limits, ...OPTIONS }, guardDoor(gateway.app.koa.callback(), log));
   server.timeout = timeout;
   server.maxHeadersCount = 0; // all that fit the header's 16 kB: a second Host must not hide behind the others
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
-  watchSockets(server, log);
+  watchSockets(server, log, gateway.app.methods);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(config.port, config.host, resolve);
@@ -73,9 +70,6 @@ export async function listen(
     },
   };
 }
-
-/** How long a kept connection may still bring a request before it is closed, in ms. */
-const LINGER_MS = 1000;
 
 /**
  * Unlike server.close(), it does not cut kept connections at once: a request that is on its way on one of them is

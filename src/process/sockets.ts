@@ -13,9 +13,10 @@ interface ParserError extends NodeJS.ErrnoException {
 
 /**
  * What the parser refuses, and what never reaches the app, gets an Error body, an id and a line in the log, too. Every
- * socket has a listener for errors as long as it lives: Node takes its own away where it hands one over.
+ * socket has a listener for errors as long as it lives: Node takes its own away where it hands one over. `methods` are those
+ * that some route has.
  */
-export function watchSockets(server: Server, log: Logger): void {
+export function watchSockets(server: Server, log: Logger, methods: readonly string[]): void {
   const answers = new WeakMap<Duplex, ServerResponse>();
   const refuse = (socket: Duplex, error: ApiError, isHead = false) => {
     if (!socket.writable) return void socket.destroy();
@@ -51,7 +52,7 @@ export function watchSockets(server: Server, log: Logger): void {
     'connect',
     harmless(log, (_request: IncomingMessage, socket: Duplex) => {
       const answer = answers.get(socket);
-      const allow = { headers: { Allow: 'GET, HEAD, POST' } };
+      const allow = { headers: { Allow: methods.toSorted().join(', ') } };
       const refuseIt = harmless(log, () =>
         refuse(socket, new ApiError('method_not_allowed', 'This is no proxy.', allow)),
       );

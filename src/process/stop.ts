@@ -1,8 +1,6 @@
 import cluster from 'node:cluster';
+import { CLOSING_MS } from '../deadlines.ts';
 import { harmless, type Logger } from '../log.ts';
-
-/** What closing may take after the grace, in ms: counts are written, the database is closed. */
-const CLOSING_MS = 4000;
 
 /**
  * SIGTERM and SIGINT end the process in good order, exit code 0, at most CLOSING_MS after `graceMs`; a second one ends it at
@@ -24,7 +22,7 @@ export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log
   const stopOn = (signal: string) => {
     if (stopping) process.exit(1);
     log.info({ signal }, 'stopping');
-    stop(0);
+    void stop(0); // ends with the process
   };
   process.on('SIGTERM', stopOn);
   process.on('SIGINT', (signal) => (cluster.isPrimary ? stopOn(signal) : undefined));
@@ -39,6 +37,6 @@ export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log
   // A rejection that nobody handles comes here, too: https://nodejs.org/api/process.html#event-unhandledrejection
   process.on('uncaughtException', (error, origin) => {
     harmless(log, () => log.fatal({ err: error, origin }, 'a fault that nothing caught; stopping'))();
-    if (!stopping) stop(1);
+    if (!stopping) void stop(1);
   });
 }

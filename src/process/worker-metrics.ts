@@ -2,19 +2,16 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client';
 import { atMostOnce } from '../at-most-once.ts';
+import { PRIMARY_WAIT_MS, WORKERS_WAIT_MS } from '../deadlines.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { harmless, type Logger } from '../log.ts';
 
 /** What primary and workers send each other: one asks for a worker's meters, or for the page of all, the other gives it. */
 type Message =
-  | { readonly type: 'petstore:ask-meters' | 'petstore:ask-page' }
-  | { readonly type: 'petstore:meters'; readonly meters: MetricObject[] }
-  | { readonly type: 'petstore:page'; readonly page: string };
+  | { readonly type: 'metrics:ask-meters' | 'metrics:ask-page' }
+  | { readonly type: 'metrics:meters'; readonly meters: MetricObject[] }
+  | { readonly type: 'metrics:page'; readonly page: string };
 
-/** How long the primary waits for its workers, in ms; of one that has not answered then, the last meters stand. */
-const WORKERS_WAIT_MS = 1000;
-/** How long a worker waits for the primary, in ms. */
-const PRIMARY_WAIT_MS = 2000;
 /** The page is made at most this often, in ms, for all workers together. */
 const PAGE_MS = 1000;
 
@@ -30,7 +27,7 @@ export function answerMetricsRequests(log: Logger): void {
   const ask = (worker: Worker): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>();
     waiting.set(worker.id, resolve);
-    send(worker, { type: 'petstore:ask-meters' });
+    send(worker, { type: 'metrics:ask-meters' });
     return promise;
   };
   const makePage = atMostOnce(PAGE_MS, async () => {
@@ -46,12 +43,12 @@ export function answerMetricsRequests(log: Logger): void {
   };
   const fail = (error: unknown) => log.error({ err: error }, 'the metrics of the workers could not be added up');
   const take = (worker: Worker, message: Message) => {
-    if (message?.type === 'petstore:meters') {
+    if (message?.type === 'metrics:meters') {
       meters.set(worker.id, message.meters);
       waiting.get(worker.id)?.();
       waiting.delete(worker.id);
-    } else if (message?.type === 'petstore:ask-page') {
-      makePage().then((page) => send(worker, { type: 'petstore:page', page }), fail);
+    } else if (message?.type === 'metrics:ask-page') {
+      makePage().then((page) => send(worker, { type: 'metrics:page', page }), fail);
     }
   };
   cluster.on('exit', harmless(log, forget));
@@ -67,11 +64,11 @@ export function shareMetrics(log: Logger): { tell: (registry: Registry) => void;
   let resolvePage: (page: string) => void = () => {};
   const answer = async () => {
     const meters = (await registry?.getMetricsAsJSON()) ?? [];
-    send(process, { type: 'petstore:meters', meters });
+    send(process, { type: 'metrics:meters', meters });
   };
   const take = (message: Message) => {
-    if (message?.type === 'petstore:page') resolvePage(message.page);
-    else if (message?.type === 'petstore:ask-meters') {
+    if (message?.type === 'metrics:page') resolvePage(message.page);
+    else if (message?.type === 'metrics:ask-meters') {
       answer().catch((error) => log.error({ err: error }, 'the meters could not be read'));
     }
   };
@@ -79,7 +76,7 @@ export function shareMetrics(log: Logger): { tell: (registry: Registry) => void;
   const collect = async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     resolvePage = resolve;
-    send(process, { type: 'petstore:ask-page' });
+    send(process, { type: 'metrics:ask-page' });
     const page = await Promise.race([promise, delay(PRIMARY_WAIT_MS, undefined, { ref: false })]);
     if (page === undefined) throw serviceUnavailable(new Error('the primary did not give the metrics in time'));
     return page;

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { WORKERS_FIRST_MS } from '../deadlines.ts';
 import { countForWorkers } from '../keys/rate-limit.ts';
 import type { Logger } from '../log.ts';
 import { stopInGoodOrder } from './stop.ts';
@@ -9,8 +10,6 @@ import { answerMetricsRequests } from './worker-metrics.ts';
 
 const BACK_OFF_MS = 100;
 const BACK_OFF_MAX_MS = 10_000;
-/** The primary ends this much later than its workers, in ms: they end by themselves. */
-const WORKERS_FIRST_MS = 500;
 /** A worker that lived this long, in ms, was no failed start. */
 const SETTLED_MS = 10_000;
 

@@ -2,7 +2,6 @@ import type { Context } from 'koa';
 import type { Reply } from '../schema/context.ts';
 import { baseUrl } from '../web/base-url.ts';
 import { CURSOR, type Operation } from './operation.ts';
-import { BASE_PATH } from './operations.ts';
 import { type RestRequest, refuseNotFound } from './request-reader.ts';
 
 /** Gives the body of what a root field gave, and sets its headers. ApiError `not_found` when the field gave nothing. */
@@ -12,20 +11,24 @@ export type AnswerWriter = (ctx: Context, data: unknown, request: RestRequest, r
 const KEPT_MAX = 65_536;
 
 /** The writer of an operation; its links begin with `publicUrl`, or with the address that was asked. */
-export function createAnswerWriter(operation: Operation, publicUrl: string | undefined): AnswerWriter {
+export function createAnswerWriter(
+  operation: Operation,
+  basePath: string,
+  publicUrl: string | undefined,
+): AnswerWriter {
   const { isPaged, success, answer } = operation;
-  const nextPage = nextPageWriter(operation);
-  const location = success.location === undefined ? undefined : pathFiller(BASE_PATH + success.location);
+  const nextPage = nextPageWriter(operation, basePath);
+  const location = success.location === undefined ? undefined : pathFiller(basePath + success.location);
   // Requests that shared one query got the same object, one right after the other: its text, unless long, is written once.
   let written: { readonly data: unknown; readonly text: string } = { data: undefined, text: '' };
-  return (ctx, data, request, { hasMore, replayed }) => {
+  return (ctx, data, request, { unfinished, replayed }) => {
     if (data === null) refuseNotFound(operation);
     let { text } = written;
     if (written.data !== data) {
       text = answer.write(data);
       if (text.length <= KEPT_MAX) written = { data, text };
     }
-    if (isPaged && hasMore) {
+    if (isPaged && unfinished.has(data)) {
       const last = (data as readonly { id: unknown }[]).at(-1); // what is listed by pages is ordered by its id
       if (last) ctx.append('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(request, last.id)}>; rel="next"`);
     }
@@ -36,8 +39,11 @@ export function createAnswerWriter(operation: Operation, publicUrl: string | und
 }
 
 /** RFC 8288 §3: writes the page after `lastId` of the same list, as it was asked for. */
-function nextPageWriter({ path, inPath, inQuery }: Operation): (request: RestRequest, lastId: unknown) => string {
-  const fillPath = pathFiller(BASE_PATH + path);
+function nextPageWriter(
+  { path, inPath, inQuery }: Operation,
+  basePath: string,
+): (request: RestRequest, lastId: unknown) => string {
+  const fillPath = pathFiller(basePath + path);
   return (request, lastId) => {
     const places = Object.fromEntries(inPath.map(({ name }, index) => [name, request.inPath[index]]));
     let query = '';

@@ -49,31 +49,17 @@ export function representInput(input: GraphQLArgument | GraphQLInputField): Inpu
 /** The leaf that an argument of an address is. */
 export function representParameter(argument: GraphQLArgument): Leaf {
   const type = getNullableType(argument.type);
-  if (isListType(type)) throw new Error(`${argument.name} is a list, which has no place in an address.`);
+  if (isListType(type)) throw new Error(`${argument.name} is a list, which no input of REST is.`);
   return representLeaf(type, boundsOf(argument));
 }
 
 function representType(type: GraphQLInputType, input: GraphQLArgument | GraphQLInputField): Shape {
   const bare = getNullableType(type);
-  if (isListType(bare)) return representList(representType(bare.ofType, input));
+  if (isListType(bare)) throw new Error(`${input.name} is a list, which no input of REST is.`);
   if (isInputObjectType(bare)) return representObject(bare);
   const leaf = representLeaf(getNamedType(bare), boundsOf(input));
   const { schema, components, allowed } = leaf;
   return { schema, components, allowed, readJson: (value, name) => leaf.fromJson(value) ?? refuse(leaf, name, value) };
-}
-
-function representList(item: Shape): Shape {
-  const allowed = `an array, each item ${item.allowed}`;
-  return {
-    schema: { type: 'array', items: item.schema },
-    components: item.components,
-    allowed,
-    readJson(value, name) {
-      if (!Array.isArray(value))
-        throw new ApiError('bad_request', `${name} must be ${allowed}, not ${nameInput(value)}.`);
-      return value.map((one, index) => item.readJson(one, `${name}[${index}]`));
-    },
-  };
 }
 
 function representObject(type: GraphQLInputObjectType): Shape {

@@ -27,10 +27,3 @@ export function nameInput(value: unknown): string {
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number out of range or with a fraction';
   return quoteInput(String(value));
 }
-
-/** The word of a few that somebody may have meant who wrote `text`, such as `sold` for `SOLD `. */
-export function suggestWord(text: string, words: readonly string[]): string | undefined {
-  if (text.length > QUOTED_MAX) return undefined;
-  const meant = text.trim().toLowerCase();
-  return words.find((word) => word.toLowerCase() === meant);
-}

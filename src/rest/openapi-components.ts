@@ -1,7 +1,9 @@
-import { DEPRECATIONS } from '../deprecations.ts';
+import type { Deprecation } from '../deprecations.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { PRODUCT } from '../product.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { type Json, refer } from './leaf-representation.ts';
+import type { Operation } from './operation.ts';
 
 /** The body of every refusal. */
 export const ERROR_SCHEMA: Json = {
@@ -22,48 +24,62 @@ const text = (description: string, example: string | undefined): Json => ({
   ...(example !== undefined && { example }),
 });
 
-/** What a deprecated operation says, where there is one. */
-const [deprecation] = DEPRECATIONS;
-const { Deprecation, Sunset } = deprecation ? deprecationHeaders(deprecation) : {};
+/** What the examples of headers are taken from. */
+interface HeaderParts {
+  readonly basePath: string;
+  readonly deprecations: readonly Deprecation[];
+  readonly operations: readonly Operation[];
+}
+
+/** The names of all response headers that are described. */
+type HeaderName = keyof ReturnType<typeof describeHeaders>;
 
 /** Response headers, by their names. */
-export const HEADERS = {
-  'X-Request-Id': text(
-    'Names this request in the log; a valid one that was sent is kept.',
-    'd2ad6a1f-2f0c-4a5e-8f0e-1c9f0b1f7f7e',
-  ),
-  Link: text(
-    'Related addresses (RFC 8288): the next page (`rel="next"`, absent on the last one), or what to use instead of a deprecated operation.',
-    '<https://petstore.example.com/v1/pets?limit=20&after=20>; rel="next"',
-  ),
-  Location: text('The path of what was created.', '/v1/pets/1'),
-  Deprecation: text('When the operation became deprecated (RFC 9745).', Deprecation),
-  Sunset: text('When the operation will be removed (RFC 8594).', Sunset),
-  'Idempotency-Replayed': text(
-    'Present when this is the answer of an earlier request with the same Idempotency-Key.',
-    'true',
-  ),
-  'WWW-Authenticate': text('What is missing or wrong (RFC 6750).', 'Bearer realm="petstore", error="invalid_token"'),
-  'Retry-After': {
-    description: 'Seconds to wait before trying again.',
-    schema: { type: 'integer', minimum: 0 },
-    example: 1,
-  },
-  'RateLimit-Policy': text(
-    'Present where a rate limit is set: how many requests of one API key (`q`) in how many seconds (`w`), https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/',
-    '"default";q=600;w=60',
-  ),
-  RateLimit: text(
-    'Present where a rate limit is set: how many requests are left (`r`), and for how many seconds (`t`).',
-    '"default";r=599;t=42',
-  ),
-} as const satisfies Json;
+export function describeHeaders({ basePath, deprecations: [deprecation], operations }: HeaderParts) {
+  const { Deprecation, Sunset } = deprecation ? deprecationHeaders(deprecation) : {};
+  const list = operations.find(({ isPaged }) => isPaged)?.path ?? '';
+  const created = operations.find(({ success }) => success.location)?.success.location ?? '';
+  return {
+    'X-Request-Id': text(
+      'Names this request in the log; a valid one that was sent is kept.',
+      'd2ad6a1f-2f0c-4a5e-8f0e-1c9f0b1f7f7e',
+    ),
+    Link: text(
+      'Related addresses (RFC 8288): the next page (`rel="next"`, absent on the last one), or what to use instead of a deprecated operation.',
+      `<https://${PRODUCT}.example.com${basePath}${list}?limit=20&after=20>; rel="next"`,
+    ),
+    Location: text('The path of what was created.', `${basePath}${created.replace(/\{\w+\}/, '1')}`),
+    Deprecation: text('When the operation became deprecated (RFC 9745).', Deprecation),
+    Sunset: text('When the operation will be removed (RFC 8594).', Sunset),
+    'Idempotency-Replayed': text(
+      'Present when this is the answer of an earlier request with the same Idempotency-Key.',
+      'true',
+    ),
+    'WWW-Authenticate': text(
+      'What is missing or wrong (RFC 6750).',
+      `Bearer realm="${PRODUCT}", error="invalid_token"`,
+    ),
+    'Retry-After': {
+      description: 'Seconds to wait before trying again.',
+      schema: { type: 'integer', minimum: 0 },
+      example: 1,
+    },
+    'RateLimit-Policy': text(
+      'Present where a rate limit is set: how many requests of one API key (`q`) in how many seconds (`w`), https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/',
+      '"default";q=600;w=60',
+    ),
+    RateLimit: text(
+      'Present where a rate limit is set: how many requests are left (`r`), and for how many seconds (`t`).',
+      '"default";r=599;t=42',
+    ),
+  } as const satisfies Json;
+}
 
 /** A refusal as OpenAPI tells of it; what each operation says of its own is not here. */
 interface Refusal {
   readonly description: string;
   readonly message: string;
-  readonly headers?: readonly (keyof typeof HEADERS)[];
+  readonly headers?: readonly HeaderName[];
 }
 
 const REFUSALS: Readonly<Partial<Record<ErrorCode, Refusal>>> = {

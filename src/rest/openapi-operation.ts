@@ -71,7 +71,7 @@ function parameterSchema({ argument: { defaultValue }, leaf }: Parameter): Json 
 }
 
 function describeResponses(operation: Operation, deprecation?: Deprecation): Json {
-  const { success, answer, examples, isPaged, isIdempotent } = operation;
+  const { success, answer, examples, isPaged, isIdempotent, hasContent } = operation;
   const deprecated = Object.keys(deprecation ? deprecationHeaders(deprecation) : {});
   const headers = [
     ...(isPaged ? ['Link'] : []),
@@ -88,7 +88,7 @@ function describeResponses(operation: Operation, deprecation?: Deprecation): Jso
     [success.status]: {
       description: success.description,
       headers: headerReferences(headers),
-      content: jsonContent(answer.schema, examples.answer),
+      ...(hasContent && { content: jsonContent(answer.schema, examples.answer) }),
     },
     ...Object.fromEntries(refusals), // an object has its integer keys in their order
   };

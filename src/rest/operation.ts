@@ -7,15 +7,15 @@ import {
   isNonNullType,
 } from 'graphql';
 import type { Deprecation } from '../deprecations.ts';
-import { type CompiledOperation, type CompiledVariable, compile } from '../schema/compile.ts';
+import type { Compile, CompiledOperation, CompiledVariable } from '../schema/compile.ts';
 import { type Input, representInput, representParameter } from './input-representation.ts';
-import type { Json, Leaf } from './leaf-representation.ts';
-import { type Output, representList, representObject } from './output-representation.ts';
+import { type Json, type Leaf, representLeaf } from './leaf-representation.ts';
+import { type Output, representObject, representPage } from './output-representation.ts';
 
 /** A row of the table: what a GraphQL document, and the schema below it, cannot say of a REST operation. */
 export interface Row {
   readonly operationId: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path below the version segment; what stands in braces are variables of the document. */
   readonly path: string;
   readonly summary: string;
@@ -27,28 +27,23 @@ export interface Row {
    */
   readonly document: string;
   readonly success: {
-    readonly status: 200 | 201;
+    /** 204 has no content, whatever the document selects. */
+    readonly status: 200 | 201 | 202 | 204;
     readonly description: string;
     /** `Location`: a path below the version segment; what stands in braces are properties of what was made. */
     readonly location?: string;
   };
   /** The message of 404: a parameter in the path leads nowhere, or the root field gives null. */
   readonly notFound?: string;
-  /** Whether an `Idempotency-Key` makes its retries safe: its resolver does `nextOnce()`. */
+  /** Whether an `Idempotency-Key` makes its retries safe: its resolver adds by `store(…).add`. */
   readonly isIdempotent?: true;
   readonly examples: {
-    readonly answer: unknown;
+    /** Absent where there is no content. */
+    readonly answer?: unknown;
     readonly body?: unknown;
     /** Of parameters, by their names. */
     readonly parameters?: Json;
   };
-}
-
-/** The rows of a resource, under the name that OpenAPI has for their group. */
-export interface Resource {
-  readonly tag: string;
-  readonly description: string;
-  readonly rows: readonly Row[];
 }
 
 /** A parameter in the path or the query. */
@@ -64,6 +59,8 @@ export interface Operation extends Row {
   readonly tag: string;
   readonly deprecations: readonly Deprecation[];
   readonly isMutation: boolean;
+  /** Whether its answer has a body. */
+  readonly hasContent: boolean;
   readonly inPath: readonly Parameter[];
   readonly inQuery: readonly Parameter[];
   /** The body, and the argument that it is. */
@@ -74,8 +71,8 @@ export interface Operation extends Row {
   readonly run: CompiledOperation['run'];
 }
 
-/** Compiles a row. Throws an error that stops the start when it does not fit the schema. */
-export function compileRow(row: Row, tag: string): Operation {
+/** Compiles a row of the group `tag`. Throws an error that stops the start when it does not fit the schema. */
+export function compileRow(row: Row, tag: string, compile: Compile): Operation {
   const compiled = compile(row.document);
   const { deprecations, isMutation, field, variables, run } = compiled;
   const [body, ...bodies] = variables.filter(isBody);
@@ -86,6 +83,9 @@ export function compileRow(row: Row, tag: string): Operation {
   });
   const isInPath = ({ name }: { name: string }) => inPath.some((parameter) => parameter.name === name);
   const inQuery = variables.filter((variable) => !isBody(variable) && !isInPath(variable)).map(toParameter);
+  if (isMutation === (row.method === 'GET')) {
+    throw new Error(`${row.operationId}: GET is for what changes nothing, and every other method for what does.`);
+  }
   if (bodies.length > 0) throw new Error(`${row.operationId} has several bodies.`);
   if (row.notFound === undefined && (inPath.length > 0 || !isNonNullType(field.type))) {
     throw new Error(`${row.operationId} needs the message of its 404.`);
@@ -95,6 +95,7 @@ export function compileRow(row: Row, tag: string): Operation {
     tag,
     deprecations,
     isMutation,
+    hasContent: row.success.status !== 204,
     inPath,
     inQuery,
     body: body && representInput(body.argument),
@@ -116,9 +117,10 @@ function toParameter({ name, argument, isRequired }: CompiledVariable): Paramete
 }
 
 function representAnswer({ field, selection, variables }: CompiledOperation): Output {
+  if (!selection) return representLeaf(getNamedType(field.type));
   const item = representObject(selection);
   if (!isListType(getNullableType(field.type))) return item;
   const limit = variables.find(({ argument }) => argument.name === 'limit');
   const maxItems = limit && representParameter(limit.argument).schema.maximum;
-  return representList(item, selection, field.description ?? '', maxItems);
+  return representPage(item, selection.type.name, field.description ?? '', maxItems);
 }

@@ -1,13 +1,6 @@
-import {
-  type GraphQLField,
-  type GraphQLOutputType,
-  getNamedType,
-  getNullableType,
-  isListType,
-  isNonNullType,
-} from 'graphql';
+import { type GraphQLField, getNamedType, getNullableType, isListType, isNonNullType } from 'graphql';
 import { ApiError } from '../errors.ts';
-import type { Selection } from '../schema/compile.ts';
+import type { Member, Selection } from '../schema/compile.ts';
 import { type Json, refer, representLeaf } from './leaf-representation.ts';
 
 /** How what a resolver gives looks in REST. */
@@ -21,10 +14,11 @@ export interface Output {
 }
 
 /** The representation of what a document asks of an object; what is null is left out. */
-export function representObject({ type, fields }: Selection): Output {
-  const members = fields.map(({ name, property, field }, index) => {
+export function representObject({ type, members: asked }: Selection): Output {
+  const members = asked.map((member, index) => {
+    const { name, key, field } = member;
     const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
-    return { name, property, prefix, field, ...representValue(field.type) };
+    return { name, key, prefix, field, ...representMember(member) };
   });
   if (!isNonNullType(members[0]?.field.type)) throw new Error(`The first field asked of ${type.name} is never null.`);
   const component = {
@@ -39,8 +33,8 @@ export function representObject({ type, fields }: Selection): Output {
     write(value) {
       const object = value as Json; // what the resolver of an object field gives
       let text = '';
-      for (const { prefix, property, write } of members) {
-        const member = object[property] ?? null;
+      for (const { prefix, key, write } of members) {
+        const member = object[key] ?? null;
         if (member !== null) text += prefix + write(member);
       }
       return `${text}}`;
@@ -48,9 +42,9 @@ export function representObject({ type, fields }: Selection): Output {
   };
 }
 
-/** The representation of a list of objects, of which at most `maxItems` come. */
-export function representList(item: Output, { type }: Selection, description: string, maxItems: unknown): Output {
-  const name = `${type.name}s`;
+/** The representation of a list of objects of a type, of which at most `maxItems` come. */
+export function representPage(item: Output, typeName: string, description: string, maxItems: unknown): Output {
+  const name = pluralOf(typeName);
   const component = { type: 'array', description, ...(maxItems !== undefined && { maxItems }), items: item.schema };
   return {
     schema: refer(name),
@@ -59,15 +53,19 @@ export function representList(item: Output, { type }: Selection, description: st
   };
 }
 
-function representValue(type: GraphQLOutputType): Output {
-  const bare = getNullableType(type);
-  if (!isListType(bare)) return representLeaf(getNamedType(bare));
-  const item = representValue(bare.ofType);
-  if (!isNonNullType(bare.ofType)) throw new Error('A list in REST holds no null.');
+/** What the schema of a list is called: `Pets`, `Categories`. */
+function pluralOf(typeName: string): string {
+  return /[^aeiou]y$/.test(typeName) ? `${typeName.slice(0, -1)}ies` : `${typeName}s`;
+}
+
+function representMember({ field, selection }: Member): Output {
+  if (!selection) return representLeaf(getNamedType(field.type));
+  const item = representObject(selection);
+  if (!isListType(getNullableType(field.type))) return item;
   return {
     schema: { type: 'array', items: item.schema },
     components: item.components,
-    write: (value) => writeList(value as readonly unknown[], item.write), // what a list field exposes
+    write: (value) => writeList(value as readonly unknown[], item.write), // what a list field gives
   };
 }
 

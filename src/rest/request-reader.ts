@@ -64,17 +64,11 @@ export function explainRefusal(operation: Operation, request: RestRequest, throw
 function explainRule({ inPath, inQuery, body, notFound }: Operation, request: RestRequest, rule: BrokenRule): ApiError {
   const [argument, ...way] = rule.path;
   const isIt = (parameter: Parameter) => parameter.argument.name === argument;
-  if (argument === body?.name) return new ApiError('bad_request', `${nameField(way)} ${rule.message}.`);
+  if (argument === body?.name) return new ApiError('bad_request', `${way.join('.')} ${rule.message}.`);
   if (inPath.some(isIt)) return new ApiError('not_found', notFound ?? '');
   const index = inQuery.findIndex(isIt);
   const { name } = inQuery[index] as Parameter; // each argument is a parameter or the body
   return notAllowed(name, request.inQuery[index] ?? '', rule.message.replace(/^must be /, ''));
-}
-
-/** The way to a field within a body, such as `tags[0].word`. */
-function nameField(way: readonly PropertyKey[]): string {
-  const steps = way.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`));
-  return steps.join('').replace(/^\./, '');
 }
 
 function readText({ name, argument, leaf, isRequired }: Parameter, text: string | undefined): unknown {

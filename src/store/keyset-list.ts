@@ -1,6 +1,6 @@
+import { type Ask, shareReads, travelRules } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
 import type { Binding } from '../database/prepared.ts';
-import { type Ask, shareReads, travelRules } from '../database/together.ts';
 import type { Int64 } from '../int64.ts';
 import {
   bindValue,

@@ -1,16 +1,17 @@
 import type { Knex } from 'knex';
+import { type Ask, sendTogether, travelRules } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
-import { isRefused, tooLarge } from '../database/faults.ts';
+import { isRefused } from '../database/faults.ts';
 import type { Binding } from '../database/prepared.ts';
-import { type Ask, sendTogether, travelRules } from '../database/together.ts';
+import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import { insertList, type New, rowWriter, type Table } from './table.ts';
 
 /** Adds rows to a table and gives their ids. */
 export interface RowAdder<Added> {
-  /** By itself; rows that come at the same time share a statement. ApiError `payload_too_large` for what the server takes from nobody. */
+  /** By itself; rows that come at the same time share a statement. DatabaseFault `tooLarge` for what the server takes from nobody. */
   add: Ask<Added, Int64>;
-  /** As a part of a transaction, in their order, by one statement. ApiError `payload_too_large` as well. */
+  /** As a part of a transaction, in their order, by one statement. DatabaseFault `tooLarge` as well. */
   addWithin(transaction: Knex.Transaction, added: readonly Added[]): Promise<Int64[]>;
   /** About what a row weighs in a statement, in bytes. */
   bytesOf(added: Added): number;
@@ -38,7 +39,7 @@ export function createRowAdder<T extends Table>(database: Database, table: T): R
   const toRows = async (weighed: readonly WeighedRow[], query: (sql: string) => Promise<{ bytes: number }[]>) => {
     packetBytes ??= Number((await query('SELECT @@max_allowed_packet AS bytes'))[0]?.bytes);
     if (weighed.reduce((sum, { bytes }) => sum + bytes, OVERHEAD_BYTES) > packetBytes) {
-      throw tooLarge();
+      throw new DatabaseFault('tooLarge');
     }
     return weighed.map(({ row }) => row);
   };

@@ -1,5 +1,5 @@
+import type { Ask } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
-import type { Ask } from '../database/together.ts';
 import type { Deadline } from '../deadline.ts';
 import { createIdempotentCreates, type Once } from '../idempotency/idempotent-creates.ts';
 import type { Int64 } from '../int64.ts';

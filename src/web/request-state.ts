@@ -10,15 +10,15 @@ declare module 'koa' {
     requestId: string;
     /** The API key that was let in; absent before that. */
     keyId: string;
-    /** Whether that key may add animals. */
+    /** Whether that key may change anything. */
     mayWrite: boolean;
     /** Until when that key is believed to be valid, in ms of `performance.now()`. */
     keyValidUntil: number;
     /** How long the request waited for the look-up of its key, in ms; absent where there was none. */
     keyCheckMs?: number;
-    face?: Face;
-    /** Whether something may have been changed: the answer that tells of it is never thrown away. */
+    /** Whether the answer tells of a change: then it must not be called refused. */
     changes?: boolean;
+    face?: Face;
     /** The REST operation, GraphQL's type of operation, or what else is served. */
     operation?: string;
   }

@@ -1,13 +1,13 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { samplePet } from '../../src/pets/sample-pets.ts';
+import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
 const { url, key, pets } = await startGateway(ENGINES[0] as TestEngine);
-await pets.addPets(Array.from({ length: 3 }, (_, index) => samplePet(index)));
+await pets.addAll(Array.from({ length: 3 }, (_, index) => samplePet(index)));
 
 const SCHEMES = ['light', 'dark'] as const;
 

@@ -2,17 +2,17 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { TABS } from '../../src/pages/graphiql-tabs.ts';
-import { samplePet } from '../../src/pets/sample-pets.ts';
+import { PET_TABS } from '../../src/petstore/pets/pet-tabs.ts';
+import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
 const gateway = await startGateway(ENGINES[0] as TestEngine);
-await gateway.pets.addPets(Array.from({ length: 12 }, (_, index) => samplePet(index)));
+await gateway.pets.addAll(Array.from({ length: 12 }, (_, index) => samplePet(index)));
 const { url, key } = gateway;
 
-const titles = TABS.map(({ query }) => /(?:query|mutation) (\w+)/.exec(query)?.[1] ?? '');
+const titles = PET_TABS.map(({ query }) => /(?:query|mutation) (\w+)/.exec(query)?.[1] ?? '');
 const form = (page: Page) => page.locator('#key-form');
 const docs = (page: Page) => page.locator('.graphiql-plugin');
 const tabs = (page: Page) => page.locator('.graphiql-tab');

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { samplePet } from '../../src/pets/sample-pets.ts';
-import { openApiDocument } from '../../src/rest/openapi.ts';
+import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { openApiDocument } from '../support/petstore-api.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
 const gateway = await startGateway(ENGINES[0] as TestEngine);
-await gateway.pets.addPets(Array.from({ length: 12 }, (_, index) => samplePet(index)));
+await gateway.pets.addAll(Array.from({ length: 12 }, (_, index) => samplePet(index)));
 const { url, key } = gateway;
 const document = openApiDocument(url) as any;
 const operations: any[] = Object.values(document.paths).flatMap((methods) => Object.values(methods as object));
@@ -177,6 +177,7 @@ describeInBrowser('the REST reference', (browser) => {
       await operationOf(page, 'createPet').getByLabel('Idempotency-Key').fill('schlüssel-🐾');
       await operationOf(page, 'createPet').getByRole('button', { name: 'Send' }).click();
       await operationOf(page, 'createPet').getByText('The call could not be made').waitFor();
+      expect((await shownCall(page, 'createPet')).outcome).toMatch(/^The call could not be made: .*header/i);
     });
 
     test('"Next page" leads through the list to its end', async () => {
@@ -217,6 +218,9 @@ describeInBrowser('the REST reference', (browser) => {
       await page.route('**/v1/**', (route) => route.abort());
       await operationOf(page, 'listPets').getByRole('button', { name: 'Send' }).click();
       await operationOf(page, 'listPets').getByText('the gateway cannot be reached').waitFor();
+      expect((await shownCall(page, 'listPets')).outcome).toBe(
+        'The call could not be made: the gateway cannot be reached.',
+      );
     });
 
     test('is made by keyboard alone', async () => {

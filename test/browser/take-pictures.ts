@@ -3,7 +3,9 @@ import type { Page } from 'playwright-core';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/log.ts';
-import { samplePet } from '../../src/pets/sample-pets.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { listen } from '../../src/process/server.ts';
 import { launch, newVisit } from './chromium.ts';
 
@@ -14,9 +16,9 @@ import { launch, newVisit } from './chromium.ts';
 
 const config = readConfig({ DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'silent', PORT: '0' });
 const log = createLog(config.logLevel);
-const gateway = await createGateway(config, log);
+const gateway = await createGateway({ service: PETSTORE, config, log });
 const server = await listen(gateway, config, log);
-await gateway.pets.addPets(Array.from({ length: 12 }, (_, index) => samplePet(index)));
+await gateway.stores(PETS).addAll(Array.from({ length: 12 }, (_, index) => samplePet(index)));
 const { key } = await gateway.keys.create({ name: 'pictures', expiresAt: null });
 const browser = await launch();
 

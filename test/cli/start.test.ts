@@ -29,7 +29,8 @@ describe('npm start', () => {
     before.child.kill();
     await before.exited;
     await succeed('migrate', [], env, folder);
-    await (await startProcess(env, folder)).waitFor(GREETED);
+    const [, key] = await (await startProcess(env, folder)).waitFor(GREETED);
+    expect(key).toMatch(/^petstore_/);
   });
 
   test('start.js says in one line that an older Node is too old', async () => {

@@ -1,17 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { deadlineIn } from '../../src/deadline.ts';
-import { createDocuments, type PrepareDocument } from '../../src/graphql/documents.ts';
 import { createGraphqlEndpoint, GRAPHQL_PATH } from '../../src/graphql/endpoint.ts';
 import { graphqlErrorBody } from '../../src/graphql/error-masking.ts';
-import { createValidator } from '../../src/graphql/validation.ts';
 import { createLog } from '../../src/log.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { createPlanner, type PlanOperation } from '../../src/schema/plan.ts';
-import { createSchema } from '../../src/schema/schema.ts';
 import { readJsonBytes } from '../../src/web/json-body.ts';
 import { afterFile } from '../support/engines.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { schema } from './schema-alone.ts';
 
 const BODY_LIMIT_BYTES = 4 * 2 ** 20;
 
@@ -28,10 +26,18 @@ export async function serveEndpoint(
   });
   app.use(graphqlErrorBody({ log, metrics }));
   const { deprecations, things } = PETSTORE;
-  const schema = createSchema(PETSTORE);
   const plan = choosePlan(createPlanner(schema));
   const noteDeprecatedUse = (_keyId: string, operation: string) => metrics.countDeprecatedUse(operation);
-  const endpoint = createGraphqlEndpoint({ schema, deprecations, things, stores, log, metrics, noteDeprecatedUse, plan });
+  const endpoint = createGraphqlEndpoint({
+    schema,
+    deprecations,
+    things,
+    stores,
+    log,
+    metrics,
+    noteDeprecatedUse,
+    plan,
+  });
   app.use(async (ctx) => {
     if (ctx.method === 'GET') return endpoint.get(ctx, deadlineIn());
     return endpoint.post(ctx, await readJsonBytes(ctx.req, BODY_LIMIT_BYTES), deadlineIn());
@@ -44,10 +50,4 @@ export async function serveEndpoint(
   });
   const { port } = server.address() as AddressInfo; // it listens on a port
   return `http://127.0.0.1:${port}${GRAPHQL_PATH}`;
-}
-
-/** Prepares documents for the service's schema, with an empty memory. */
-export function prepareAlone(): PrepareDocument {
-  const schema = createSchema(PETSTORE);
-  return createDocuments({ validate: createValidator({ ...PETSTORE, schema }), plan: createPlanner(schema) });
 }

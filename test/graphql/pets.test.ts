@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseInt64 } from '../../src/int64.ts';
-import { PET_STATUSES } from '../../src/pets/pet.ts';
+import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { number, postGraphql } from './exact-json.ts';
@@ -15,7 +15,7 @@ describeEachEngine('reading animals', (engine) => {
   beforeAll(async () => {
     gateway = await startGateway(engine);
     const categoryId = parseInt64('7') ?? expect.fail();
-    await gateway.pets.addPets(
+    await gateway.pets.addAll(
       Array.from({ length: ANIMALS }, (_, index) => ({
         name: `pet ${index}`,
         categoryId,

@@ -2,10 +2,10 @@ import { connect } from 'node:net';
 import Koa from 'koa';
 import { describe, expect, it, test } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
+import { createAdmission } from '../../src/http/admission.ts';
 import { allowOrigins } from '../../src/http/allow-origins.ts';
-import { servePages } from '../../src/http/assets.ts';
+import { pageRoutes } from '../../src/http/assets.ts';
 import { errorBody } from '../../src/http/error-body.ts';
-import { createAdmission } from '../../src/http/key-admission.ts';
 import { requestLog } from '../../src/http/request-log.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { createLog } from '../../src/log.ts';
@@ -24,7 +24,7 @@ const metrics = createMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
 /** Listens with the middleware below the request log and the form of errors. */
 async function serve(...middleware: readonly Koa.Middleware[]): Promise<string> {
   const app = new Koa();
-  for (const one of [requestLog(log, metrics), errorBody(log), ...middleware]) app.use(one);
+  for (const one of [requestLog(log, metrics, new Set()), errorBody(log), ...middleware]) app.use(one);
   const { promise, resolve } = Promise.withResolvers<void>();
   const server = app.listen(0, '127.0.0.1', resolve);
   afterFile(() => void server.close());
@@ -50,7 +50,8 @@ function failingOnce(): Page {
 
 describe('a refusal has no header of what is not sent', () => {
   it.each(['identity', 'gzip', 'br'])('an asset that fails once, Accept-Encoding: %s', async (encoding) => {
-    const url = await serve(servePages([failingOnce()]));
+    const [route] = pageRoutes([failingOnce()]);
+    const url = await serve((ctx) => route?.handle(ctx));
     const ask = () => send(`${url}/assets/one.js`, { headers: { 'accept-encoding': encoding } });
     const failed = await ask();
     expect([failed.status, failed.json.code]).toEqual([500, 'internal_error']);

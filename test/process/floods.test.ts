@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createPetStore } from '../../src/pets/pet-store.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { createStores } from '../../src/store/store.ts';
 import { endWithUs } from '../support/end-with-us.ts';
 import { afterFile, describeEachEngine } from '../support/engines.ts';
 import { connectClient } from '../support/load.ts';
@@ -47,7 +48,7 @@ async function startFlood(url: string, key: string, kind: string, connections: n
 describeEachEngine('a flood of one key', (engine) => {
   test('leaves another key its answers, and slows it ten times at most', async () => {
     const { url: DATABASE_URL, database, keys, key } = await prepareDatabase(engine);
-    const pets = createPetStore(database);
+    const pets = createStores(database)(PETS);
     const statuses = ['available', 'pending', 'sold'] as const;
     for (let thousand = 0; thousand < 3; thousand++) {
       const animal = (_: unknown, index: number) => ({
@@ -55,7 +56,7 @@ describeEachEngine('a flood of one key', (engine) => {
         categoryId: '1' as never,
         status: statuses[index % 3] ?? null,
       });
-      await pets.addPets(Array.from({ length: 1000 }, animal));
+      await pets.addAll(Array.from({ length: 1000 }, animal));
     }
     const { key: flooding } = await keys.create({ name: 'flooding', expiresAt: null });
     const { url } = await startProcess({ DATABASE_URL });

@@ -60,7 +60,7 @@ describe('a connection on which nothing moves', () => {
     const asset = await largestAsset(gateway.url);
     stall(gateway.port, asset);
     const isEnded = () => gateway.logs.some(({ path, aborted }) => path === asset && aborted === true);
-    await eventually(isEnded, 15_000, 'the connection is ended');
+    expect(await eventually(isEnded, 15_000, 'the connection is ended')).toBe(true);
   });
 
   test.runIf(ENGINES.length > 1)('is left alone while its request waits for its answer', async () => {

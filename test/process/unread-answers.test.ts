@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createPetStore } from '../../src/pets/pet-store.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { createStores } from '../../src/store/store.ts';
 import { afterFile, describeEachEngine } from '../support/engines.ts';
 import { connectClient, eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
@@ -17,10 +18,10 @@ const HEAP_MB = 512;
 describeEachEngine('readers that do not read', (engine) => {
   test('of long pages do not exhaust the memory, and another key is served meanwhile', async () => {
     const { url: DATABASE_URL, database, keys, key } = await prepareDatabase(engine);
-    const pets = createPetStore(database);
+    const pets = createStores(database)(PETS);
     const name = 'x'.repeat(NAME_LENGTH);
     for (let ten = 0; ten < 25; ten++) {
-      await pets.addPets(Array.from({ length: 10 }, () => ({ name, categoryId: '1' as never, status: null }))); // digits
+      await pets.addAll(Array.from({ length: 10 }, () => ({ name, categoryId: '1' as never, status: null }))); // digits
     }
     const { key: greedy } = await keys.create({ name: 'greedy', expiresAt: null });
     const gateway = await startProcess({ DATABASE_URL, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });

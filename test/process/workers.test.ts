@@ -105,7 +105,8 @@ describeEachEngine('WORKERS=2', (engine) => {
     const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
     const workers = await twoWorkers(gateway);
     gateway.child.kill('SIGKILL');
-    await eventually(() => workers.every((pid) => !isAlive(pid)), 10_000, 'the workers have ended');
+    const haveEnded = () => workers.every((pid) => !isAlive(pid));
+    expect(await eventually(haveEnded, 10_000, 'the workers have ended')).toBe(true);
   });
 });
 

@@ -28,7 +28,7 @@ describe('a pipelined CONNECT', () => {
 describe('a page that is too large for anybody', () => {
   const gateway = useGateway(sqlite, { BODY_LIMIT: '4194304' }, async ({ pets }) => {
     const name = 'x'.repeat(4_000_000);
-    for (let pet = 0; pet < 9; pet++) await pets.addPets([{ name, categoryId: '1' as never, status: null }]); // digits
+    for (let pet = 0; pet < 9; pet++) await pets.addAll([{ name, categoryId: '1' as never, status: null }]); // digits
   });
 
   test('is 400 and says what to do; a smaller one is answered', async () => {

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
-import { openApiDocument } from '../../src/rest/openapi.ts';
 import type { Answer } from '../support/client.ts';
+import { openApiDocument } from '../support/petstore-api.ts';
 
 /** THE table of CONTRACT section 3: which code an Error of a status has. */
 const CODES: Readonly<Record<number, string>> = {

@@ -1,10 +1,10 @@
 import type { Connection, RowDataPacket } from 'mysql2';
 import { expect, test } from 'vitest';
-import { insertRows, inTransaction } from '../../src/database/mysql-prepared.ts';
-import { createRowAdder } from '../../src/database/row-adder.ts';
+import { insertRows, inTransaction } from '../../src/database/mysql/mysql-prepared.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
-import { type NewPet, PETS } from '../../src/pets/pet.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { createRowAdder } from '../../src/store/row-adder.ts';
 import { countPetStatements } from '../graphql/statements.ts';
 import { FACES } from '../parity/faces.ts';
 import { describeEachEngine } from '../support/engines.ts';
@@ -19,10 +19,10 @@ describeEachEngine('creates that arrive together', (engine) => {
       categoryId: String(2n ** 62n + BigInt(index)) as Int64,
       status: index % 2 === 0 ? ('sold' as const) : null,
     }));
-    const answers = await Promise.all(newPets.map((newPet) => gateway.pets.addPet(newPet, null, deadlineIn())));
+    const answers = await Promise.all(newPets.map((newPet) => gateway.pets.add(newPet, null, deadlineIn())));
     expect(statements()).toBeLessThan(newPets.length / 5);
-    expect(new Set(answers.map(({ pet }) => pet.id)).size).toBe(newPets.length);
-    for (const [index, { pet }] of answers.entries()) {
+    expect(new Set(answers.map(({ row }) => row.id)).size).toBe(newPets.length);
+    for (const [index, { row: pet }] of answers.entries()) {
       expect(pet).toEqual({ ...newPets[index], id: pet.id });
       expect(await FACES.rest.get(gateway, String(pet.id))).toEqual([pet]);
     }
@@ -52,7 +52,7 @@ describeEachEngine('creates that arrive together', (engine) => {
 
   test('none is added by a transaction that was not begun, or is over', async () => {
     const gateway = await startGateway(engine, { LOG_LEVEL: 'silent' });
-    const adder = createRowAdder<NewPet>(gateway.database, PETS);
+    const adder = createRowAdder(gateway.database, PETS);
     const transaction = await gateway.database.knex.transaction();
     await transaction.rollback();
     const late = adder.addWithin(transaction, [{ name: 'late', categoryId: '1' as Int64, status: null }]);

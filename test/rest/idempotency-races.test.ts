@@ -64,7 +64,7 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
     const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
     const add = (idempotencyKey: string) => {
       const once = { apiKeyId: 'k', idempotencyKey, position: 1 };
-      return pets.addPet({ name: 'Rex', categoryId: '1' as Int64, status: null }, once, deadlineIn());
+      return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, once, deadlineIn());
     };
     await add('held');
     await database.knex('idempotency_keys').update({ created_at: 0 }); // expired: the next one renews it

@@ -1,17 +1,20 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fieldEntries } from '../../src/database/table.ts';
 import { deadlineIn } from '../../src/deadline.ts';
+import { createRecords } from '../../src/idempotency/idempotency-records.ts';
 import type { Int64 } from '../../src/int64.ts';
-import { canonicalPet, type NewPet, PETS } from '../../src/pets/pet.ts';
-import { createPetStore } from '../../src/pets/pet-store.ts';
+import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
+import { createStores } from '../../src/store/store.ts';
+import { canonicalWriter } from '../../src/store/table.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 
 const PET: NewPet = { name: 'Rex', categoryId: '1' as Int64, status: 'sold' };
 const DAY_MS = 24 * 3_600_000;
 
+const FIELDS = Object.keys(PETS.fields);
+const canonical = canonicalWriter(PETS);
 const once = (idempotencyKey: string) => ({ apiKeyId: '1', idempotencyKey, position: 1 });
 const sha256 = (parts: readonly unknown[]) => hash('sha256', JSON.stringify(parts), 'hex');
 /** The record of `once(key)` and PET as the version before wrote it. */
@@ -23,22 +26,21 @@ const earlierRecord = (key: string, petId: number, ageMs = 0) => ({
 });
 
 // Every field that there is: a new one has its cases without a line here.
-test.each(fieldEntries<NewPet>(PETS.fields))('two inputs that differ in %s are not the same', (name) => {
+test.each(FIELDS)('two inputs that differ in %s are not the same', (name) => {
   for (const other of ['2', null]) {
     const changed = { ...PET, [name]: other };
-    expect(sha256(canonicalPet(changed)), `canonicalPet in src/pets/pet.ts leaves out ${name}`).not.toBe(
-      sha256(canonicalPet({ ...PET, [name]: '1' })),
+    expect(sha256(canonical(changed)), `canonicalWriter leaves out ${name}`).not.toBe(
+      sha256(canonical({ ...PET, [name]: '1' })),
     );
   }
 });
 
 test('two inputs are the same exactly when each of their fields is', () => {
-  const names = fieldEntries<NewPet>(PETS.fields).map(([name]) => name);
-  const newPet = fc.record(Object.fromEntries(names.map((name) => [name, fc.constantFrom('1', '2', null)])));
+  const newPet = fc.record(Object.fromEntries(FIELDS.map((name) => [name, fc.constantFrom('1', '2', null)])));
   fc.assert(
     fc.property(newPet, newPet, (one, other) => {
-      const areEqual = names.every((name) => one[name] === other[name]);
-      const hashes = [one, other].map((pet) => sha256(canonicalPet(pet as unknown as NewPet)));
+      const areEqual = FIELDS.every((name) => one[name] === other[name]);
+      const hashes = [one, other].map((pet) => sha256(canonical(pet as unknown as NewPet)));
       expect(hashes[0] === hashes[1]).toBe(areEqual);
     }),
   );
@@ -47,55 +49,55 @@ test('two inputs are the same exactly when each of their fields is', () => {
 describeEachEngine('the records of idempotent creates', (engine) => {
   test('those of the version before, and of one beside this one, are replayed', async () => {
     const { database } = await prepareDatabase(engine);
-    const pets = createPetStore(database);
+    const pets = createStores(database)(PETS);
     await database.knex('idempotency_keys').insert(earlierRecord('old', 4711));
-    const { pet, replayed } = await pets.addPet(PET, once('old'), deadlineIn());
-    expect([String(pet.id), replayed]).toEqual(['4711', true]);
-    await expect(pets.addPet({ ...PET, name: 'Max' }, once('old'), deadlineIn())).rejects.toMatchObject({
+    const { row, replayed } = await pets.add(PET, once('old'), deadlineIn());
+    expect([String(row.id), replayed]).toEqual(['4711', true]);
+    await expect(pets.add({ ...PET, name: 'Max' }, once('old'), deadlineIn())).rejects.toMatchObject({
       code: 'idempotency_mismatch',
     });
   });
 
   test('those of this version are what the version before looks for', async () => {
     const { database } = await prepareDatabase(engine);
-    const { pet } = await createPetStore(database).addPet(PET, once('new'), deadlineIn());
+    const { row: pet } = await createStores(database)(PETS).add(PET, once('new'), deadlineIn());
     const { created_at: _, ...expected } = earlierRecord('new', Number(pet.id));
-    const row = await database.knex('idempotency_keys').first('id', 'input_hash', 'pet_id');
-    expect({ ...row, pet_id: Number(row.pet_id) }).toEqual(expected);
+    const record = await database.knex('idempotency_keys').first('id', 'input_hash', 'pet_id');
+    expect({ ...record, pet_id: Number(record.pet_id) }).toEqual(expected);
   });
 
   test('the clean-up leaves one that is renewed while it works', async () => {
     const { database, url } = await prepareDatabase(engine);
-    const neighbour = createPetStore(openDatabase(url));
+    const neighbour = createStores(openDatabase(url))(PETS);
     await database.knex('idempotency_keys').insert(earlierRecord('renewed', 1, DAY_MS));
-    let renewed: Promise<{ pet: { id: unknown } }> | undefined;
+    let renewed: Promise<{ row: { id: unknown } }> | undefined;
     const { run } = database;
     // Between the look and the DELETE, another process renews the record.
-    const sweeping = createPetStore({
+    const sweeping = createRecords({
       ...database,
       run: async (work, options) => {
         const result = await run(work, options);
-        renewed ??= neighbour.addPet(PET, once('renewed'), deadlineIn());
+        renewed ??= neighbour.add(PET, once('renewed'), deadlineIn());
         await renewed;
         return result;
       },
     });
     await sweeping.sweep();
     const first = await renewed;
-    const again = await neighbour.addPet(PET, once('renewed'), deadlineIn());
-    expect([again.replayed, String(again.pet.id)]).toEqual([true, String(first?.pet.id)]);
+    const again = await neighbour.add(PET, once('renewed'), deadlineIn());
+    expect([again.replayed, String(again.row.id)]).toEqual([true, String(first?.row.id)]);
   });
 
   test('creates with keys of their own never wait for each other', async () => {
     const { database } = await prepareDatabase(engine);
-    const stores = [createPetStore(database), createPetStore(database)];
+    const stores = [createStores(database)(PETS), createStores(database)(PETS)];
     const refused: unknown[] = [];
     database.knex.on('query-error', (error: unknown) => refused.push(error)); // a deadlock that is tried again, too
     const count = 400;
     const answers = await Promise.all(
-      Array.from({ length: count }, (_, index) => stores[index % 2]?.addPet(PET, once(`key ${index}`), deadlineIn())),
+      Array.from({ length: count }, (_, index) => stores[index % 2]?.add(PET, once(`key ${index}`), deadlineIn())),
     );
-    expect(new Set(answers.map((answer) => answer?.pet.id)).size).toBe(count);
+    expect(new Set(answers.map((answer) => answer?.row.id)).size).toBe(count);
     expect(await database.knex('pets').select('id')).toHaveLength(count);
     expect(refused).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
+import { createRecords } from '../../src/idempotency/idempotency-records.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { expectRefusal, useGateway } from './checked-gateway.ts';
 
@@ -117,7 +118,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
       await age(24 * HOUR_MS);
       const key = newKey();
       const first = await post(key);
-      await gateway().pets.sweep();
+      await createRecords(gateway().database).sweep();
       expect(await gateway().database.knex('idempotency_keys').select('id')).toHaveLength(1);
       expect((await post(key)).text).toBe(first.text);
     });

@@ -1,9 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { fieldEntries } from '../../src/database/table.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
-import { type NewPet, PETS } from '../../src/pets/pet.ts';
-import type { PetsQuery } from '../../src/pets/pet-store.ts';
+import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
+import { columnsOf, type PageQuery } from '../../src/store/table.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -31,7 +30,7 @@ describeEachEngine('the cost of a list', (engine) => {
       name: `animal ${index}`,
       status: STATUSES[index % STATUSES.length] ?? null,
     });
-    await gateway.pets.addPets(Array.from({ length: ANIMALS }, (_, index) => newPet(index)));
+    await gateway.pets.addAll(Array.from({ length: ANIMALS }, (_, index) => newPet(index)));
     const { client } = gateway.database.knex; // Knex types it as any
     const query = client.queryPrepared.bind(client);
     client.queryPrepared = (sql: string, bindings: readonly unknown[]) => {
@@ -43,8 +42,8 @@ describeEachEngine('the cost of a list', (engine) => {
   });
 
   // Every field with an index can filter lists: a new one has its cases without a line here.
-  const filters = fieldEntries<NewPet>(PETS.fields).flatMap(([name, { index }]) =>
-    index === undefined ? [] : [{ name, index, value: VALUES[name] }],
+  const filters = columnsOf(PETS).flatMap(({ name, index }) =>
+    index === undefined ? [] : [{ name, index, value: VALUES[name as keyof NewPet] }],
   );
   const primary = engine.name === 'sqlite' ? 'INTEGER PRIMARY KEY' : 'PRIMARY';
   const cases = combinations(filters).flatMap((chosen) =>
@@ -60,7 +59,7 @@ describeEachEngine('the cost of a list', (engine) => {
     async (asked) => {
       const { indexes, query } = asked;
       const after = query.after === null ? null : (String(query.after) as Int64);
-      await gateway.pets.listPets({ ...query, after } as PetsQuery, deadlineIn());
+      await gateway.pets.list({ ...query, after } as PageQuery<typeof PETS>, deadlineIn());
       if (lastSent === undefined) throw new Error('no list was sent');
       const told = JSON.stringify(await explain(lastSent));
       expect(indexes.some((index) => new RegExp(`\\b${index}\\b`).test(told)) || told).toBe(true);

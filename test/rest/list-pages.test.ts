@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { PET_STATUSES } from '../../src/pets/pet.ts';
+import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { type CheckedGateway, useGateway } from './checked-gateway.ts';
 

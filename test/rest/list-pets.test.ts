@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Int64 } from '../../src/int64.ts';
-import { PET_STATUSES } from '../../src/pets/pet.ts';
+import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { expectRefusal, useGateway } from './checked-gateway.ts';
 
@@ -81,7 +81,7 @@ const ACCEPTED: readonly (readonly [query: string, ids: readonly number[]])[] = 
 ];
 
 describeEachEngine('listPets', (engine) => {
-  const gateway = useGateway(engine, {}, ({ pets }) => pets.addPets(ANIMALS));
+  const gateway = useGateway(engine, {}, ({ pets }) => pets.addAll(ANIMALS));
 
   describe('200', () => {
     it.each(ACCEPTED)('GET /v1/pets%s lists the animals %j', async (query, ids) => {

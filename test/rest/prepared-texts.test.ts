@@ -1,11 +1,10 @@
 import type { Connection } from 'mysql2';
 import { expect, test } from 'vitest';
-import { type FilterName, fieldEntries } from '../../src/database/table.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
-import { type NewPet, PETS } from '../../src/pets/pet.ts';
-import type { PetsQuery } from '../../src/pets/pet-store.ts';
-import { samplePet } from '../../src/pets/sample-pets.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { columnsOf, type PageQuery } from '../../src/store/table.ts';
 import { ENGINES } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 
@@ -28,26 +27,26 @@ test.runIf(mysql)('a connection keeps every text prepared that the hot queries c
   });
   client.releaseConnection(connection);
 
-  const filters = fieldEntries<NewPet>(PETS.fields).filter(([, { index }]) => index !== undefined);
+  const filters = columnsOf(PETS).filter(({ index }) => index !== undefined);
   const combinations = 2 ** filters.length;
-  const query = (combination: number, after: number): PetsQuery => ({
+  const query = (combination: number, after: number): PageQuery<typeof PETS> => ({
     limit: 1,
     after: String(after) as Int64,
-    ...(Object.fromEntries(
-      filters.map(([name], bit) => [name, combination & (2 ** bit) ? samplePet(0)[name] : null]),
-    ) as Pick<PetsQuery, FilterName<typeof PETS>>),
+    ...Object.fromEntries(
+      filters.map(({ name }, bit) => [name, combination & (2 ** bit) ? Object(samplePet(0))[name] : null]),
+    ),
   });
   for (let atOnce = 1; atOnce <= AT_ONCE_MAX; atOnce++) {
     const each = <T>(work: (index: number) => Promise<T>) =>
       Promise.all(Array.from({ length: atOnce }, (_, n) => work(n)));
     for (let combination = 0; combination < combinations; combination++) {
-      await each((index) => gateway.pets.listPets(query(combination, index), deadlineIn()));
+      await each((index) => gateway.pets.list(query(combination, index), deadlineIn()));
     }
-    await each((index) => gateway.pets.listPets(query(index % combinations, index), deadlineIn()));
-    await each((index) => gateway.pets.getPet(String(index + 1) as Int64, deadlineIn()));
-    await each((index) => gateway.pets.addPet(samplePet(index), null, deadlineIn()));
+    await each((index) => gateway.pets.list(query(index % combinations, index), deadlineIn()));
+    await each((index) => gateway.pets.get(String(index + 1) as Int64, deadlineIn()));
+    await each((index) => gateway.pets.add(samplePet(index), null, deadlineIn()));
     const once = (index: number) => ({ apiKeyId: '1', idempotencyKey: `${atOnce}-${index}`, position: 1 });
-    await each((index) => gateway.pets.addPet(samplePet(index), once(index), deadlineIn()));
+    await each((index) => gateway.pets.add(samplePet(index), once(index), deadlineIn()));
   }
   const kept = (connection as unknown as { config: { maxPreparedStatements: number } }).config.maxPreparedStatements; // mysql2's own
   expect(texts.size).toBeGreaterThan(4 * combinations);

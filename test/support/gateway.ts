@@ -1,13 +1,19 @@
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/log.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { listen } from '../../src/process/server.ts';
+import type { Service } from '../../src/service.ts';
+import type { Store } from '../../src/store/store.ts';
 import { type Answer, send } from './client.ts';
 import { afterFile, type TestEngine } from './engines.ts';
 
 /** A gateway that listens on a free port, with an API key; it ends after the test file. */
 export interface TestGateway
-  extends Pick<Gateway, 'database' | 'keys' | 'pets' | 'stores' | 'metrics' | 'app' | 'drain'> {
+  extends Pick<Gateway, 'service' | 'database' | 'keys' | 'stores' | 'metrics' | 'app' | 'drain'> {
+  /** The store of animals. */
+  readonly pets: Store<typeof PETS>;
   readonly url: string;
   readonly port: number;
   /** A valid API key. */
@@ -23,17 +29,18 @@ export interface TestGateway
   close(): Promise<void>;
 }
 
-/** Starts a gateway on a fresh database of the engine, or on `DATABASE_URL` of the overrides. */
+/** Starts a gateway, by default of the pet store, on a fresh database of the engine, or on `DATABASE_URL` of the overrides. */
 export async function startGateway(
   engine: TestEngine,
   overrides: Record<string, string> = {},
   timeouts?: Parameters<typeof listen>[3],
+  service: Service = PETSTORE,
 ): Promise<TestGateway> {
   const logs: Record<string, unknown>[] = [];
   const databaseUrl = overrides.DATABASE_URL ?? (await engine.freshDatabase());
   const config = readConfig({ PORT: '0', ...overrides, DATABASE_URL: databaseUrl });
   const log = createLog(config.logLevel, { write: (line) => logs.push(JSON.parse(line)) });
-  const gateway = await createGateway(config, log);
+  const gateway = await createGateway({ service, config, log });
   const server = await listen(gateway, config, log, timeouts);
   const { key } = await gateway.keys.create({ name: 'test', expiresAt: null });
   let closing: Promise<void> | undefined;
@@ -56,6 +63,7 @@ export async function startGateway(
     });
   return {
     ...gateway,
+    pets: gateway.stores(PETS),
     url: server.url,
     port: server.port,
     key,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { createCongestionMeter, createShortestTime, createWayMeter, noteTime } from '../../src/database/congestion.ts';
+import { createCongestionMeter } from '../../src/database/batching/congestion.ts';
+import { createShortestTime, createWayMeter, noteTime } from '../../src/database/time-meter.ts';
 
 /** A meter that was told of so many statements, each so many ms long. */
 function meterOf(wayMs: number, ...seen: readonly (readonly [count: number, ms: number])[]) {

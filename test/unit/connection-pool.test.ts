@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createConnectionPool } from '../../src/database/connection-pool.ts';
+import { createConnectionPool } from '../../src/database/mysql/connection-pool.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 
 /** A pool of ten whose openings fail, each after its own time in ms. */

@@ -1,9 +1,22 @@
 import { describe, expect, it, test } from 'vitest';
 import { isDuplicate, isHostLost, isLockWait, isRefused, withoutFaults } from '../../src/database/faults.ts';
 import { deadlineIn } from '../../src/deadline.ts';
-import { ApiError, serviceUnavailable } from '../../src/errors.ts';
+import { DatabaseFault, toApiError } from '../../src/errors.ts';
 
 const serverError = (errno: number, message = 'said the server') => Object.assign(new Error(message), { errno });
+
+describe('what a fault of the database is to a client', () => {
+  const said = new Error('said the driver');
+
+  test.each([
+    ['unavailable', 503, 'The service is temporarily unavailable; try again shortly.', { 'Retry-After': '1' }],
+    ['noWriter', 503, 'The service is temporarily unavailable; try again shortly.', { 'Retry-After': '1' }],
+    ['tooLarge', 413, 'The database takes no value of this length.', {}],
+  ] as const)("%s is %i, and the cause is the driver's own error", (meaning, status, message, headers) => {
+    const refusal = toApiError(new DatabaseFault(meaning, said));
+    expect(refusal).toMatchObject({ status, message, headers, cause: said });
+  });
+});
 
 describe('what an error of the database means', () => {
   it.each([
@@ -13,7 +26,7 @@ describe('what an error of the database means', () => {
   ])('%s: "not now" is 503', async (_engine, numbers) => {
     for (const errno of numbers) {
       const failing = withoutFaults(() => Promise.reject(serverError(errno)), deadlineIn());
-      await expect(failing, String(errno)).rejects.toMatchObject({ code: 'service_unavailable' });
+      await expect(failing, String(errno)).rejects.toMatchObject({ meaning: 'unavailable' });
     }
   });
 
@@ -22,9 +35,15 @@ describe('what an error of the database means', () => {
     await expect(
       failing('target: pets.0.primary: vttablet: rpc error: code = Unavailable desc = x'),
     ).rejects.toMatchObject({
-      code: 'service_unavailable',
+      meaning: 'unavailable',
     });
     await expect(failing('something else')).rejects.toMatchObject({ errno: 1105 });
+  });
+
+  test('that no server takes writes is told apart', async () => {
+    const refused = Object.assign(new Error('both are read-only'), { code: 'POOL_NO_WRITER' });
+    const failing = withoutFaults(() => Promise.reject(refused), deadlineIn());
+    await expect(failing).rejects.toMatchObject({ meaning: 'noWriter', cause: refused });
   });
 
   test('a fault of ours stays one', async () => {
@@ -38,17 +57,17 @@ describe('what an error of the database means', () => {
     const work = () => (++runs < 3 ? Promise.reject(serverError(1213)) : Promise.resolve('done'));
     expect(await withoutFaults(work, deadlineIn(), true)).toBe('done');
     runs = 0;
-    await expect(withoutFaults(work, deadlineIn(), false)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(withoutFaults(work, deadlineIn(), false)).rejects.toMatchObject({ meaning: 'unavailable' });
     expect(runs).toBe(1);
     runs = 0;
-    await expect(withoutFaults(work, deadlineIn(100), true)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(withoutFaults(work, deadlineIn(100), true)).rejects.toMatchObject({ meaning: 'unavailable' });
     expect(runs).toBe(1);
   });
 
   test('refused is what the server says in its own words, or what is too large', () => {
     const said = (errno: number) => Object.assign(serverError(errno), { sqlState: '22001' });
-    const away = serviceUnavailable(said(1213));
-    const large = new ApiError('payload_too_large', 'too large');
+    const away = new DatabaseFault('unavailable', said(1213));
+    const large = new DatabaseFault('tooLarge');
     expect([said(1406), large, away, new Error('ours')].map(isRefused)).toEqual([true, true, false, false]);
     // Vitess has this number for all it does not know, a lost connection among them.
     expect(isRefused(said(1105))).toBe(false);
@@ -59,21 +78,21 @@ describe('what an error of the database means', () => {
       const passedOn = Object.assign(serverError(errno, 'Lost connection'), { sqlState: 'HY000' });
       const failing = withoutFaults(() => Promise.reject(passedOn), deadlineIn(), true);
       const error = await failing.catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject({ code: 'service_unavailable' });
+      expect(error).toMatchObject({ meaning: 'unavailable' });
       expect(isRefused(error)).toBe(false);
     }
   });
 
   test('a value that the server does not take is the fault of who sent it', async () => {
     const failing = withoutFaults(() => Promise.reject(serverError(1153)), deadlineIn());
-    await expect(failing).rejects.toMatchObject({ code: 'payload_too_large' });
+    await expect(failing).rejects.toMatchObject({ meaning: 'tooLarge' });
   });
 
   test.each(['EAI_AGAIN', 'EAI_FAIL', 'ENOTFOUND', 'ECONNREFUSED', 'PROTOCOL_CONNECTION_LOST'])(
     '%s: the database is away',
     async (code) => {
       const failing = withoutFaults(() => Promise.reject(Object.assign(new Error(code), { code })), deadlineIn());
-      await expect(failing).rejects.toMatchObject({ code: 'service_unavailable' });
+      await expect(failing).rejects.toMatchObject({ meaning: 'unavailable' });
     },
   );
 

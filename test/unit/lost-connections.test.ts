@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { watchForLost } from '../../src/database/lost-connections.ts';
-import type { MysqlSession } from '../../src/database/mysql-session.ts';
+import { watchForLost } from '../../src/database/mysql/lost-connections.ts';
+import type { MysqlSession } from '../../src/database/mysql/mysql-session.ts';
 import { eventually } from '../support/load.ts';
 
 /** A session that waits for its answer, as far as the watch looks at it, and why it was destroyed. */

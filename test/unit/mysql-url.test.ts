@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { ConfigError } from '../../src/config.ts';
-import { parseMysqlUrl } from '../../src/database/mysql-url.ts';
+import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
 import { temporaryFolder } from '../support/engines.ts';
 
 describe('user and password', () => {

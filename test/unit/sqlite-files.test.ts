@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { connectDatabase } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
-import { prepareFiles } from '../../src/database/sqlite-files.ts';
+import { prepareFiles } from '../../src/database/sqlite/sqlite-files.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
-import { createPetStore } from '../../src/pets/pet-store.ts';
-import { samplePet } from '../../src/pets/sample-pets.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { createStores } from '../../src/store/store.ts';
 import { temporaryFolder } from '../support/engines.ts';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
@@ -18,9 +19,9 @@ async function useDatabase(filename: string): Promise<Record<string, string>> {
   const database = connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
   try {
     await migrateUp(database);
-    const pets = createPetStore(database);
-    await pets.addPet(samplePet(0), null, deadlineIn());
-    await pets.getPet('1' as Int64, deadlineIn());
+    const pets = createStores(database)(PETS);
+    await pets.add(samplePet(0), null, deadlineIn());
+    await pets.get('1' as Int64, deadlineIn());
     const folder = join(filename, '..');
     return Object.fromEntries(readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]));
   } finally {

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { shareReads } from '../../src/database/together.ts';
-import { createWaitingLine, type TravelRules } from '../../src/database/waiting-line.ts';
+import { shareReads } from '../../src/database/batching/together.ts';
+import { createWaitingLine, type TravelRules } from '../../src/database/batching/waiting-line.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 
 type Question = number;
@@ -172,7 +172,7 @@ describe('shareReads', () => {
     const hurried = read(1, 100);
     await sent(1);
     const unsent = read(2, 100);
-    for (const late of [hurried, unsent]) await expect(late).rejects.toMatchObject({ code: 'service_unavailable' });
+    for (const late of [hurried, unsent]) await expect(late).rejects.toMatchObject({ meaning: 'unavailable' });
     await end(0);
     expect(await patient).toEqual({ question: 1, version: 0 });
   });
@@ -211,7 +211,7 @@ describe('shareReads', () => {
 
   test('a large question shares no statement with others', async () => {
     const { store, read, sent } = slowStore({ underWay: 9, sideBySide: 9, batch: 8, bytesOf: (size) => size });
-    for (const size of [10, 200_000, 20, 200_000, 300_000, 30]) read(size + Math.random());
+    for (const size of [10, 200_000, 20, 200_000, 300_000, 30]) void read(size + Math.random());
     await sent(2);
     for (const { questions } of store.underWay.slice(0, 2)) {
       expect(questions.length === 1 || questions.reduce((sum, size) => sum + size) <= 256 * 1024).toBe(true);

@@ -1,0 +1,65 @@
+import { connect, type Socket } from 'node:net';
+import mysql, { type Connection, type RowDataPacket } from 'mysql2';
+import { CONNECTION_END_MS } from '../../deadlines.ts';
+import type { MysqlAddress } from './mysql-url.ts';
+
+/** One address of one host. */
+export interface MysqlTarget {
+  /** As DATABASE_URL names it: certificates are checked against it. */
+  readonly host: string;
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Kept by a connection: our texts are about 35, and a server keeps max_prepared_stmt_count (16,382) for all its clients. */
+const PREPARED_MAX = 100;
+
+/** A connection that is not open yet. */
+export function createConnection(address: MysqlAddress, { host, address: ip, port }: MysqlTarget): Connection {
+  const { user, password, database, ssl } = address;
+  const connection = mysql.createConnection({
+    host,
+    port,
+    stream: () => connect({ host: ip, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 }),
+    user,
+    password,
+    database,
+    ...(ssl && { ssl }),
+    maxPreparedStatements: PREPARED_MAX,
+    charset: 'utf8mb4',
+    // BIGINT as a number where that is exact, else as decimal text; never rounded.
+    supportBigNumbers: true,
+    bigNumberStrings: false,
+    timezone: 'Z',
+  });
+  // A connection that breaks while idle emits this; the pool finds it broken at its next use.
+  return connection.on('error', () => {});
+}
+
+/** The rows of a statement. */
+export function ask(connection: Connection, sql: string): Promise<RowDataPacket[]> {
+  return new Promise((resolve, reject) => {
+    connection.query<RowDataPacket[]>(sql, (error, rows) => (error ? reject(error) : resolve(rows)));
+  });
+}
+
+/** Ends a connection at once: what it was asked fails with `reason`. mysql2's own destroy() would not tell those who wait. */
+export function destroyConnection(connection: Connection, reason: Error): void {
+  streamOf(connection).destroy(reason);
+}
+
+/** Ends a connection that does nothing, in good order if that does not take too long. */
+export function endConnection(connection: Connection): void {
+  connection.end(() => {});
+  setTimeout(() => streamOf(connection).destroy(), CONNECTION_END_MS).unref();
+}
+
+/** Whether a connection can still be used, as far as is known here. */
+export function isConnectionOpen(connection: Connection): boolean {
+  return streamOf(connection).writable;
+}
+
+/** mysql2 types its socket as that of its pools only. */
+function streamOf(connection: Connection): Socket {
+  return (connection as unknown as { readonly stream: Socket }).stream; // a net.Socket or its TLSSocket
+}

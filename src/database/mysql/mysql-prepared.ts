@@ -1,0 +1,103 @@
+import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2';
+import { poolError } from '../pool-error.ts';
+import type { Binding } from '../prepared.ts';
+import { ask, destroyConnection } from './mysql-connection.ts';
+
+// Read once: mysql2 loads it anew at each access.
+const { TypedParameter } = mysql;
+
+/** Runs a statement that the connection keeps prepared; rejects with the driver's error. */
+export function executePrepared<Result extends RowDataPacket[] | ResultSetHeader>(
+  connection: Connection,
+  sql: string,
+  bindings: readonly Binding[],
+): Promise<Result> {
+  // As mysql2 guesses, a number would be DOUBLE and a bigint text: neither is compared exactly, nor taken for LIMIT.
+  const values = bindings.map((binding) =>
+    binding === null || typeof binding === 'string' ? binding : TypedParameter.BIGINT(binding),
+  );
+  return new Promise((resolve, reject) => {
+    connection.execute<Result>({ sql, values }, (error, result) => (error ? reject(error) : resolve(result)));
+  });
+}
+
+/** Adds rows, all or none; gives their AUTO_INCREMENT ids in the order of the rows. `beforeCommit` may refuse. */
+export async function insertAllOrNone(
+  connection: Connection,
+  into: string,
+  rows: readonly (readonly Binding[])[],
+  beforeCommit: () => void,
+): Promise<string[]> {
+  const rule = await idRuleOf(connection);
+  const insert = () => insertRows(connection, into, rows);
+  return rule === 'one by one' && rows.length > 1 ? inTransaction(connection, insert, beforeCommit) : insert();
+}
+
+/** Work that is done whole or not at all; what fails ends the connection, and with it the transaction. */
+export async function inTransaction<Result>(
+  connection: Connection,
+  work: () => Promise<Result>,
+  beforeCommit: () => void,
+): Promise<Result> {
+  await ask(connection, 'START TRANSACTION');
+  try {
+    const result = await work();
+    beforeCommit();
+    await ask(connection, 'COMMIT');
+    return result;
+  } catch (error) {
+    destroyConnection(connection, notCommitted());
+    throw error;
+  }
+}
+
+/** Why a connection ends whose transaction may still be open. An error of its own: mysql2 marks it as fatal. */
+export function notCommitted(): Error {
+  return poolError('POOL_NOT_COMMITTED', 'a transaction was not committed, and ends with its connection');
+}
+
+/** Adds rows as a part of a transaction; gives their AUTO_INCREMENT ids in the order of the rows. */
+export async function insertRows(
+  connection: Connection,
+  into: string,
+  rows: readonly (readonly Binding[])[],
+): Promise<string[]> {
+  const rule = await idRuleOf(connection);
+  const marks = `(${rows[0]?.map(() => '?').join(', ')})`;
+  const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
+  if (rule === 'returned') {
+    // MariaDB sends each row as it is written, https://mariadb.com/kb/en/insertreturning/
+    const added = await executePrepared<RowDataPacket[]>(connection, `${sql} RETURNING id`, rows.flat());
+    return added.map(({ id }) => String(id));
+  }
+  if (rule === 'one by one' && rows.length > 1) {
+    const ids: string[] = [];
+    for (const row of rows) ids.push(...(await insertRows(connection, into, [row])));
+    return ids;
+  }
+  const { insertId } = await executePrepared<ResultSetHeader>(connection, sql, rows.flat());
+  const step = rule === 'one by one' ? 1n : rule;
+  return rows.map((_, index) => String(BigInt(insertId) + BigInt(index) * step));
+}
+
+/**
+ * How the ids of several rows are told: by RETURNING, or from the first one in steps. An INSERT of a known number of rows
+ * has no gaps, https://dev.mysql.com/doc/refman/9.7/en/innodb-auto-increment-handling.html, which Connector/J's
+ * getGeneratedKeys relies on, too; but XtraDB Cluster changes the step of a session whenever a node comes or goes.
+ */
+type IdRule = 'returned' | 'one by one' | bigint;
+
+const idRules = new WeakMap<Connection, IdRule>();
+
+async function idRuleOf(connection: Connection): Promise<IdRule> {
+  const rule = idRules.get(connection) ?? (await readIdRule(connection));
+  idRules.set(connection, rule);
+  return rule;
+}
+
+async function readIdRule(connection: Connection): Promise<IdRule> {
+  const sql = 'SELECT @@version AS version, @@version_comment AS comment, @@auto_increment_increment AS step';
+  const [row] = await executePrepared<RowDataPacket[]>(connection, sql, []);
+  if (/mariadb/i.test(row?.version)) return 'returned';
+  return /cluster/i.test(row?.comment) ? 'one by one' : BigInt(row?.step);
+}

@@ -1,0 +1,110 @@
+import type { Knex } from 'knex';
+// Knex publishes its dialects by path.
+import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
+import type { Connection, RowDataPacket } from 'mysql2';
+import { type Deadline, remainingMs } from '../../deadline.ts';
+import { CONNECT_MS, LOCK_MS, STATEMENT_MS, UNHURRIED_CONNECT_MS, UNHURRIED_LOCK_MS } from '../../deadlines.ts';
+import { poolError } from '../pool-error.ts';
+import type { Binding } from '../prepared.ts';
+import { noteTime } from '../time-meter.ts';
+import { destroyConnection } from './mysql-connection.ts';
+import { createMysqlPool } from './mysql-pool.ts';
+import { executePrepared, insertAllOrNone, insertRows, notCommitted } from './mysql-prepared.ts';
+import type { SessionLimits } from './mysql-session.ts';
+import { parseMysqlUrl } from './mysql-url.ts';
+
+/** For a request: what waits for a lock ends at the server before we give it up, so it cannot happen later. */
+export const REQUEST_LIMITS: SessionLimits = { connectMs: CONNECT_MS, lockMs: LOCK_MS, statementMs: STATEMENT_MS };
+
+/** For work that nobody waits for in a request. */
+export const UNHURRIED_LIMITS: SessionLimits = {
+  connectMs: UNHURRIED_CONNECT_MS,
+  lockMs: UNHURRIED_LOCK_MS,
+  statementMs: 0,
+};
+
+/**
+ * Knex settings for a `mysql://` address; what goes through Knex has the deadline that `currentDeadline` gives. Throws
+ * ConfigError when the address is wrong.
+ */
+export function createMysqlClient(
+  databaseUrl: string,
+  poolMax: number,
+  limits: SessionLimits,
+  currentDeadline: () => Deadline,
+): Knex.Config {
+  const pool = createMysqlPool(parseMysqlUrl(databaseUrl), poolMax, limits);
+
+  /** Runs `work` on a connection. At the deadline the pool ends it: mysql2's own limit does not reach PREPARE. */
+  const onConnection = async <Result>(deadline: Deadline, work: (connection: Connection) => Promise<Result>) => {
+    const connection = await pool.acquire(deadline);
+    try {
+      return await pool.ask(connection, () => work(connection));
+    } finally {
+      pool.release(connection);
+    }
+  };
+
+  return {
+    /** Knex on mysql2, with our session and pool. */
+    client: class GatewayMysqlClient extends Mysql2Client {
+      readonly takesWrites = pool.takesWrites;
+      readonly poolState = pool.state;
+      readonly wayMs = pool.way.ms;
+
+      /** Ours stands in for Knex's. */
+      override initializePool(): void {}
+
+      override acquireConnection(): Promise<Connection> {
+        return pool.acquire(currentDeadline());
+      }
+      override async releaseConnection(connection: Connection): Promise<void> {
+        pool.release(connection);
+      }
+      override destroy(): Promise<void> {
+        return pool.close();
+      }
+
+      override async _query(connection: Connection, query: { sql: string }): Promise<unknown> {
+        try {
+          if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(currentDeadline(), limits);
+          return await pool.ask(connection, () => super._query(connection, query));
+        } catch (error) {
+          if (/^(?:COMMIT|ROLLBACK)\b/i.test(query.sql)) destroyConnection(connection, notCommitted());
+          throw error;
+        }
+      }
+
+      /** The rows of a prepared statement, kept by the connection for the next time. */
+      queryPrepared(sql: string, bindings: readonly Binding[], deadline = currentDeadline()): Promise<RowDataPacket[]> {
+        return onConnection(deadline, (connection) =>
+          noteTime(pool.way.note, () => executePrepared<RowDataPacket[]>(connection, sql, bindings)),
+        );
+      }
+
+      /** As `insertPrepared`, on a connection that is held for a transaction. */
+      insertOn(connection: Connection, into: string, rows: readonly (readonly Binding[])[]) {
+        return pool.ask(connection, () => insertRows(connection, into, rows));
+      }
+
+      /** The ids that one prepared INSERT gives its rows, in their order. */
+      insertPrepared(
+        into: string,
+        rows: readonly (readonly Binding[])[],
+        deadline = currentDeadline(),
+      ): Promise<string[]> {
+        return onConnection(deadline, (connection) => {
+          const refuseLate = () => refuseLateWrite(deadline, limits);
+          refuseLate();
+          return insertAllOrNone(connection, into, rows, refuseLate);
+        });
+      }
+    },
+    connection: {},
+  };
+}
+
+/** A write that may outlive its deadline is not begun: what waits for a lock must end at the server before. */
+function refuseLateWrite(deadline: Deadline, { lockMs }: SessionLimits): void {
+  if (remainingMs(deadline) < lockMs) throw poolError('POOL_TIMEOUT', 'too little time is left for a write');
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Binding } from '../prepared.ts';
+import type { WriteJob, WriteOutcome } from './sqlite-writer.ts';
+
+/** Adds rows to a database file by a thread of its own, which begins with the first of them. */
+export interface SqliteWrites {
+  /** Rejects with what node:sqlite says, or with SQLITE_IOERR when the thread has ended. */
+  insert(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]>;
+  /** Waits for what is under way, and ends the thread. */
+  close(): Promise<void>;
+}
+
+const SQLITE_IOERR = 10;
+
+/** The writes of one process to a database file. */
+export function createSqliteWrites(filename: string): SqliteWrites {
+  const underWay = new Map<number, PromiseWithResolvers<string[]>>();
+  let thread: Worker | undefined;
+  let jobs = 0;
+
+  const settle = ({ number, ids, fault }: WriteOutcome): void => {
+    const job = underWay.get(number);
+    underWay.delete(number);
+    if (underWay.size === 0) thread?.unref(); // nobody waits for it: the process may end
+    if (ids) job?.resolve([...ids]);
+    else job?.reject(Object.assign(new Error(fault?.message), fault));
+  };
+
+  const start = (): Worker => {
+    const started = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: { filename } });
+    let cause: unknown = 'the thread ended';
+    started.on('message', settle);
+    started.on('error', (error) => {
+      cause = error;
+    });
+    started.on('exit', () => {
+      if (thread === started) thread = undefined;
+      for (const { reject } of underWay.values()) {
+        reject(Object.assign(new Error('the write was cut off', { cause }), { errcode: SQLITE_IOERR }));
+      }
+      underWay.clear();
+    });
+    return started;
+  };
+
+  return {
+    insert(into, rows) {
+      const number = ++jobs;
+      const job = Promise.withResolvers<string[]>();
+      underWay.set(number, job);
+      thread ??= start();
+      thread.ref();
+      thread.postMessage({ number, into, rows } satisfies WriteJob);
+      return job.promise;
+    },
+    async close() {
+      if (thread === undefined) return;
+      const ended = once(thread, 'exit');
+      thread.ref();
+      thread.postMessage('end');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { OperationTypeNode } from 'graphql';
+import type { Service } from '../service.ts';
+import type { Route } from '../web/route.ts';
+import { createGraphqlEndpoint, GRAPHQL_PATH, type GraphqlSettings } from './endpoint.ts';
+
+/** The routes of the GraphQL API, and what its requests may be called in log and metrics. */
+export interface GraphqlRoutes {
+  readonly routes: readonly Route[];
+  readonly operations: readonly string[];
+}
+
+/** Makes the routes of GraphQL over HTTP. Whether a request changes something, its document says. */
+export function createGraphqlRoutes(
+  settings: Omit<GraphqlSettings, 'deprecations' | 'things'> & { readonly service: Service },
+): GraphqlRoutes {
+  const { deprecations, things } = settings.service;
+  const endpoint = createGraphqlEndpoint({ ...settings, deprecations, things });
+  const common = { path: GRAPHQL_PATH, changes: false, isDeprecated: false };
+  return {
+    routes: [
+      { ...common, methods: ['GET'], takesBody: false, handle: (ctx, { deadline }) => endpoint.get(ctx, deadline) },
+      {
+        ...common,
+        methods: ['POST'],
+        takesBody: true,
+        handle: (ctx, { body, deadline }) => endpoint.post(ctx, body, deadline),
+      },
+    ],
+    operations: Object.values(OperationTypeNode),
+  };
+}

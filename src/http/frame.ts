@@ -1,0 +1,79 @@
+import type { Context, Middleware } from 'koa';
+import { requireWrite } from '../schema/context.ts';
+import { readJsonBytes } from '../web/json-body.ts';
+import { prefersHtml } from '../web/negotiation.ts';
+import { otherMethod } from '../web/other-method.ts';
+import type { InPath, OpenRoute, Route } from '../web/route.ts';
+import type { Admission } from './admission.ts';
+import { createPathFinder } from './path-finder.ts';
+
+/** What is served, and who may have it. */
+export interface FrameParts {
+  /** What needs a key. */
+  readonly routes: readonly Route[];
+  /** What needs none: THE list of what is open. */
+  readonly open: readonly OpenRoute[];
+  /** Below this path, who has no key does not learn which paths and methods exist. */
+  readonly basePath: string;
+  readonly admission: Admission;
+  readonly bodyLimitBytes: number;
+  readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
+  /** Throws the refusal of a path that nobody serves. */
+  readonly refuseUnknown: (ctx: Context) => never;
+}
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const NO_BODY = Buffer.alloc(0);
+
+/** Closed by default: key, rate, right, body, share and deadline come before any handler, unless it is in the list of what is open. */
+export function createFrame(parts: FrameParts): Middleware {
+  const { routes, open, basePath, admission, refuseUnknown } = parts;
+  const findPlace = createPathFinder(routes);
+  const openByPath = new Map(open.map((route) => [route.path, route]));
+  const serve = createServe(parts);
+
+  return (ctx) => {
+    const { path, method } = ctx;
+    const isBelowBase = path === basePath || path.startsWith(`${basePath}/`);
+    if (isBelowBase) ctx.state.face = 'rest';
+    const opened = openByPath.get(path);
+    if (opened !== undefined && isMeant(opened, ctx)) {
+      ctx.state.operation = opened.operation;
+      return opened.handle(ctx);
+    }
+    const place = findPlace(path);
+    const route = place?.routes.get(method);
+    if (place && route) return serve(ctx, route, place.inPath);
+    const refuse = (): never => {
+      if (place) throw otherMethod(place.path, place.routes.keys());
+      if (opened) throw otherMethod(opened.path, READING);
+      return refuseUnknown(ctx);
+    };
+    // Authentication comes first: who has no key does not learn which paths and methods exist.
+    return isBelowBase || place ? admission.admit(ctx, async () => refuse()) : refuse();
+  };
+}
+
+function isMeant({ sharesPath }: OpenRoute, ctx: Context): boolean {
+  if (sharesPath) ctx.vary('Accept');
+  return READING.has(ctx.method) && (!sharesPath || prefersHtml(ctx));
+}
+
+/** Serves a route: all that stands between a request and its handler. */
+function createServe({ admission, bodyLimitBytes, noteDeprecatedUse }: FrameParts) {
+  return (ctx: Context, route: Route, inPath: InPath): Promise<void> => {
+    const { operation, headers, takesBody, changes, isDeprecated, handle } = route;
+    if (operation !== undefined) ctx.state.operation = operation;
+    if (headers) ctx.set(headers);
+    const handleWith = (body: Buffer) => admission.atWork(ctx, (deadline) => handle(ctx, { inPath, body, deadline }));
+    return admission.admit(ctx, () => {
+      if (isDeprecated) noteDeprecatedUse(ctx.state.keyId, operation ?? route.path);
+      if (changes) {
+        requireWrite(ctx.state);
+        ctx.state.changes = true;
+      }
+      if (!takesBody) return handleWith(NO_BODY);
+      return admission.holdBody(ctx, async () => handleWith(await readJsonBytes(ctx.req, bodyLimitBytes)));
+    });
+  };
+}

@@ -1,0 +1,28 @@
+import type { Context } from 'koa';
+import { createGraphiql } from './graphiql.ts';
+import { createLandingPage } from './landing-page.ts';
+import type { Page } from './page.ts';
+import { createReferencePage } from './reference-page.ts';
+import { createSite, type SiteParts } from './site-parts.ts';
+
+/** What a browser gets. */
+export interface SitePages {
+  /** GraphiQL where it is served, the reference, and all assets. */
+  readonly pages: readonly Page[];
+  /** Answers `GET /`. */
+  readonly landing: (ctx: Context) => Promise<void>;
+}
+
+/** The pages of a service. Throws an error that stops the start when the service has no list to show. */
+export function createPages(parts: SiteParts): SitePages {
+  const site = createSite(parts);
+  const { icon } = site.assets;
+  const { assets, landing } = createLandingPage(site);
+  // Browsers ask for the icon by its old name where a page names none.
+  const favicon: Page = { path: '/favicon.ico', contentType: icon.contentType, load: icon.load };
+  const graphiql = site.graphiql ? createGraphiql(site) : [];
+  return {
+    pages: [...graphiql, ...createReferencePage(site), ...assets, ...Object.values(site.assets), favicon],
+    landing,
+  };
+}

@@ -1,0 +1,112 @@
+import type { Knex } from 'knex';
+import type { Database } from '../../src/database/connect.ts';
+
+/** All that a schema consists of, by what it is called (`column pets.name`), and what it is. */
+export type WholeSchema = ReadonlyMap<string, string>;
+
+interface Column {
+  readonly table: string;
+  readonly name: string;
+  readonly type: string;
+  readonly isNullable: boolean;
+  readonly defaultValue: string | null;
+  /** Whether the database itself gives it a value, such as a new id. */
+  readonly isGenerated: boolean;
+  /** What else the engine tells, to be compared. */
+  readonly more: string;
+}
+
+/** The schema of a database, of Knex's own tables too. */
+export async function readWholeSchema(database: Database): Promise<WholeSchema> {
+  const columns = await columnsOf(database);
+  const tables = new Set(columns.map(({ table }) => table));
+  const indexes = database.engine === 'mysql' ? await mysqlIndexes(database.knex) : await sqliteIndexes(database.knex);
+  return new Map([
+    ...[...tables].map((table) => [`table ${table}`, ''] as const),
+    ...columns.map(({ table, name, ...rest }) => [`column ${table}.${name}`, JSON.stringify(rest)] as const),
+    ...indexes,
+  ]);
+}
+
+let rows = 0;
+
+/** A way to add a row to each table as it is now, with the columns that must be given. Knex's own are left alone. */
+export async function readRowAdder(database: Database): Promise<() => Promise<void>> {
+  const ours = (await columnsOf(database)).filter(({ table }) => !table.startsWith('knex_'));
+  return async () => {
+    for (const [table, columns] of Map.groupBy(ours, ({ table }) => table)) {
+      const required = columns.filter((column) => !column.isNullable && !column.isGenerated && !column.defaultValue);
+      const values = required.map(({ name, type }) => [name, /int/i.test(type) ? ++rows : `row ${++rows}`]);
+      await database.knex(table).insert(Object.fromEntries(values));
+    }
+  };
+}
+
+/** Every row of every table but Knex's own. */
+export async function readRows({ knex }: Database, schema: WholeSchema): Promise<Record<string, unknown[]>> {
+  const tables = [...schema.keys()].flatMap((what) => /^table (?!knex_)(\w+)$/.exec(what)?.[1] ?? []);
+  const read = async (table: string) => [table, await knex(table).select('*')] as const;
+  return Object.fromEntries(await Promise.all(tables.map(read)));
+}
+
+function columnsOf({ knex, engine }: Database): Promise<Column[]> {
+  return engine === 'mysql' ? mysqlColumns(knex) : sqliteColumns(knex);
+}
+
+async function mysqlColumns(knex: Knex): Promise<Column[]> {
+  const [found] = await knex.raw(
+    `SELECT table_name AS tbl, column_name AS name, column_type AS type, is_nullable AS nullable,
+      column_default AS fallback, extra, collation_name AS collation FROM information_schema.columns
+      WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`,
+  );
+  return (found as Record<string, string | null>[]).map((row) => ({
+    table: String(row.tbl),
+    name: String(row.name),
+    type: String(row.type),
+    isNullable: row.nullable === 'YES',
+    defaultValue: row.fallback ?? null,
+    isGenerated: /auto_increment|generated/i.test(row.extra ?? ''),
+    more: `${row.extra} ${row.collation}`,
+  }));
+}
+
+async function sqliteColumns(knex: Knex): Promise<Column[]> {
+  const found = await knex.raw(
+    `SELECT m.name AS tbl, c.*, sum(c.pk > 0) OVER (PARTITION BY m.name) AS keyed
+      FROM sqlite_master m, pragma_table_xinfo(m.name) c
+      WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY m.name, c.cid`,
+  );
+  return (found as Record<string, string | null>[]).map((row) => ({
+    table: String(row.tbl),
+    name: String(row.name),
+    type: String(row.type),
+    isNullable: row.notnull === '0',
+    defaultValue: row.dflt_value ?? null,
+    // An integer that is the whole key is the row's own number: https://www.sqlite.org/lang_createtable.html#rowid
+    isGenerated: row.hidden !== '0' || (row.pk === '1' && row.keyed === '1' && /^integer$/i.test(row.type ?? '')),
+    more: `${row.pk} ${row.hidden}`,
+  }));
+}
+
+async function mysqlIndexes(knex: Knex): Promise<[string, string][]> {
+  const [found] = await knex.raw(
+    `SELECT table_name AS tbl, index_name AS name, MAX(non_unique) AS shared,
+      GROUP_CONCAT(column_name ORDER BY seq_in_index) AS columns_of FROM information_schema.statistics
+      WHERE table_schema = DATABASE() GROUP BY table_name, index_name`,
+  );
+  return (found as Record<string, string>[]).map(({ tbl, name, shared, columns_of }) => [
+    `index ${tbl}.${name}`,
+    `${columns_of} ${Number(shared) === 0 ? 'unique' : ''}`,
+  ]);
+}
+
+async function sqliteIndexes(knex: Knex): Promise<[string, string][]> {
+  const found = await knex.raw(
+    `SELECT m.name AS tbl, i.name, i."unique", (SELECT group_concat(name) FROM pragma_index_info(i.name)) AS columns_of
+      FROM sqlite_master m, pragma_index_list(m.name) i WHERE m.type = 'table'`,
+  );
+  return (found as Record<string, string>[]).map(({ tbl, name, unique, columns_of }) => [
+    `index ${tbl}.${name}`,
+    `${columns_of} ${unique === '1' ? 'unique' : ''}`,
+  ]);
+}

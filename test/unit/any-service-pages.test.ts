@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { KEY_PREFIX } from '../../src/key-mask.ts';
+import { createPages } from '../../src/pages/site-pages.ts';
+import type { SiteParts } from '../../src/pages/site-parts.ts';
+import type { Service } from '../../src/service.ts';
+
+const BOOK = { type: 'object', properties: { isbn: { type: 'integer', format: 'int64' }, title: { type: 'string' } } };
+const json = (schema: object, example: unknown) => ({ 'application/json': { schema, example } });
+const parameter = (name: string, place: string, schema: object) => ({ name, in: place, schema });
+const say = (operationId: string) => ({ operationId, summary: `${operationId} it`, description: 'What it does.' });
+
+const LIST = {
+  ...say('listBooks'),
+  parameters: [parameter('limit', 'query', { type: 'integer', minimum: 1, maximum: 50 })],
+  responses: {
+    200: { description: 'Books.', content: json({ type: 'array', items: BOOK }, [{ isbn: 7, title: 'It' }]) },
+  },
+};
+const CREATE = {
+  ...say('createBook'),
+  parameters: [parameter('Idempotency-Key', 'header', { type: 'string' })],
+  requestBody: { content: json({ ...BOOK, required: ['title'] }, { title: 'It', isbn: 7 }) },
+  responses: { 201: { description: 'The book.', content: json(BOOK, { isbn: 7, title: 'It' }) } },
+};
+const REMOVE = {
+  ...say('removeBook'),
+  parameters: [{ ...parameter('isbn', 'path', { type: 'integer', format: 'int64' }), required: true, example: 7 }],
+  responses: { 204: { description: 'It is gone.' } },
+};
+
+const service: Service = {
+  name: 'Library',
+  thing: 'book',
+  things: 'books',
+  keeps: 'the books of a library',
+  offers: 'List, add and remove books',
+  sampleQuery: '{ books { title } }',
+  firstCalls: { rest: '/books', graphql: '{ books { title } }' },
+  api: { title: 'Library', version: '1.0.0', description: 'Books.' },
+  basePath: '/v9',
+  resources: [],
+  deprecations: [],
+};
+
+function pagesOf(paths: object) {
+  const parts: SiteParts = {
+    service,
+    openApi: () => ({ info: service.api, paths, components: {} }),
+    openApiPath: '/v9/openapi.json',
+    graphqlPath: '/graphql',
+    graphiql: true,
+    publicUrl: 'https://library.example',
+    checkReady: async () => ({}),
+  };
+  const { pages } = createPages(parts);
+  return async (path: string) => String(await pages.find((page) => page.path === path)?.load());
+}
+
+const load = pagesOf({ '/books': { get: LIST, post: CREATE }, '/books/{isbn}': { delete: REMOVE } });
+
+/** The part of the reference that is about one operation. */
+async function sectionOf(id: string): Promise<string> {
+  const [, section = ''] = (await load('/docs')).split(`<section id="${id}"`);
+  return section.split('</section>')[0] ?? '';
+}
+
+describe('the pages of any service', () => {
+  test.each(['/docs', '/graphql'])('%s speaks of this service only', async (path) => {
+    const text = (await load(path)).replaceAll(new RegExp(KEY_PREFIX, 'gi'), '');
+    expect(text).toContain('Library</span>');
+    expect(text).toContain('data-probe="v9/books?limit=1"');
+    expect(text).not.toMatch(/animal|\bpet/i);
+  });
+
+  test('the guides show calls that it has', async () => {
+    const text = await load('/docs');
+    expect(text).toContain('https://library.example/v9/books?limit=50');
+    expect(text).toContain('{&#34;title&#34;:&#34;It&#34;}');
+    expect(text).toContain('<code>isbn</code> is a JSON integer');
+    expect(text).not.toContain('id="deprecations"');
+  });
+
+  test('without creates there is no guide to repeat them, without a list there are no pages', async () => {
+    expect(await pagesOf({ '/books': { get: LIST } })('/docs')).not.toContain('id="retries"');
+    expect(() => pagesOf({ '/books': { post: CREATE } })).toThrow('list');
+  });
+
+  test('an operation whose answer has no content: no sample reads any, and none is shown', async () => {
+    const section = await sectionOf('removeBook');
+    expect(section).toContain('curl -X DELETE &#39;https://library.example/v9/books/7&#39;');
+    expect(section).toContain('It is gone.</h4></div>');
+    expect(section).not.toMatch(/data-type|JSON\.parse|response\.json|<textarea/);
+    expect(await sectionOf('listBooks')).toMatch(/data-type.*JSON\.parse.*response\.json/s);
+    expect(await sectionOf('createBook')).toContain('<textarea');
+  });
+});

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import * as deadlines from '../../src/deadlines.ts';
+import { ROOT } from '../support/tracked-files.ts';
+
+const TIMES = { ...deadlines };
+type Name = keyof typeof TIMES;
+
+/** What README and ARCHITECTURE promise, in ms. */
+const PROMISED = { answered: 5500, revoked: 5000 };
+
+/** Whoever changes a time learns here with which others it must fit: their sum is that at the most. */
+const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Name | number])[] = [
+  [
+    'an answer comes within 5.5 s, also of an event loop that is late',
+    ['REQUEST_MS', 'LAG_LIMIT_MS'],
+    PROMISED.answered,
+  ],
+  ['after its key a request may wait for a lock', ['KEY_LOOKUP_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['after its share a request may wait for a lock', ['SHARE_WAIT_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['after its share a key may be looked up again', ['SHARE_WAIT_MS', 'KEY_LOOKUP_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['a key is looked up again long before it is not believed', ['REFRESHED_MS', 'REFRESHED_MS'], 'BELIEVED_MS'],
+  ['a revoked key stops within 5 s, the last answer included', ['BELIEVED_MS', 'ANSWER_MS'], PROMISED.revoked],
+  ['a new attempt may wait for a lock', ['LOCK_MS', 'ANSWER_MS'], 'ATTEMPT_MS'],
+  ['there is time for a new attempt', ['ATTEMPT_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['no statement goes on for long after its request', ['STATEMENT_MS'], 'REQUEST_MS'],
+  ['SQLite: who is next waits longer than who is before it', ['BUSY_MS', 'ANSWER_MS'], 'ACQUIRE_MS'],
+  ['SQLite: after its turn a statement may wait', ['ACQUIRE_MS', 'BUSY_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['a name is found and a server is reached', ['NAME_LOOKUP_MS', 'CONNECT_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['a server is asked again while another is silent', ['ASK_AGAIN_MS', 'ASK_AGAIN_MS'], 'CONNECT_MS'],
+  [
+    'a lost statement is found by two looks, on a new connection',
+    ['SILENT_MS', 'LOOK_EVERY_MS', 'LOOK_EVERY_MS', 'CONNECT_MS', 'ANSWER_MS'],
+    'REQUEST_MS',
+  ],
+  ['a busy server is heard before its word is too old', ['ROLE_KNOWN_MS', 'ROLE_LIMIT_MS'], 'ROLE_TRUSTED_MS'],
+  ['a probe may ask a server whether it takes writes', ['ROLE_LIMIT_MS', 'ANSWER_MS'], 'PROBE_MS'],
+  ['a probe that asks twice is no slower than a request', ['PROBE_MS', 'PROBE_MS'], 'REQUEST_MS'],
+  ['requests that hold a lock end before a migration gives up', ['REQUEST_MS', 'LOCK_MS'], 'UNHURRIED_LOCK_MS'],
+  ['one migration may wait for a lock while another waits for it', ['UNHURRIED_LOCK_MS'], 'MIGRATION_LOCK_MS'],
+  ['a migration has time left after its wait', ['MIGRATION_LOCK_MS', 'UNHURRIED_CONNECT_MS'], 'UNHURRIED_MS'],
+  ['one write of counts ends before the next', ['REQUEST_MS', 'REQUEST_MS'], 'USAGE_FLUSH_MS'],
+  ['a worker waits longer than the primary waits for all', ['WORKERS_WAIT_MS', 'ANSWER_MS'], 'PRIMARY_WAIT_MS'],
+  ['after the last counts connections end', ['LAST_COUNTS_MS', 'CONNECTION_END_MS'], 'CLOSING_MS'],
+  ['a header is part of a request', ['HEADERS_MS'], 'RECEIVE_MS'],
+  ['who is too slow is found soon after', ['CONNECTIONS_CHECK_MS'], 'HEADERS_MS'],
+  ['who waits for an answer is not taken for one that stalls', ['REQUEST_MS', 'LAG_LIMIT_MS'], 'STALLED_MS'],
+];
+
+const msOf = (time: Name | number) => (typeof time === 'number' ? time : TIMES[time]);
+
+describe('times that must fit together', () => {
+  test.each(SUMS)('%s', (_reason, parts, most) => {
+    expect(
+      parts.reduce((sum, name) => sum + TIMES[name], 0),
+      parts.join(' + '),
+    ).toBeLessThanOrEqual(msOf(most));
+  });
+
+  test('what a database takes in whole seconds is some', () => {
+    const { LOCK_MS, UNHURRIED_LOCK_MS, MIGRATION_LOCK_MS } = TIMES;
+    for (const ms of [LOCK_MS, UNHURRIED_LOCK_MS, MIGRATION_LOCK_MS]) expect(ms % 1000).toBe(0);
+  });
+
+  test('whoever stops us waits longer than we may take', () => {
+    const [, seconds] = /stop_grace_period: (\d+)s/.exec(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')) ?? [];
+    const { shutdownGraceMs } = readConfig({});
+    const most = shutdownGraceMs + TIMES.CLOSING_MS + TIMES.WORKERS_FIRST_MS;
+    expect(Number(seconds) * 1000).toBeGreaterThanOrEqual(most);
+  });
+
+  test('a proxy closes an idle connection before we do', () => {
+    const [, seconds] = /keepalive_timeout (\d+)s/.exec(readFileSync(join(ROOT, 'deploy/nginx.conf'), 'utf8')) ?? [];
+    expect(Number(seconds) * 1000).toBeLessThan(TIMES.KEEP_ALIVE_MS);
+  });
+
+  test('every time of the table fits with another', () => {
+    const alone: Name[] = ['LINGER_MS']; // with SHUTDOWN_GRACE_MS, of which it takes half at the most
+    const elsewhere: Name[] = ['WORKERS_FIRST_MS', 'KEEP_ALIVE_MS']; // above
+    const named = new Set<unknown>([...SUMS.flatMap(([, parts, most]) => [...parts, most]), ...alone, ...elsewhere]);
+    expect(Object.keys(TIMES).filter((name) => !named.has(name))).toEqual([]);
+  });
+});
