@@ -1,0 +1,16 @@
+import { createDocuments, type PrepareDocument } from '../../src/graphql/documents.ts';
+import { createValidator } from '../../src/graphql/validation.ts';
+import { PETSTORE } from '../../src/petstore/petstore.ts';
+import { createPlanner } from '../../src/schema/plan.ts';
+import { createSchema } from '../../src/schema/schema.ts';
+
+/** The schema of the pet store. */
+export const schema = createSchema(PETSTORE);
+
+/** Validates documents for it. */
+export const validateDocument = createValidator({ ...PETSTORE, schema });
+
+/** Prepares documents for it, with an empty memory. */
+export function createPetDocuments(): PrepareDocument {
+  return createDocuments({ validate: validateDocument, plan: createPlanner(schema) });
+}

@@ -1,0 +1,17 @@
+import { GraphQLFloat, GraphQLInt } from 'graphql';
+import { expect, test } from 'vitest';
+import { leafKind } from '../../src/schema/leaf-kind.ts';
+
+const { writeGraphql } = leafKind(GraphQLInt);
+
+test.each([0, 7, -(2 ** 31), 2 ** 31 - 1])('an Int is written: %s', (value) => {
+  expect(writeGraphql(value)).toBe(JSON.stringify(value));
+});
+
+test.each([1.5, 2 ** 31, '7', Number.NaN])('what is no Int is a fault of ours: %s', (value) => {
+  expect(() => writeGraphql(value)).toThrow('no Int');
+});
+
+test('a scalar that no kind is stops the start', () => {
+  expect(() => leafKind(GraphQLFloat)).toThrow('Float is of no kind');
+});
