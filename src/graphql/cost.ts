@@ -1,26 +1,9 @@
-import {
-  type GraphQLArgument,
-  type GraphQLError,
-  type GraphQLObjectType,
-  OperationTypeNode,
-  type VariableValues,
-} from 'graphql';
+import type { GraphQLArgument, GraphQLError, GraphQLObjectType } from 'graphql';
 import type { FieldPlan, OperationPlan } from '../schema/plan.ts';
+import type { ArgumentsOf } from '../schema/planned-arguments.ts';
 import { rulesOf } from '../schema/rules.ts';
 import type { Weights } from '../schema/weights.ts';
-import { answerLimitError, costLimitError, LIMITS } from './limits.ts';
-
-/** The coerced arguments of a field, or the reason why it will not run. */
-export type Arguments = Readonly<Record<string, unknown>> | GraphQLError;
-
-/** Coerces the arguments of a field. */
-export function readArguments(field: FieldPlan, variables: VariableValues): Arguments {
-  try {
-    return field.readArguments(variables);
-  } catch (error) {
-    return error as GraphQLError; // getArgumentValues throws nothing else
-  }
-}
+import { answerLimitError, costLimitError, LIMITS, limitError } from './limits.ts';
 
 /** What costs are counted by. */
 export interface CostParts {
@@ -29,34 +12,17 @@ export interface CostParts {
   readonly things: string;
 }
 
-/** What a request asks for of the objects of a type. */
-interface Asked {
-  objects: number;
-  leaves: number;
-}
-
-type Cost = Map<GraphQLObjectType, Asked>;
-
-/** The refusal of an operation that would cost too much, before anything of it runs. `args` are those of its root fields. */
+/** The refusal of an operation that would cost too much, before anything of it runs. */
 export function costError(
   { weights, things }: CostParts,
-  { operation, fields }: OperationPlan,
-  args: readonly Arguments[],
-  variables: VariableValues,
+  plan: OperationPlan,
+  isMutation: boolean,
+  argumentsOf: ArgumentsOf,
 ): GraphQLError | undefined {
+  if (plan.fieldCount > LIMITS.fields.most) return limitError('fields');
   const cost: Cost = new Map();
-  let answerBytes = 0;
-  for (const [index, field] of fields.entries()) {
-    const given = args[index] ?? {};
-    addCost(cost, field, given, variables, 1);
-    if (operation.operation !== OperationTypeNode.MUTATION || given instanceof Error) continue;
-    // What is added is written to the database, and back into the answer, whose size must be known before.
-    const { values, characters } = addSize({ values: 0, characters: 0 }, given);
-    add(cost, field, 0, values);
-    // A character has six bytes of JSON at most; what could be too much with those is counted exactly.
-    const bytes = characters * 6 * (1 + field.leafCount) < SMALL_BYTES ? 0 : Buffer.byteLength(JSON.stringify(given));
-    answerBytes += bytes * (1 + field.leafCount);
-  }
+  for (const field of plan.fields) addField(cost, field, argumentsOf, 1, undefined);
+  const answerBytes = isMutation ? addInput(cost, plan, argumentsOf) : 0;
   for (const [type, { objects, leaves }] of cost) {
     const weight = weights.get(type);
     if (weight === undefined) continue;
@@ -66,14 +32,10 @@ export function costError(
   return answerBytes > LIMITS.responseBytes.most ? answerLimitError(things) : undefined;
 }
 
-function addCost(cost: Cost, field: FieldPlan, args: Arguments, variables: VariableValues, parents: number): void {
-  const count = parents * (field.isList ? lengthOf(field, args) : 1);
-  add(cost, field, count, count * field.leafCount);
-  for (const object of field.objects) addCost(cost, object, readArguments(object, variables), variables, count);
-}
+/** What a request asks for of the objects of each type. */
+type Cost = Map<GraphQLObjectType, { objects: number; leaves: number }>;
 
-function add(cost: Cost, { type }: FieldPlan, objects: number, leaves: number): void {
-  if (type === undefined) return;
+function add(cost: Cost, type: GraphQLObjectType, objects: number, leaves: number): void {
   const asked = cost.get(type);
   if (asked === undefined) {
     cost.set(type, { objects, leaves });
@@ -83,12 +45,34 @@ function add(cost: Cost, { type }: FieldPlan, objects: number, leaves: number): 
   }
 }
 
-/** How many objects a list may give: its `limit`. A list that has none has no end. */
-function lengthOf({ field }: FieldPlan, args: Arguments): number {
-  const argument = field.args.find(({ name }) => name === 'limit');
-  if (!argument) return Number.POSITIVE_INFINITY;
-  const limit = args instanceof Error ? undefined : args.limit;
-  return typeof limit === 'number' && isAllowed(argument, limit) ? Math.max(0, limit) : 0;
+/**
+ * Adds the objects that a field gives `parents` objects, and all within them. `page` is how many the nearest field with
+ * pages has, as long as no list has been counted by it: a list that is a property, such as `edges`, is such a page.
+ */
+function addField(
+  cost: Cost,
+  field: FieldPlan,
+  argumentsOf: ArgumentsOf,
+  parents: number,
+  page: number | undefined,
+): void {
+  const { selection, isList, resolver } = field;
+  if (selection === undefined || parents === 0) return;
+  const ownPage = pageOf(field, argumentsOf);
+  const listPage = resolver === undefined ? page : ownPage;
+  const count = isList ? parents * (listPage ?? Number.POSITIVE_INFINITY) : parents; // what nothing bounds has no end
+  add(cost, selection.type, count, count === 0 ? 0 : count * selection.leafCount);
+  const pageWithin = isList ? undefined : (ownPage ?? page);
+  for (const inner of selection.fields) addField(cost, inner, argumentsOf, count, pageWithin);
+}
+
+/** How many objects a page of the field has at most; undefined for a field without pages. */
+function pageOf(field: FieldPlan, argumentsOf: ArgumentsOf): number | undefined {
+  const argument = field.field.args.find(({ name }) => name === 'limit' || name === 'first');
+  if (argument === undefined) return undefined;
+  const given = argumentsOf(field);
+  const size = given instanceof Error ? undefined : given[argument.name];
+  return typeof size === 'number' && isAllowed(argument, size) ? Math.max(0, size) : 0;
 }
 
 /** Whether the argument's own rules let a value through; what they refuse never reaches the database. */
@@ -101,6 +85,25 @@ function isAllowed(argument: GraphQLArgument, value: unknown): boolean {
 
 /** What of an answer need not be counted: a mutation has fewer fields than such parts would make too much. */
 const SMALL_BYTES = LIMITS.responseBytes.most / LIMITS.tokens.most;
+
+/**
+ * Adds what the fields of a mutation write to the database, to the types that they give; gives the bytes of the answer
+ * if it all comes back there, for that must be known before.
+ */
+function addInput(cost: Cost, { fields }: OperationPlan, argumentsOf: ArgumentsOf): number {
+  let answerBytes = 0;
+  for (const field of fields) {
+    const given = argumentsOf(field);
+    if (given instanceof Error) continue;
+    const { values, characters } = addSize({ values: 0, characters: 0 }, given);
+    if (field.type) add(cost, field.type, 0, values);
+    const copies = 1 + (field.selection?.leafCount ?? 1);
+    // A character has six bytes of JSON at most; what could be too much with those is counted exactly.
+    const bytes = characters * 6 * copies < SMALL_BYTES ? 0 : Buffer.byteLength(JSON.stringify(given));
+    answerBytes += bytes * copies;
+  }
+  return answerBytes;
+}
 
 interface Size {
   values: number;

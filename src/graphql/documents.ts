@@ -141,7 +141,8 @@ function rememberPlans(
     const known = plans.get(values);
     if (known) return known;
     const made = plan(document, operation, variables);
-    plans.set(values, made);
+    // A token's share is for one field: a document whose fragments make more of them is planned anew.
+    if (made.fieldCount <= (document.tokenCount ?? 0)) plans.set(values, made);
     return made;
   };
 }

@@ -6,7 +6,7 @@ import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { originalError } from '../schema/rules.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
-import { LIMIT_CODES } from './limits.ts';
+import { LIMITS } from './limits.ts';
 import { shortMessage } from './short-message.ts';
 
 /** Who hears of errors. */
@@ -58,7 +58,7 @@ function isFault(thrown: unknown, cause: GraphQLError): boolean {
 const CODES = new Set<unknown>([
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
-  ...LIMIT_CODES,
+  ...Object.values(LIMITS).map((limit) => limit.code),
   ...Object.values(ERRORS).map((error) => error.graphql),
 ]);
 

@@ -1,8 +1,9 @@
 import { execute, GraphQLError, type GraphQLSchema, getVariableValues, type VariableValues } from 'graphql';
 import type { Context } from '../schema/context.ts';
 import type { OperationPlan } from '../schema/plan.ts';
+import { createArgumentsOf } from '../schema/planned-arguments.ts';
 import { weighTypes } from '../schema/weights.ts';
-import { costError, readArguments } from './cost.ts';
+import { costError } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
 import { answerLimitError, LIMITS } from './limits.ts';
 import { type Answer, createPlannedExecution } from './planned-execution.ts';
@@ -42,13 +43,13 @@ export function createExecution({ schema, things }: ExecutionParts): ExecuteOper
     if (!variableValues) return { errors };
     const plan = readPlan(prepared, variableValues);
     if (plan instanceof GraphQLError) return { errors: [plan] };
-    const args = plan.fields.map((field) => readArguments(field, variableValues));
-    const refusal = costError(cost, plan, args, variableValues);
+    const argumentsOf = createArgumentsOf(variableValues);
+    const refusal = costError(cost, plan, prepared.isMutation, argumentsOf);
     if (refusal) return { errors: [refusal] };
     onRun();
     return withinLimit(
       plan.isPlanned
-        ? await executePlan(plan, args, variableValues, context)
+        ? await executePlan({ plan, isMutation: prepared.isMutation, variables: variableValues, argumentsOf, context })
         : await executeByGraphqlJs(schema, prepared, variables, context, tooLarge),
       tooLarge,
     );

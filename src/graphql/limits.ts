@@ -8,6 +8,7 @@ import {
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
+import { PLANNED_FIELDS_MAX } from '../schema/plan.ts';
 
 /**
  * What one request may ask for, whatever the schema: more than any honest one, and not much more. Honest are the
@@ -16,16 +17,12 @@ import {
 export const LIMITS = {
   documentBytes: { most: 65_536, code: 'MAX_DOCUMENT_BYTES_EXCEEDED' },
   tokens: { most: 1000, code: 'MAX_TOKENS_EXCEEDED' },
+  fields: { most: PLANNED_FIELDS_MAX, code: 'MAX_COST_EXCEEDED' },
   depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED' },
   aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED' },
   introspectionAliases: { most: 0, code: 'MAX_ALIASES_EXCEEDED' },
   responseBytes: { most: 32 * 2 ** 20, code: 'MAX_RESPONSE_BYTES_EXCEEDED' },
 } as const;
-
-const COST_CODE = 'MAX_COST_EXCEEDED';
-
-/** The codes of all refusals of a request that asks for too much. */
-export const LIMIT_CODES: ReadonlySet<string> = new Set([...Object.values(LIMITS).map(({ code }) => code), COST_CODE]);
 
 /** The limits of a document by itself. */
 type DocumentLimit = Exclude<keyof typeof LIMITS, 'responseBytes'>;
@@ -33,6 +30,8 @@ type DocumentLimit = Exclude<keyof typeof LIMITS, 'responseBytes'>;
 const MESSAGES: Record<DocumentLimit, (most: number) => string> = {
   documentBytes: (most) => `The document is larger than ${most} bytes: put its values into variables.`,
   tokens: (most) => `The document has more than ${most} tokens.`,
+  fields: (most) =>
+    `The operation has more than ${most} fields, those of its fragments counted wherever they are spread.`,
   depth: (most) => `The document nests fields more than ${most} levels deep.`,
   aliases: (most) => `The document has more than ${most} aliases.`,
   introspectionAliases: () =>
@@ -49,7 +48,7 @@ export function limitError(limit: DocumentLimit, node?: FieldNode): GraphQLError
 export function costLimitError(actual: number, what: string, most: number): GraphQLError {
   const count = Number.isFinite(actual) ? actual : 'any number of';
   const message = `The request may touch ${count} ${what}; the limit is ${most}.`;
-  return new GraphQLError(message, { extensions: { code: COST_CODE } });
+  return new GraphQLError(message, { extensions: { code: LIMITS.fields.code } });
 }
 
 /** The refusal of an answer that is too large. `things` is what it is made of. */

@@ -1,14 +1,11 @@
 import {
   type ArgumentNode,
-  type DocumentNode,
   type FieldNode,
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
-  getNamedType,
   getOperationAST,
-  isObjectType,
   Kind,
   OperationTypeNode,
   parse,
@@ -17,10 +14,12 @@ import {
   type ValidationRule,
   type VariableDefinitionNode,
   validate,
+  visit,
 } from 'graphql';
 import { type Deprecation, deprecationOf } from '../deprecations.ts';
 import type { Context } from './context.ts';
-import { createPlanner, type FieldPlan, type PlanOperation } from './plan.ts';
+import { createLoader, loadedKey } from './loading.ts';
+import { createPlanner, type FieldPlan, type OperationPlan, type PlanOperation, type SelectionPlan } from './plan.ts';
 
 /** A document of ours with one operation and one root field, parsed, validated and planned once. */
 export interface CompiledOperation {
@@ -84,24 +83,23 @@ function compile({ schema, deprecations }: CompilerParts, plan: PlanOperation, t
   const found = new Set<Deprecation>();
   const [wrong] = validate(schema, document, [...specifiedRules, noteDeprecations(deprecations, found)]);
   if (wrong !== undefined) throw wrong;
-  const { node, field, resolve } = planOnlyField(plan, document);
   const operation = getOperationAST(document);
+  const root = operation && planRootField(plan(document, operation));
+  const node = root?.nodes[0];
+  if (!root || !node) throw new Error(`A document of the table asks for one root field: ${text}`);
+  const definitions = operation?.variableDefinitions ?? [];
   return {
     deprecations: [...found],
     isMutation: operation?.operation === OperationTypeNode.MUTATION,
-    field,
-    variables: (operation?.variableDefinitions ?? []).map((definition) => readVariable(definition, node, field)),
-    selection: readSelection(node, field),
-    run: resolve,
+    field: root.field,
+    variables: definitions.map((definition) => readVariable(definition, node, root.field)),
+    selection: root.selection && readSelection(root.selection),
+    run: createLoader(root),
   };
 }
 
-function planOnlyField(planOperation: PlanOperation, document: DocumentNode): FieldPlan {
-  const [operation] = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
-  const plan = operation && planOperation(document, operation);
-  const [field, another] = plan?.fields ?? [];
-  if (!field || another) throw new Error(`A document of the table asks for one root field: ${print(document)}`);
-  return field;
+function planRootField({ fields, isPlanned }: OperationPlan): FieldPlan | undefined {
+  return fields.length === 1 && isPlanned ? fields[0] : undefined;
 }
 
 /** In our documents each argument is a variable, and each variable an argument: its value is taken as it is. */
@@ -122,19 +120,22 @@ function readVariable(
   return { name: variableName, argument, isRequired: type.kind === Kind.NON_NULL_TYPE };
 }
 
-function readSelection(node: FieldNode, { type: fieldType }: GraphQLField<unknown, unknown>): Selection {
-  const type = getNamedType(fieldType);
-  if (!isObjectType(type)) throw new Error(`A document of the table asks for objects: ${print(node)}`);
-  const members = (node.selectionSet?.selections ?? []).map((selection) => {
-    const field = selection.kind === Kind.FIELD ? type.getFields()[selection.name.value] : undefined;
-    // Pothos marks what merely exposes a property, https://pothos-graphql.dev/docs/guide/fields#exposing-fields
-    const property: unknown = field?.extensions.pothosExposedField;
-    if (selection.kind !== Kind.FIELD || !field || typeof property !== 'string') {
-      throw new Error(`A document of the table asks for exposed fields: ${print(selection)}`);
-    }
-    return { name: (selection.alias ?? selection.name).value, key: property, field };
+function readSelection(plan: SelectionPlan): Selection {
+  const { type, fields } = plan;
+  const members = fields.map((asked) => {
+    forbidVariables(asked.nodes);
+    const { responseName: name, field, selection } = asked;
+    return { name, key: loadedKey(plan, asked), field, ...(selection && { selection: readSelection(selection) }) };
   });
   return { type, members };
+}
+
+/** Below the root field there are no arguments of REST's. */
+function forbidVariables(nodes: readonly FieldNode[]): void {
+  const Variable = () => {
+    throw new Error(`A document of the table has variables at its root field only: ${nodes.map(print)}`);
+  };
+  for (const node of nodes) visit(node, { Variable });
 }
 
 /** Validation rule that refuses nothing: notes the records of the deprecated fields that a document touches. */

@@ -9,6 +9,9 @@ import type {
 } from 'graphql';
 import type { Fragments } from './field-collection.ts';
 
+/** A place in an answer: a response name or the index in a list, and where that stands. */
+export type Path = GraphQLResolveInfo['path'];
+
 /** What a plan knows of a field before it runs. */
 interface PlannedField {
   readonly schema: GraphQLSchema;
@@ -17,18 +20,18 @@ interface PlannedField {
   readonly field: GraphQLField<unknown, unknown>;
   readonly nodes: readonly FieldNode[];
   readonly parentType: GraphQLObjectType;
-  readonly responseName: string;
 }
 
-/** All that graphql-js tells the resolver of a root field; only the variables differ between requests. */
-export function resolveInfo(planned: PlannedField) {
-  const { schema, operation, fragments, field, nodes, parentType, responseName } = planned;
+/** All that graphql-js tells a resolver of its field. */
+export type MakeInfo = (variables: VariableValues, path: Path) => GraphQLResolveInfo;
+
+/** Makes what a resolver is told; only the variables and the place differ between its calls. */
+export function resolveInfo({ schema, operation, fragments, field, nodes, parentType }: PlannedField): MakeInfo {
   const constant = {
     fieldName: field.name,
     fieldNodes: nodes,
     returnType: field.type,
     parentType,
-    path: { prev: undefined, key: responseName, typename: parentType.name },
     schema,
     fragments: Object.fromEntries(fragments),
     rootValue: undefined,
@@ -36,7 +39,7 @@ export function resolveInfo(planned: PlannedField) {
     getAbortSignal: () => undefined,
     getAsyncHelpers: () => ASYNC_HELPERS,
   };
-  return (variableValues: VariableValues): GraphQLResolveInfo => ({ ...constant, variableValues });
+  return (variableValues, path) => ({ ...constant, path, variableValues });
 }
 
 /** Nobody waits for the end of work that a resolver leaves behind. */

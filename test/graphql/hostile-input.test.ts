@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createDocuments } from '../../src/graphql/documents.ts';
 import { parseInt64 } from '../../src/int64.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
 import { send } from '../support/client.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { ENGINES } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { serveEndpoint } from './endpoint-alone.ts';
+import { prepareAlone, serveEndpoint } from './endpoint-alone.ts';
 
 /** What the input is made of, and nothing else in an answer is. */
 const MARK = 'Q';
@@ -157,7 +157,7 @@ const GROWING: Record<string, (size: number) => string> = {
 
 describe('documents', () => {
   test.each(Object.entries(GROWING))('%s: twice as much costs no more than twice the time', async (_what, write) => {
-    const preparing = (text: string) => () => createDocuments()(text); // anew each time: prepared ones are kept
+    const preparing = (text: string) => () => prepareAlone()(text); // anew each time: prepared ones are kept
     // A quadratic step takes four times as long; the 5 ms are for what the machine does meanwhile.
     const allowed = (half: number) => Math.min(3 * half + 5, 250);
     const [half = 0, whole = 0] = await leastCpuTimes(
@@ -174,7 +174,7 @@ describe('documents', () => {
       collectGarbage();
       return process.memoryUsage().heapUsed;
     };
-    const prepare = createDocuments();
+    const prepare = prepareAlone();
     const before = heap();
     for (let index = 0; index < 250; index++) {
       prepare(`{ pets { id } } # ${index}\n${'#\n'.repeat(7500)}`);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { planOperation } from '../../src/schema/plan.ts';
+import type { PlanOperation } from '../../src/schema/plan.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { expectGraphqlJs } from '../support/graphql-js-watch.ts';
@@ -11,7 +11,9 @@ import { exactJson } from './exact-json.ts';
 const accept = fc.constantFrom('application/json', 'application/graphql-response+json', '*/*');
 
 /** graphql-js runs what planned execution would. */
-const withoutPlans: typeof planOperation = (...given) => ({ ...planOperation(...given), isPlanned: false });
+const withoutPlans =
+  (plan: PlanOperation): PlanOperation =>
+  (...given) => ({ ...plan(...given), isPlanned: false });
 
 describeEachEngine('planned execution answers as graphql-js does', (engine) => {
   let gateway: TestGateway;

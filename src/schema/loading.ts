@@ -1,0 +1,57 @@
+import { completeField, isPromise, type Output, type Run } from './completion.ts';
+import type { Context } from './context.ts';
+import { type FieldPlan, NO_VARIABLES, type SelectionPlan } from './plan.ts';
+import { type Arguments, createArgumentsOf } from './planned-arguments.ts';
+
+/** The property that has the value of a field, in an object that was loaded; rows that need no resolver stay as they are. */
+export function loadedKey({ isExposed }: SelectionPlan, { property, responseName }: FieldPlan): string {
+  return isExposed ? property : `_${responseName}`; // a response name may be `__proto__`, which is no property like others
+}
+
+/**
+ * Runs a root field with arguments that are coerced already. Gives its value, or a promise of it, with all within it that
+ * its selection names. Throws what a resolver throws.
+ */
+export type LoadField = (args: Arguments, context: Context) => unknown;
+
+/** Runs a root field below which no arguments have variables. */
+export function createLoader(root: FieldPlan): LoadField {
+  const argumentsWithin = createArgumentsOf(NO_VARIABLES);
+  return (args, context) => {
+    const run: Run<unknown> = {
+      context,
+      variables: NO_VARIABLES,
+      argumentsOf: (field) => (field === root ? args : argumentsWithin(field)),
+      output: objectOutput(context),
+      isOver: false,
+      fail(thrown) {
+        run.isOver = true;
+        throw thrown;
+      },
+    };
+    return completeField(run, root, undefined, undefined);
+  };
+}
+
+/** Completed values as they are, and objects by their keys. */
+function objectOutput({ reply }: Context): Output<unknown> {
+  return {
+    nothing: null,
+    leaf: (_field, value) => value,
+    exposed: ({ isList }, value) => (isList && !isRows(value) ? undefined : value),
+    object(selection, values) {
+      const loaded: Record<string, unknown> = {};
+      for (const [index, field] of selection.fields.entries()) loaded[loadedKey(selection, field)] = values[index];
+      return loaded;
+    },
+    list(items, given) {
+      if (reply.unfinished.has(given)) reply.unfinished.add(items); // the same list, loaded
+      return items;
+    },
+  };
+}
+
+/** Whether a list holds rows, and neither promises of some nor errors. */
+function isRows(value: unknown): boolean {
+  return Array.isArray(value) && !value.some((item) => item instanceof Error || isPromise(item));
+}
