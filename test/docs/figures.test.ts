@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../support/tracked-files.ts';
-import { constantIn, QUOTATIONS } from './figures.ts';
+import { constantIn } from './constants.ts';
+import { QUOTATIONS } from './figures.ts';
 
 const WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
 /** A figure in digits or as a word, or another value of a setting. */
