@@ -9,7 +9,7 @@ import type { Kept, New, PageQuery, Table } from '../store/table.ts';
 /** What a resolver tells its API about the answer, beside the data: facts that only HTTP can carry. */
 export interface Reply {
   /** Of the lists that were read, those that more follow. */
-  readonly unfinished: Set<unknown>;
+  readonly unfinished: unknown[];
   /** Whether an Idempotency-Key brought back the answer of an earlier request. */
   replayed: boolean;
 }
@@ -54,7 +54,7 @@ export function createContext(
   headers: IncomingHttpHeaders,
   deadline: Deadline,
 ): Context {
-  const reply: Reply = { unfinished: new Set(), replayed: false };
+  const reply: Reply = { unfinished: [], replayed: false };
   const nextOnce = countCreates(caller, headers);
   return {
     store(table) {
@@ -62,7 +62,7 @@ export function createContext(
       return {
         async list(query) {
           const { rows, hasMore } = await list(query, deadline);
-          if (hasMore) reply.unfinished.add(rows);
+          if (hasMore) reply.unfinished.push(rows);
           return rows;
         },
         get: (id) => get(toInt64(id), deadline),

@@ -153,5 +153,6 @@ export function countAskers<Answer>(entries: Iterable<Entry<unknown, Answer>>): 
 /** Questions, with the last one again until there are a power of two: for a statement that may ask twice. */
 export function fillUp<Question>(questions: readonly Question[]): readonly Question[] {
   const size = 2 ** Math.ceil(Math.log2(questions.length));
+  if (size === questions.length) return questions;
   return Array.from({ length: size }, (_, index) => questions[Math.min(index, questions.length - 1)] as Question); // within
 }
