@@ -87,6 +87,9 @@ function compile({ schema, deprecations }: CompilerParts, plan: PlanOperation, t
   const root = operation && planRootField(plan(document, operation));
   const node = root?.nodes[0];
   if (!root || !node) throw new Error(`A document of the table asks for one root field: ${text}`);
+  if (node.arguments?.some(({ value }) => value.kind !== Kind.VARIABLE)) {
+    throw new Error(`A document of the table takes its arguments from variables: ${text}`);
+  }
   const definitions = operation?.variableDefinitions ?? [];
   return {
     deprecations: [...found],
@@ -110,10 +113,7 @@ function readVariable(
 ): CompiledVariable {
   const { value: variableName } = variable.name;
   const isVariable = ({ value }: ArgumentNode) => value.kind === Kind.VARIABLE && value.name.value === variableName;
-  if (!node.arguments?.every(({ value }) => value.kind === Kind.VARIABLE)) {
-    throw new Error(`A document of the table takes its arguments from variables: ${print(node)}`);
-  }
-  const name = node.arguments.find(isVariable)?.name.value;
+  const name = node.arguments?.find(isVariable)?.name.value;
   const argument = field.args.find((candidate) => candidate.name === name);
   if (argument === undefined) throw new Error(`$${variableName} is no argument of ${field.name}.`);
   if (defaultValue !== undefined) throw new Error(`The default of $${variableName} is for the schema to say.`);

@@ -1,6 +1,7 @@
 import {
   type GraphQLField,
   type GraphQLFieldResolver,
+  type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
@@ -71,8 +72,16 @@ function shapeField(parentType: GraphQLObjectType, field: GraphQLField<unknown, 
     isItemNullable: isList && !isNonNullType(type.ofType),
     resolver: typeof exposed === 'string' ? undefined : field.resolve,
     property: typeof exposed === 'string' ? exposed : field.name, // by its name: GraphQL's default
-    writeLeaf: isLeaf ? leafKind(content).writeGraphql : writeNothing,
+    writeLeaf: isLeaf ? leafWriter(content, `${parentType}.${field.name}`) : writeNothing,
   };
+}
+
+function leafWriter(type: GraphQLLeafType, coordinate: string): FieldShape['writeLeaf'] {
+  try {
+    return leafKind(type).writeGraphql;
+  } catch (error) {
+    throw new Error(`${coordinate} cannot be planned: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 function writeNothing(): never {

@@ -8,7 +8,10 @@ export type Field = (
   | { readonly kind: 'word'; readonly words: readonly string[] }
 ) & {
   readonly optional?: true;
-  /** There is an index on its column and the id, called `TABLE_COLUMN_id`. */
+  /**
+   * There is an index on its column and the id, called `TABLE_COLUMN_id`. A text's column has a collation that does not pad,
+   * such as utf8mb4_nopad_bin of MariaDB and utf8mb4_0900_bin of MySQL: for others 'a' and 'a ' are equal.
+   */
   readonly filter?: true;
 };
 

@@ -34,6 +34,8 @@ describeEachEngine('books over REST', (engine) => {
     ['language=de', STOCK.filter(({ language }) => language === 'de')],
     ['genre=novel&language=en', STOCK.filter(({ genre, language }) => genre === 'novel' && language === 'en')],
     ['language=nl', []],
+    ['language=en%20', []],
+    ['language=EN', []],
   ])('the list of %s', async (query, expected) => {
     const { json } = await library().call('GET', `/books?${query}&limit=18`);
     expect(titlesOf(json).filter((title) => title.startsWith('Book'))).toEqual(titlesOf(expected));

@@ -5,7 +5,8 @@ import { columnsOf, type Table } from '../../src/store/table.ts';
 
 /** Makes the tables of a service from its descriptions alone, as a migration of its own would. */
 export async function makeTables(database: Database, { resources }: Service): Promise<void> {
-  for (const { table } of resources) await database.run((knex) => knex.raw(createTable(database.engine, table)));
+  const collation = database.engine === 'mysql' ? await exactCollation(database) : undefined;
+  for (const { table } of resources) await database.run((knex) => knex.raw(createTable(table, collation)));
   if (database.engine === 'mysql') return;
   for (const { table } of resources) {
     for (const { column, index } of columnsOf(table)) {
@@ -14,16 +15,22 @@ export async function makeTables(database: Database, { resources }: Service): Pr
   }
 }
 
-function createTable(engine: Database['engine'], table: Table): string {
+/** The collation for which only equal texts are equal: MariaDB and MySQL call it differently. */
+async function exactCollation({ knex }: Database): Promise<string> {
+  const [[found]] = await knex.raw("SHOW COLLATION WHERE Collation IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')");
+  return found.Collation;
+}
+
+function createTable(table: Table, collation: string | undefined): string {
   const parts = columnsOf(table).map(({ name, column, isOptional, index }) => {
     const field = table.fields[name] as Table['fields'][string]; // of the same table
     const [type] = KINDS[field.kind].columns.slice(index && field.kind === 'text' ? 0 : -1);
     return `${column} ${type}${type === 'varchar' ? '(100)' : ''} ${isOptional ? '' : 'NOT NULL'}`;
   });
-  if (engine === 'sqlite') {
+  if (collation === undefined) {
     return `CREATE TABLE ${table.name} (id integer PRIMARY KEY AUTOINCREMENT, ${parts.join(', ')})`;
   }
   const indexes = columnsOf(table).flatMap(({ column, index }) => (index ? [`INDEX ${index} (${column}, id)`] : []));
   const columns = ['id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY', ...parts, ...indexes].join(', ');
-  return `CREATE TABLE ${table.name} (${columns}) DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+  return `CREATE TABLE ${table.name} (${columns}) DEFAULT CHARACTER SET utf8mb4 COLLATE ${collation}`;
 }

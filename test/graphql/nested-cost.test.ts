@@ -1,0 +1,90 @@
+import { parse } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { costError } from '../../src/graphql/cost.ts';
+import { createDocuments } from '../../src/graphql/documents.ts';
+import { createValidator } from '../../src/graphql/validation.ts';
+import { createPlanner, NO_VARIABLES, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
+import { createArgumentsOf } from '../../src/schema/planned-arguments.ts';
+import { weighTypes } from '../../src/schema/weights.ts';
+import { leastCpuTimes } from '../support/cpu-time.ts';
+import { createNestedSchema } from './nested-schema.ts';
+
+const schema = createNestedSchema();
+const plan = createPlanner(schema);
+const weights = weighTypes(schema);
+const prepare = createDocuments({ validate: createValidator({ schema, deprecations: [] }), plan });
+
+function costOf(query: string): string | undefined {
+  const [operation] = prepare(query).operations;
+  if (!operation) throw new Error(prepare(query).errors.join());
+  const asked = operation.plan(NO_VARIABLES);
+  return costError({ weights, things: 'shops' }, asked, operation.isMutation, createArgumentsOf(NO_VARIABLES))?.message;
+}
+
+describe('each type is counted by itself', () => {
+  test.each<[query: string, refusal: string | undefined]>([
+    ['{ shops(limit: 100) { owner { name } boss { name } } }', undefined],
+    // Five hundred of each: shops, and people.
+    [`{ ${pages(5, 'owner { id }')} }`, undefined],
+    [`{ ${pages(5, 'owner { id } boss { id }')} }`, 'The request may touch 1000 people; the limit is 500.'],
+    [`{ ${pages(6, 'id')} }`, 'The request may touch 600 shops; the limit is 500.'],
+    ['{ shops(limit: 50) { people(limit: 10) { id } } }', undefined],
+    ['{ shops(limit: 50) { people(limit: 11) { id } } }', 'The request may touch 550 people; the limit is 500.'],
+    ['{ shops { people { id } } }', undefined], // 20 times 20 by default
+    ['{ shops { people { friends { id } } } }', 'The request may touch 8400 people; the limit is 500.'],
+    // A page that the resolver refuses asks for nothing.
+    ['{ shops(limit: 0) { people { friends { id } } } }', undefined],
+    ['{ shops(limit: 101) { people { friends { id } } } }', undefined],
+    // A connection: its edges are the page, and each has one node.
+    ['{ shopPage(limit: 100) { edges { node { id } } } }', undefined],
+    [
+      `{ ${many(6, (n) => `p${n}: shopPage(limit: 100) { edges { node { id } } }`)} }`,
+      'The request may touch 600 ShopEdge objects; the limit is 500.',
+    ],
+    ['{ shopPage(limit: 100) { edges { node { id } } again: edges { node { id } } } }', undefined],
+    // A list that nothing bounds; a page counts once.
+    ['{ shops { staff { id } } }', 'The request may touch any number of people; the limit is 500.'],
+    ['{ shop(id: 1) { staff { id } } }', 'The request may touch any number of people; the limit is 500.'],
+    [
+      '{ shopPage { edges { node { guests { id } } } } }',
+      'The request may touch any number of people; the limit is 500.',
+    ],
+    // Leaves count for the type that they stand in; a place has two of them.
+    [
+      `{ shops(limit: 100) { ${many(11, (n) => `p${n}: place { street number }`)} } }`,
+      'The request may touch 1100 Place objects; the limit is 500.',
+    ],
+    [
+      `{ shops(limit: 100) { place { ${many(11, (n) => `s${n}: street`)} } } }`,
+      'The request may touch 1100 values of Place objects; the limit is 1000.',
+    ],
+  ])('%s', (query, refusal) => {
+    expect(costOf(query)).toBe(refusal);
+  });
+});
+
+function many(count: number, write: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => write(index)).join(' ');
+}
+
+function pages(count: number, selection: string): string {
+  return many(count, (n) => `p${n}: shops(limit: 100) { ${selection} }`);
+}
+
+/** Fragments each of which spreads the next one in three places: 3 to the power of their number. */
+const tripled = (levels: number) =>
+  `{ person(id: 1) { ...F0 } } ${many(levels, (n) => `fragment F${n} on Person { a: friends(limit: 100) { ...F${n + 1} } b: friends(limit: 100) { ...F${n + 1} } friends(limit: 100) { ...F${n + 1} } }`)} fragment F${levels} on Person { id }`;
+
+test('what fragments multiply is refused, in no more time than it takes to read', async () => {
+  expect(costOf(tripled(2))).toBe('The request may touch 90301 people; the limit is 500.');
+  const refusal = `The operation has more than ${PLANNED_FIELDS_MAX} fields, those of its fragments counted wherever they are spread.`;
+  expect(costOf(tripled(13))).toBe(refusal);
+  const [time = 0] = await leastCpuTimes([() => costOf(tripled(13))], ([least = 0]) => least < 50);
+  expect(time).toBeLessThan(50);
+});
+
+test('a chain of lists within lists is counted, however large the number becomes', () => {
+  const chain = `{ person(id: 1) { ${'friends(limit: 100) { '.repeat(13)}id${' }'.repeat(13)} } }`;
+  expect(parse(chain)).toBeDefined();
+  expect(costOf(chain)).toMatch(/^The request may touch 1\.\d+e\+26 people; the limit is 500\.$/);
+});
