@@ -5,15 +5,14 @@
  */
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { toWireRequest, type WireRequest } from './check.ts';
 import { CONTENDERS, type Contender } from './contenders.ts';
 import { rest } from './dialects.ts';
 import { runLoad } from './load.ts';
-import { PETS_COUNT, seededPet } from './pets.ts';
-import { dateAndCommit, leaveFirstCore, runCommand, temporaryFolder } from './processes.ts';
+import { dateAndCommit, leaveFirstCore, temporaryFolder } from './processes.ts';
 import { startServer } from './server.ts';
+import { seedFile } from './sqlite-file.ts';
 import { median } from './statistics.ts';
 import { table, withSpread } from './tables.ts';
 import { QUESTIONS_COUNT, WORKLOADS } from './workloads.ts';
@@ -42,7 +41,8 @@ interface Figures {
 
 leaveFirstCore();
 const folder = temporaryFolder();
-const [key, original] = seed(join(folder, 'original.sqlite'));
+const original = join(folder, 'original.sqlite');
+const key = seedFile(original);
 const figures = new Map<string, Figures[]>();
 for (let round = 0; round < Number(values.rounds); round++) {
   for (const workload of WORKLOADS.filter(({ name }) => name in GOALS)) {
@@ -63,22 +63,6 @@ const report = toMarkdown();
 process.stdout.write(report);
 writeFileSync(join(import.meta.dirname, 'EMBEDDED.md'), report);
 process.exit(0);
-
-function seed(path: string): [key: string, path: string] {
-  const url = `sqlite:${path}`;
-  runCommand('src/cli/migrate.ts', [], url);
-  const made = runCommand('src/cli/keys.ts', ['create', '--name', 'bench'], url);
-  const database = new DatabaseSync(path);
-  const insert = database.prepare('INSERT INTO pets (id, name, category_id, status) VALUES (?, ?, ?, ?)');
-  database.exec('BEGIN');
-  for (let number = 1; number <= PETS_COUNT; number++) {
-    const { id, name, categoryId, status } = seededPet(number);
-    insert.run(BigInt(id), name, BigInt(categoryId), status);
-  }
-  database.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE); ANALYZE;');
-  database.close();
-  return [made, path];
-}
 
 async function measure(contender: Contender, requests: readonly WireRequest[]): Promise<Figures> {
   const path = join(folder, `${contender.name}-${performance.now()}.sqlite`);

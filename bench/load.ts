@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import type { WireRequest } from './check.ts';
 
 /** Each this many answers, one is parsed and compared; a prime, so that all questions get their turn. */
-const CHECK_EVERY = 61;
+export const CHECK_EVERY = 61;
 const LATENCIES_MAX = 1 << 22; // a minute of 60,000 a second
 const RECEIVE_BYTES = 64 * 1024;
 
@@ -17,7 +17,8 @@ export interface LoadResult {
   readonly firstWrong: string | undefined;
 }
 
-interface Response {
+/** An answer as it came. */
+export interface Response {
   readonly status: number;
   readonly head: string;
   body(): string;
@@ -81,12 +82,14 @@ export async function askOnce(port: number, request: WireRequest): Promise<boole
   }
 }
 
-interface Connection {
+/** A connection that stays open, for one request after the other. */
+export interface Connection {
   ask(bytes: Buffer): Promise<Response>;
   close(): void;
 }
 
-function openConnection(port: number): Promise<Connection> {
+/** Rejects when nobody listens. */
+export function openConnection(port: number): Promise<Connection> {
   return new Promise((resolve, reject) => {
     let received: Buffer = Buffer.alloc(0);
     let answer: (response: Response) => void = () => {};

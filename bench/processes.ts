@@ -1,5 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,6 +97,15 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
+/** CPU time that the threads of a process have used, in ms, without the steps of `cpuMs`; of those that have not ended. */
+export function threadsCpuMs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const ns = threads.map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]),
+  );
+  return ns.reduce((sum, one) => sum + one, 0) / 1e6;
+}
+
 /** CPU time that all programs of the machine have used, in ms. */
 export function machineCpuMs(): number {
   // proc(5): after `cpu`, user, nice, system, idle, iowait, irq, softirq. Loopback traffic is softirq, which the
@@ -107,7 +116,16 @@ export function machineCpuMs(): number {
 
 /** The most memory that a process ever held, in MiB. */
 export function peakMemoryMiB(pid: number): number {
-  const [, kib = Number.NaN] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
+  return readMemoryMiB(pid, /VmHWM:\s+(\d+) kB/);
+}
+
+/** The memory that a process holds, in MiB. */
+export function memoryMiB(pid: number): number {
+  return readMemoryMiB(pid, /VmRSS:\s+(\d+) kB/);
+}
+
+function readMemoryMiB(pid: number, line: RegExp): number {
+  const [, kib = Number.NaN] = line.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
   return Number(kib) / 1024;
 }
 

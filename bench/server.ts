@@ -7,6 +7,7 @@ import { cpuMs, freePort, isRunning, peakMemoryMiB, ROOT, start, stop } from './
 /** A contender at work. */
 export interface Server {
   readonly port: number;
+  readonly pid: number;
   /** CPU time used so far, in ms. */
   cpuMs(): number;
   /** The most memory held so far, in MiB. */
@@ -33,7 +34,7 @@ export async function startServer(contender: Contender, databaseUrl: string, pro
   await answersRightly(port, probe, START_LIMIT_MS, () => isRunning(child)).catch((error: unknown) => {
     throw new Error(`${contender.name} did not start`, { cause: error });
   });
-  return { port, cpuMs: () => cpuMs(pid), peakMemoryMiB: () => peakMemoryMiB(pid), stop: () => stop(child) };
+  return { port, pid, cpuMs: () => cpuMs(pid), peakMemoryMiB: () => peakMemoryMiB(pid), stop: () => stop(child) };
 }
 
 /** Asks until the first right answer. Rejects when the process ends or the time is over. */

@@ -19,6 +19,12 @@ export function median(figures: readonly number[]): number {
   return ascending[Math.floor(middle)] ?? Number.NaN;
 }
 
+/** The mean, without the largest quarter: there somebody else was at work, or a compiler. */
+export function meanWithoutMost(figures: readonly number[]): number {
+  const kept = figures.toSorted((a, b) => a - b).slice(0, Math.ceil(figures.length * 0.75));
+  return kept.reduce((sum, one) => sum + one, 0) / kept.length;
+}
+
 /** The measurements of one contender at one place, by round. */
 export function measurementsOf(all: readonly Measurement[], contender: string, place: Place): Measurement[] {
   return all.filter(

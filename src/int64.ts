@@ -11,6 +11,11 @@ export type Int64 = string & { readonly [int64]: true };
 /** A 64-bit integer as a database gives it: a number where that is exact, else Int64. Both print the same digits. */
 export type Integer64 = Int64 | number;
 
+/** A 64-bit integer as a database gives it, as an Int64. */
+export function toInt64(id: Integer64): Int64 {
+  return String(id) as Int64; // the type of both says that they print canonical digits
+}
+
 const MAX = 2n ** 63n - 1n;
 const MIN = -(2n ** 63n);
 

@@ -34,9 +34,9 @@ export interface Service {
   /** What it keeps, in the words of sentences: one, and several. */
   readonly thing: string;
   readonly things: string;
-  /** Where the things are: `the animals of a pet store`. */
+  /** Where the things are: `the books of a library`. */
   readonly keeps: string;
-  /** What one can do with the things: `List and add animals`. */
+  /** What one can do with the things: `List and add books`. */
   readonly offers: string;
   /** A short GraphQL query on one line, without quotes, for the overview. */
   readonly sampleQuery: string;

@@ -4,6 +4,9 @@ import { createKeyStore } from '../keys/key-store.ts';
 import { type CommandInput, runCommand, withDatabase } from './command.ts';
 import { describeKey, keyTable, UNPRINTABLE } from './key-table.ts';
 
+/** How long a key goes on after its rotation, when nothing else is said. */
+const GRACE = '24h';
+
 const HELP = `API keys: every request needs one, as "Authorization: Bearer KEY".
 
   npm run keys -- create --name NAME [--expires 90d] [--read-only]   make a key and print it, this once
@@ -14,7 +17,7 @@ const HELP = `API keys: every request needs one, as "Authorization: Bearer KEY".
   --name NAME       who or what the key is for, 1 to 255 characters
   --expires TIME    a whole number and s, m, h or d: 90d; without it the key does not expire
   --read-only       the key may list and get animals, and add none
-  --grace TIME      how long the old key goes on, as above or 0s; 24h without it
+  --grace TIME      how long the old key goes on, as above or 0s; ${GRACE} without it
   --json            for programs
 
 A new key works at once; a revoked one stops everywhere within five seconds. A rotated key's successor has its name, its
@@ -67,7 +70,7 @@ async function createKey({ values, config }: Input): Promise<void> {
 
 async function rotateKey({ positionals, values, config }: Input): Promise<void> {
   const id = readId(positionals[1]);
-  const graceMs = values.grace === '0s' ? 0 : parseDuration('grace', values.grace ?? '24h');
+  const graceMs = values.grace === '0s' ? 0 : parseDuration('grace', values.grace ?? GRACE);
   const rotation = await withDatabase(config, (database) => createKeyStore(database).rotate(id, graceMs));
   if (rotation === undefined) throw noSuchKey(id);
   const { old, created, endsAt } = rotation;

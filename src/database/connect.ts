@@ -89,7 +89,7 @@ function createDatabase(
   // Knex hands nothing through to its client: what belongs to a piece of work travels beside it.
   const deadlines = new AsyncLocalStorage<Deadline>();
   const client = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
-  // Errors reach the log through us: with placeholders, for names of animals are nobody's business there.
+  // Errors reach the log through us: with placeholders, for what is kept is nobody's business there.
   const knex = knexFactory({ ...client, compileSqlOnError: false, log: SILENT });
   const before = (deadline = deadlineIn(workMs)): Deadline => deadline - ANSWER_MS;
   const run: Database['run'] = (work, { repeatable, deadline } = {}) => {

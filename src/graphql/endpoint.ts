@@ -23,7 +23,7 @@ export const GRAPHQL_PATH = '/graphql';
 export interface GraphqlSettings extends ErrorWatch {
   readonly schema: GraphQLSchema;
   readonly deprecations: readonly Deprecation[];
-  /** What answers are made of, in messages: `animals`. */
+  /** What answers are made of, in messages: `books`. */
   readonly things: string;
   readonly stores: Stores;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;

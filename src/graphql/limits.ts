@@ -44,7 +44,7 @@ export function limitError(limit: DocumentLimit, node?: FieldNode): GraphQLError
   return new GraphQLError(MESSAGES[limit](most), { ...(node && { nodes: node }), extensions: { code } });
 }
 
-/** The refusal of a request that asks for `actual` of `what`, such as `values of animals`. */
+/** The refusal of a request that asks for `actual` of `what`, such as `values of books`. */
 export function costLimitError(actual: number, what: string, most: number): GraphQLError {
   const count = Number.isFinite(actual) ? actual : 'any number of';
   const message = `The request may touch ${count} ${what}; the limit is ${most}.`;

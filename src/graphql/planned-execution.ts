@@ -77,8 +77,9 @@ interface FoundErrors {
 
 function collectErrors(): FoundErrors {
   const errors: GraphQLError[] = [];
-  const lost = new Set<Path | undefined>();
+  let lost: Set<Path | undefined> | undefined; // most requests have no errors
   const isLost = (path: Path | undefined): boolean => {
+    if (lost === undefined) return false;
     for (let place = path; place !== undefined; place = place.prev) if (lost.has(place)) return true;
     return lost.has(undefined);
   };
@@ -86,6 +87,7 @@ function collectErrors(): FoundErrors {
     errors,
     add(error, nulled) {
       if (isLost(nulled)) return;
+      lost ??= new Set();
       lost.add(nulled);
       errors.push(error);
     },

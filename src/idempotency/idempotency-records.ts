@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { type Ask, shareReads, travelRules } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
-import type { Int64, Integer64 } from '../int64.ts';
+import { type Int64, type Integer64, toInt64 } from '../int64.ts';
 
 /** How long a retry gets the first answer again, in ms. */
 const REPLAY_MS = 24 * 60 * 60 * 1000;
@@ -103,6 +103,9 @@ function columnsOf(knex: Knex, { inputHash, resultId }: WrittenRecord) {
 
 function toRecord(row: Row | undefined): FoundRecord | null {
   if (row === undefined) return null;
-  const resultId = String(row.resultId) as Int64; // the database's own id
-  return { inputHash: row.inputHash, resultId, isExpired: Number(row.createdAt) <= expiryMoment() };
+  return {
+    inputHash: row.inputHash,
+    resultId: toInt64(row.resultId),
+    isExpired: Number(row.createdAt) <= expiryMoment(),
+  };
 }

@@ -3,7 +3,7 @@ import type { Database } from '../database/connect.ts';
 /** How often a key used something deprecated on one day. */
 export interface DeprecatedUse {
   readonly apiKeyId: string;
-  /** The REST operation or the GraphQL coordinate, such as `getPet` or `Query.pet`. */
+  /** The REST operation or the GraphQL coordinate, such as `getBook` or `Query.book`. */
   readonly operation: string;
   /** The day (UTC) as a number such as 20261120. */
   readonly day: number;

@@ -28,7 +28,7 @@ export function createAnswerWriter(
       text = answer.write(data);
       if (text.length <= KEPT_MAX) written = { data, text };
     }
-    if (isPaged && unfinished.has(data)) {
+    if (isPaged && unfinished.includes(data)) {
       const last = (data as readonly { id: unknown }[]).at(-1); // what is listed by pages is ordered by its id
       if (last) ctx.append('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(request, last.id)}>; rel="next"`);
     }

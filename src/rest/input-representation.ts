@@ -64,7 +64,7 @@ function representType(type: GraphQLInputType, input: GraphQLArgument | GraphQLI
 
 function representObject(type: GraphQLInputObjectType): Shape {
   const fields = Object.values(type.getFields()).map(representInput);
-  const name = type.name.replace(/Input$/, '');
+  const name = type.name.replace(/^(New.+)Input$/, '$1'); // LoanInput stays: Loan may be what is given
   const component = {
     type: 'object',
     description: `${type.description} Unknown properties are ignored; null is no valid value.`,

@@ -26,6 +26,11 @@ export interface Row {
    * the query parameters; what it selects is what is written.
    */
   readonly document: string;
+  /**
+   * What OpenAPI calls the objects that are given; by default as their type is called. Two operations that ask for
+   * different fields of one type need different names.
+   */
+  readonly schemaName?: string;
   readonly success: {
     /** 204 has no content, whatever the document selects. */
     readonly status: 200 | 201 | 202 | 204;
@@ -100,7 +105,7 @@ export function compileRow(row: Row, tag: string, compile: Compile): Operation {
     inQuery,
     body: body && representInput(body.argument),
     isPaged: isListType(getNullableType(field.type)) && inQuery.some(({ name }) => name === CURSOR),
-    answer: representAnswer(compiled),
+    answer: representAnswer(compiled, row.schemaName),
     run,
   };
 }
@@ -116,11 +121,12 @@ function toParameter({ name, argument, isRequired }: CompiledVariable): Paramete
   return { name, argument, leaf: representParameter(argument), isRequired };
 }
 
-function representAnswer({ field, selection, variables }: CompiledOperation): Output {
+function representAnswer({ field, selection, variables }: CompiledOperation, schemaName?: string): Output {
   if (!selection) return representLeaf(getNamedType(field.type));
-  const item = representObject(selection);
+  const name = schemaName ?? selection.type.name;
+  const item = representObject(selection, name);
   if (!isListType(getNullableType(field.type))) return item;
   const limit = variables.find(({ argument }) => argument.name === 'limit');
   const maxItems = limit && representParameter(limit.argument).schema.maximum;
-  return representPage(item, selection.type.name, field.description ?? '', maxItems);
+  return representPage(item, name, field.description ?? '', maxItems);
 }

@@ -13,23 +13,22 @@ export interface Output {
   write(value: unknown): string;
 }
 
-/** The representation of what a document asks of an object; what is null is left out. */
-export function representObject({ type, members: asked }: Selection): Output {
+/** The representation of what a document asks of an object, whose schema is called `name`; what is null is left out. */
+export function representObject({ type, members: asked }: Selection, name = type.name): Output {
   const members = asked.map((member, index) => {
-    const { name, key, field } = member;
-    const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`;
-    return { name, key, prefix, field, ...representMember(member) };
+    const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(member.name)}:`;
+    return { ...member, prefix, ...representMember(member) };
   });
   if (!isNonNullType(members[0]?.field.type)) throw new Error(`The first field asked of ${type.name} is never null.`);
   const component = {
     type: 'object',
     description: type.description,
-    required: members.filter(({ field }) => isNonNullType(field.type)).map(({ name }) => name),
-    properties: Object.fromEntries(members.map(({ name, field, schema }) => [name, describe(field, schema)])),
+    required: members.filter(({ field }) => isNonNullType(field.type)).map((member) => member.name),
+    properties: Object.fromEntries(members.map((member) => [member.name, describe(member.field, member.schema)])),
   };
   return {
-    schema: refer(type.name),
-    components: Object.assign({}, ...members.map(({ components }) => components), { [type.name]: component }),
+    schema: refer(name),
+    components: Object.assign({}, ...members.map(({ components }) => components), { [name]: component }),
     write(value) {
       const object = value as Json; // what the resolver of an object field gives
       let text = '';
@@ -42,9 +41,9 @@ export function representObject({ type, members: asked }: Selection): Output {
   };
 }
 
-/** The representation of a list of objects of a type, of which at most `maxItems` come. */
-export function representPage(item: Output, typeName: string, description: string, maxItems: unknown): Output {
-  const name = pluralOf(typeName);
+/** The representation of a list of objects whose schema is called `itemName`, of which at most `maxItems` come. */
+export function representPage(item: Output, itemName: string, description: string, maxItems: unknown): Output {
+  const name = pluralOf(itemName);
   const component = { type: 'array', description, ...(maxItems !== undefined && { maxItems }), items: item.schema };
   return {
     schema: refer(name),
@@ -53,9 +52,9 @@ export function representPage(item: Output, typeName: string, description: strin
   };
 }
 
-/** What the schema of a list is called: `Pets`, `Categories`. */
-function pluralOf(typeName: string): string {
-  return /[^aeiou]y$/.test(typeName) ? `${typeName.slice(0, -1)}ies` : `${typeName}s`;
+/** What the schema of a list is called: `Books`, `Categories`. */
+function pluralOf(itemName: string): string {
+  return /[^aeiou]y$/.test(itemName) ? `${itemName.slice(0, -1)}ies` : `${itemName}s`;
 }
 
 function representMember({ field, selection }: Member): Output {

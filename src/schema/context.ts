@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Once } from '../idempotency/idempotent-creates.ts';
-import type { Int64 } from '../int64.ts';
+import { type Integer64, toInt64 } from '../int64.ts';
 import type { Stores } from '../store/store.ts';
 import type { Kept, New, PageQuery, Table } from '../store/table.ts';
 
 /** What a resolver tells its API about the answer, beside the data: facts that only HTTP can carry. */
 export interface Reply {
   /** Of the lists that were read, those that more follow. */
-  readonly unfinished: Set<unknown>;
+  readonly unfinished: unknown[];
   /** Whether an Idempotency-Key brought back the answer of an earlier request. */
   replayed: boolean;
 }
@@ -32,8 +32,8 @@ export const IDEMPOTENCY_KEY = {
 export interface RequestStore<T extends Table> {
   /** A page, by ascending id. */
   list(query: PageQuery<T>): Promise<readonly Kept<T>[]>;
-  /** The thing of an id, or null. */
-  get(id: Int64): Promise<Kept<T> | null>;
+  /** The thing of an id, or null; ids as they come in, and as a field of a thing has them. */
+  get(id: Integer64): Promise<Kept<T> | null>;
   /** Adds a thing, once under an Idempotency-Key. ApiError `bad_request` when that key is not allowed. */
   add(added: New<T>): Promise<Kept<T>>;
 }
@@ -54,7 +54,7 @@ export function createContext(
   headers: IncomingHttpHeaders,
   deadline: Deadline,
 ): Context {
-  const reply: Reply = { unfinished: new Set(), replayed: false };
+  const reply: Reply = { unfinished: [], replayed: false };
   const nextOnce = countCreates(caller, headers);
   return {
     store(table) {
@@ -62,10 +62,10 @@ export function createContext(
       return {
         async list(query) {
           const { rows, hasMore } = await list(query, deadline);
-          if (hasMore) reply.unfinished.add(rows);
+          if (hasMore) reply.unfinished.push(rows);
           return rows;
         },
-        get: (id) => get(id, deadline),
+        get: (id) => get(toInt64(id), deadline),
         async add(added) {
           const { row, replayed } = await add(added, nextOnce(), deadline);
           if (replayed) reply.replayed = true;

@@ -16,6 +16,13 @@ export type LoadField = (args: Arguments, context: Context) => unknown;
 
 /** Runs a root field below which no arguments have variables. */
 export function createLoader(root: FieldPlan): LoadField {
+  const { resolver, selection } = root;
+  // Most need no more than the resolver of the root field, and gives rows that stay as they are.
+  if (resolver && selection?.isExposed !== false) {
+    const path = { prev: undefined, key: root.responseName, typename: root.parentType.name };
+    const info = root.info(NO_VARIABLES, path);
+    return (args, context) => resolver(undefined, args, context, info);
+  }
   const argumentsWithin = createArgumentsOf(NO_VARIABLES);
   return (args, context) => {
     const run: Run<unknown> = {
@@ -45,7 +52,7 @@ function objectOutput({ reply }: Context): Output<unknown> {
       return loaded;
     },
     list(items, given) {
-      if (reply.unfinished.has(given)) reply.unfinished.add(items); // the same list, loaded
+      if (reply.unfinished.includes(given)) reply.unfinished.push(items); // the same list, loaded
       return items;
     },
   };

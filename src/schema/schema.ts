@@ -5,7 +5,7 @@ import { type Context, requireWrite } from './context.ts';
 
 /** What a schema is made of. */
 export interface SchemaParts {
-  /** What reading and changing are about, as the descriptions of Query and Mutation say it: `animals`. */
+  /** What reading and changing are about, as the descriptions of Query and Mutation say it: `books`. */
   readonly things: string;
   readonly resources: readonly { readonly defineTypes: (builder: Builder) => void }[];
   readonly deprecations: readonly Deprecation[];

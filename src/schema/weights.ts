@@ -10,7 +10,7 @@ import { LIST_LIMIT } from './page-arguments.ts';
 
 /** What one request may ask for of the objects of a type. */
 export interface Weight {
-  /** What the objects are called in a message: `animals`. */
+  /** What the objects are called in a message: `books`. */
   readonly things: string;
   /** How many of them: five of the largest pages. */
   readonly mostObjects: number;

@@ -1,4 +1,5 @@
 import { type Ask, shareReads, travelRules } from '../database/batching/together.ts';
+import { fillUp } from '../database/batching/waiting-line.ts';
 import type { Database } from '../database/connect.ts';
 import type { Binding } from '../database/prepared.ts';
 import type { Int64 } from '../int64.ts';
@@ -102,13 +103,14 @@ export function createRowReader<T extends Table>(database: Database, table: T): 
   return shareReads(
     (id) => id,
     async (ids, deadline) => {
-      const marks = ids.map(() => '?').join(', ');
-      const rows = await database.query<Kept<T>>(`${select} (${marks})`, ids.map(BigInt), deadline);
+      const asked = fillUp(ids);
+      const marks = asked.map(() => '?').join(', ');
+      const rows = await database.query<Kept<T>>(`${select} (${marks})`, asked.map(BigInt), deadline);
       readRows?.(rows);
       const byKey = new Map(rows.map((row) => [String(row.id), row]));
       return ids.map((id) => byKey.get(id) ?? null);
     },
-    travelRules(database, { sideBySide: 2, batch: 32 }),
+    { ...travelRules(database, { sideBySide: 2, batch: 32 }), isFilledUp: true },
   );
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 
 /** Where browsers of the Chromium family are installed; `CHROMIUM` names another place. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -31,12 +31,19 @@ export interface Visit {
   readonly requested: string[];
 }
 
+/** By browser, what no page of ours may ever cause: violations of its own policy, exceptions that nobody catches. */
+const faults = new WeakMap<Browser, string[]>();
+const POLICY = /Content[- ]Security[- ]Policy/i;
+
 /** Starts the browser. Whoever calls closes it. */
 export function launch(): Promise<Browser> {
   return chromium.launch({ args: ARGUMENTS, ...(executablePath && { executablePath }) });
 }
 
-/** A fresh visitor: no storage, every foreign host blocked, the console watched. */
+/**
+ * A fresh visitor: no storage, every foreign host blocked, the console watched. What violates a page's own policy, and what
+ * it throws, fails the test (`describeInBrowser`) even if nobody looks at `complaints`.
+ */
 export async function newVisit(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await browser.newContext(options);
   const visit: Visit = { page: await context.newPage(), foreign: [], complaints: [], requested: [] };
@@ -49,9 +56,15 @@ export async function newVisit(browser: Browser, origin: string, options: Browse
     },
   );
   context.on('request', (request) => visit.requested.push(request.url()));
-  context.on('weberror', (error) => visit.complaints.push(error.error().message));
+  const noteFault = (fault: string) => faults.set(browser, [...(faults.get(browser) ?? []), fault]);
+  context.on('weberror', (error) => {
+    visit.complaints.push(error.error().message);
+    noteFault(`${error.page()?.url()}: ${error.error().message}`);
+  });
   context.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) visit.complaints.push(message.text());
+    const text = message.text();
+    if (['error', 'warning'].includes(message.type())) visit.complaints.push(text);
+    if (POLICY.test(text)) noteFault(`${message.page()?.url()}: ${text}`);
   });
   return visit;
 }
@@ -70,7 +83,13 @@ export function describeInBrowser(name: string, body: (browser: () => Browser) =
       browser = await launch();
     });
     // A page that stays open goes on working, beside those of the tests that follow.
-    afterEach(() => Promise.all((browser?.contexts() ?? []).map((context) => context.close())));
+    afterEach(async () => {
+      if (browser === undefined) return;
+      await Promise.all(browser.contexts().map((context) => context.close()));
+      const found = faults.get(browser) ?? [];
+      faults.delete(browser);
+      expect(found, 'faults of a page, whatever the test was about').toEqual([]);
+    });
     afterAll(() => browser?.close());
     body(() => browser as Browser); // launched before the first test
   });

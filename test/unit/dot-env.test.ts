@@ -18,12 +18,18 @@ describe('names in .env', () => {
     expect(unknownNames([name])).toEqual([{ name, meant }]);
   });
 
-  test.each(['MYSQL_PASSWORD', 'TZ', 'NODE_OPTIONS', 'PATH', 'COMPOSE_FILE', 'X', 'A'.repeat(100_000)])(
-    '%.20s is of another program',
-    (name) => {
-      expect(unknownNames([name])).toEqual([{ name, meant: undefined }]);
-    },
-  );
+  test.each([
+    'MYSQL_PASSWORD',
+    'GATEWAY_STOP_GRACE',
+    'TZ',
+    'NODE_OPTIONS',
+    'PATH',
+    'COMPOSE_FILE',
+    'X',
+    'A'.repeat(100_000),
+  ])('%.20s is of another program', (name) => {
+    expect(unknownNames([name])).toEqual([{ name, meant: undefined }]);
+  });
 
   test('every setting is known', () => {
     expect(unknownNames(settingNames())).toEqual([]);

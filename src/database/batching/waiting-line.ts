@@ -12,6 +12,8 @@ export interface TravelRules<Question> {
   readonly sideBySide: number;
   /** Different questions in one statement; a power of two. */
   readonly batch: number;
+  /** Whether `fillUp` makes statements of few different texts: then all questions of a batch go, else a power of two of them. */
+  readonly isFilledUp?: boolean;
   /** Questions of different groups never share a statement: its text is of one kind. */
   groupOf?(question: Question): string;
   /** How long the way to the database and back takes, in ms; Infinity as long as it is not known. */
@@ -64,7 +66,7 @@ export interface WaitingLine<Question, Answer> {
 /** An empty line. */
 export function createWaitingLine<Question, Answer>(
   keyOf: (question: Question) => string,
-  { batch: most, groupOf, bytesOf }: TravelRules<Question>,
+  { batch: most, isFilledUp, groupOf, bytesOf }: TravelRules<Question>,
 ): WaitingLine<Question, Answer> {
   // A new Map for each batch. One Map for all would outgrow table after table; V8 links each to the next for the sake of
   // iterators (OrderedHashTable), and one that has grown old keeps all later ones, with their requests, from the
@@ -105,7 +107,7 @@ export function createWaitingLine<Question, Answer>(
     take(batch) {
       const entries = [...batch.entries.values()];
       // Powers of two: few different texts, so that each stays prepared.
-      const taken = entries.slice(0, 2 ** Math.floor(Math.log2(entries.length)));
+      const taken = isFilledUp ? entries : entries.slice(0, 2 ** Math.floor(Math.log2(entries.length)));
       const rest = taken.length < entries.length ? [...batch.entries].slice(taken.length) : [];
       line = line.flatMap((one) =>
         one !== batch ? [one] : rest.length > 0 ? [{ ...one, entries: new Map(rest) }] : [],
@@ -146,4 +148,11 @@ export function countAskers<Answer>(entries: Iterable<Entry<unknown, Answer>>): 
   let count = 0;
   for (const { askers } of entries) count += askers.length;
   return count;
+}
+
+/** Questions, with the last one again until there are a power of two: for a statement that may ask twice. */
+export function fillUp<Question>(questions: readonly Question[]): readonly Question[] {
+  const size = 2 ** Math.ceil(Math.log2(questions.length));
+  if (size === questions.length) return questions;
+  return Array.from({ length: size }, (_, index) => questions[Math.min(index, questions.length - 1)] as Question); // within
 }

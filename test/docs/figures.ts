@@ -1,0 +1,179 @@
+import { DEFAULT_DATABASE_URL, readConfig } from '../../src/config.ts';
+import { REQUEST_MS } from '../../src/deadlines.ts';
+import { LIMITS } from '../../src/graphql/limits.ts';
+import { NEWCOMERS_PETS } from '../../src/petstore/pets/sample-pets.ts';
+import { LIST_LIMIT } from '../../src/schema/page-arguments.ts';
+import { boundsOf, constantIn } from './constants.ts';
+
+/** What documents say by figures: the sentence, where `#` stands for each of them, and what the code has. */
+export interface Quotation {
+  readonly documents: readonly string[];
+  readonly sentence: string;
+  readonly figures: readonly (number | string)[];
+}
+
+const CONFIG = readConfig({});
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const MIB = 2 ** 20;
+const ANSWERED_S = REQUEST_MS / SECOND + 0.5; // the promise has room to write and send what was decided at the deadline
+const REPLAY_H = constantIn('idempotency-records.ts', 'REPLAY_MS') / HOUR;
+const BELIEVED_S = constantIn('authenticator.ts', 'BELIEVED_MS') / SECOND;
+const WAIT_S = constantIn('shares.ts', 'waitMs') / SECOND;
+const PLACES_ALONE = constantIn('shares.ts', 'placesAlone') / 2; // a key has as much as it leaves free
+const HEADERS_S = constantIn('server.ts', 'headersTimeout') / SECOND;
+const REQUEST_S = constantIn('server.ts', 'requestTimeout') / SECOND;
+const STALLED_S = constantIn('server.ts', 'timeout') / SECOND;
+
+const README = 'README.md';
+const ERRORS = 'docs/errors.md';
+const RUN = 'docs/run.md';
+const UPGRADE = 'docs/upgrade.md';
+const DATABASES = 'docs/databases.md';
+const LIMITS_DECISION = 'docs/decisions/0012-graphql-limits.md';
+const SHARES_DECISION = 'docs/decisions/0050-fair-shares.md';
+
+type Row = readonly [documents: string | readonly string[], sentence: string, ...figures: (number | string)[]];
+
+const ROWS: readonly Row[] = [
+  // Settings.
+  [README, '| `HOST` / `PORT` | `#` / `#` |', CONFIG.host, CONFIG.port],
+  [README, '| `DATABASE_URL` | `#` |', DEFAULT_DATABASE_URL],
+  [
+    README,
+    '| `DATABASE_POOL_MAX` | `#` | connections per process, # to #',
+    CONFIG.databasePoolMax,
+    ...boundsOf('DATABASE_POOL_MAX'),
+  ],
+  [
+    README,
+    '| `BODY_LIMIT` | `#` | bytes of a request body, # to # |',
+    CONFIG.bodyLimitBytes,
+    ...boundsOf('BODY_LIMIT'),
+  ],
+  [README, 'windows of # hours at most', constantIn('config.ts', 'WINDOW_MAX_S') / 3600],
+  [RUN, 'seconds, minutes or hours, # hours at most', constantIn('config.ts', 'WINDOW_MAX_S') / 3600],
+  [README, '| `WORKERS` | `#` | server processes, # to #', CONFIG.workers, ...boundsOf('WORKERS')],
+  [README, '| `LOG_LEVEL` | `#` |', CONFIG.logLevel],
+  [README, '| `MIGRATE_ON_START` | `#` |', String(CONFIG.migrateOnStart)],
+  [README, '| `GRAPHIQL` | `#` |', String(CONFIG.graphiql)],
+  [README, '| `SAMPLE_DATA` | `#` | # animals', String(CONFIG.sampleData), NEWCOMERS_PETS],
+  [README, 'makes an SQLite file with # animals', NEWCOMERS_PETS],
+  [
+    README,
+    '| `SHUTDOWN_GRACE_MS` | `#` | how long requests under way may take after SIGTERM, at most # |',
+    CONFIG.shutdownGraceMs,
+    boundsOf('SHUTDOWN_GRACE_MS')[1] ?? '',
+  ],
+  [ERRORS, 'The body must not be larger than # bytes.', CONFIG.bodyLimitBytes],
+  [RUN, 'at # MiB a hostile one', Number(boundsOf('BODY_LIMIT')[1]) / MIB],
+  // Lists.
+  [README, '`limit` is # to #, by default #.', LIST_LIMIT.least, LIST_LIMIT.most, LIST_LIMIT.fallback],
+  [ERRORS, 'limit=0 is not allowed: an integer from # to #.', LIST_LIMIT.least, LIST_LIMIT.most],
+  [ERRORS, 'limit must be an integer from # to #', LIST_LIMIT.least, LIST_LIMIT.most],
+  [LIMITS_DECISION, 'its largest request is a page of #.', LIST_LIMIT.most],
+  [ERRORS, 'would be longer than # characters', constantIn('output-representation.ts', 'LIST_MAX')],
+  // GraphQL.
+  [[README, LIMITS_DECISION], '| size of the document | # bytes |', LIMITS.documentBytes.most],
+  [ERRORS, 'the document is larger than # bytes', LIMITS.documentBytes.most],
+  [ERRORS, 'The document is larger than # bytes', LIMITS.documentBytes.most],
+  [[README, LIMITS_DECISION], '| tokens | # |', LIMITS.tokens.most],
+  [ERRORS, '| more than # tokens |', LIMITS.tokens.most],
+  [ERRORS, 'The document has more than # tokens.', LIMITS.tokens.most],
+  [README, '| levels of fields | # |', LIMITS.depth.most],
+  [LIMITS_DECISION, '| levels of fields, fragments followed | # |', LIMITS.depth.most],
+  [ERRORS, '| more than # levels of fields |', LIMITS.depth.most],
+  [ERRORS, 'nests fields more than # levels deep', LIMITS.depth.most],
+  [README, '| aliases | # |', LIMITS.aliases.most],
+  [LIMITS_DECISION, '| aliases, over all operations | # |', LIMITS.aliases.most],
+  [ERRORS, '| more than # aliases;', LIMITS.aliases.most],
+  [ERRORS, 'The document has more than # aliases.', LIMITS.aliases.most],
+  [README, '| aliases below `__schema` and `__type` | # |', LIMITS.introspectionAliases.most],
+  [[README, LIMITS_DECISION], '| size of the answer | # MiB |', LIMITS.responseBytes.most / MIB],
+  [ERRORS, 'the answer would be larger than # MiB', LIMITS.responseBytes.most / MIB],
+  [ERRORS, 'The answer would be larger than # bytes', LIMITS.responseBytes.most],
+  [ERRORS, 'at most # errors of validation', constantIn('validation.ts', 'ERRORS_MAX')],
+  [ERRORS, 'or # of variables', constantIn('execution.ts', 'ERRORS_MAX')],
+  [
+    ERRORS,
+    'has at most # characters, # of them quoted',
+    constantIn('short-message.ts', 'MESSAGE_MAX'),
+    constantIn('errors.ts', 'QUOTED_MAX'),
+  ],
+  [
+    ERRORS,
+    'documents of up to # lines and # characters',
+    constantIn('documents.ts', 'LOCATED_LINES_MAX'),
+    constantIn('documents.ts', 'REMEMBERED_MAX'),
+  ],
+  // Keys and their shares.
+  [README, 'after the grace, by default # hours', constantIn('keys.ts', 'GRACE')],
+  ['ARCHITECTURE.md', '# seconds of key cache', BELIEVED_S],
+  ['docs/decisions/0010-key-cache.md', 'A key is believed for # seconds', BELIEVED_S],
+  ['docs/decisions/0010-key-cache.md', 'is kept in memory for # seconds', BELIEVED_S],
+  ['docs/decisions/0010-key-cache.md', 'from # seconds on', constantIn('authenticator.ts', 'REFRESHED_MS') / SECOND],
+  [RUN, 'it may have # requests at work', PLACES_ALONE],
+  [SHARES_DECISION, 'it may have # requests at work', PLACES_ALONE],
+  [RUN, 'Further requests wait, # s at most', WAIT_S],
+  [SHARES_DECISION, 'for # seconds at most', WAIT_S],
+  [SHARES_DECISION, 'for # seconds after', constantIn('shares.ts', 'COMPANY_MS') / SECOND],
+  [SHARES_DECISION, 'longer than # ms', constantIn('places.ts', 'TURN_MS')],
+  [SHARES_DECISION, 'after # in all lines', constantIn('shares.ts', 'waiting')],
+  [ERRORS, 'these have waited for # s', WAIT_S],
+  [
+    RUN,
+    '# a second for each process, # at once',
+    constantIn('lookup-budget.ts', 'PER_SECOND'),
+    constantIn('lookup-budget.ts', 'SAVED_MAX'),
+  ],
+  [
+    'docs/decisions/0051-made-up-keys.md',
+    '# at once, # more each second, # under way',
+    constantIn('lookup-budget.ts', 'SAVED_MAX'),
+    constantIn('lookup-budget.ts', 'PER_SECOND'),
+    constantIn('lookup-budget.ts', 'UNDER_WAY_MAX'),
+  ],
+  ['docs/decisions/0051-made-up-keys.md', 'waits for it, # at the most', constantIn('lookup-budget.ts', 'WAITING_MAX')],
+  ['docs/decisions/0051-made-up-keys.md', 'at once up to # a second', constantIn('refusals.ts', 'PER_SECOND')],
+  [
+    'docs/decisions/0051-made-up-keys.md',
+    '# every # ms',
+    constantIn('refusals.ts', 'PER_TICK'),
+    constantIn('refusals.ts', 'TICK_MS'),
+  ],
+  [RUN, 'event loop is # ms late', constantIn('overload.ts', 'LAG_LIMIT_MS')],
+  // Retries.
+  [README, 'makes its retries safe for # hours', REPLAY_H],
+  [ERRORS, 'Keys are remembered for # hours', REPLAY_H],
+  ['docs/clients.md', 'remembered for # hours', REPLAY_H],
+  [UPGRADE, 'older than # hours are removed every # minutes', REPLAY_H, constantIn('gateway.ts', 'SWEEP_MS') / MINUTE],
+  ['docs/decisions/0006-idempotency-key.md', 'kept for # hours', REPLAY_H],
+  [ERRORS, 'Idempotency-Key must be 1 to # visible', constantIn('context.ts', 'most')],
+  // Limits of time.
+  [RUN, '| the header of a request | # s |', HEADERS_S],
+  [RUN, '| a whole request | # s |', REQUEST_S],
+  [ERRORS, 'a header that takes more than # s, a request that takes more than # s', HEADERS_S, REQUEST_S],
+  [RUN, "| an answer, from the request's last byte on | # s,", ANSWERED_S],
+  [RUN, "the gateway answers within # s of a request's last byte", ANSWERED_S],
+  [RUN, 'does not read the answer | # to # s,', STALLED_S, 2 * STALLED_S],
+  [RUN, '| an idle connection | # s |', constantIn('server.ts', 'keepAliveTimeout') / SECOND],
+  [RUN, 'the gateway closes them after # s', constantIn('server.ts', 'keepAliveTimeout') / SECOND],
+  [RUN, "| another process's migration | # s |", constantIn('migrations.ts', 'LOCK_WAIT_S')],
+  [RUN, 'the next one waits 0.2 to # s', constantIn('workers.ts', 'BACK_OFF_MAX_MS') / SECOND],
+  [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
+  ['docs/decisions/0061-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
+  [DATABASES, 'when it was not asked for # s', constantIn('mysql-pool.ts', 'ROLE_TRUSTED_MS') / SECOND],
+  [DATABASES, 'no answer after # s', constantIn('lost-connections.ts', 'SILENT_MS') / SECOND],
+  [DATABASES, 'A connection lives # minutes', constantIn('mysql-pool.ts', 'LIFETIME_MS') / MINUTE],
+  [DATABASES, 'that nobody has used for # s', constantIn('connection-keeping.ts', 'IDLE_MS') / SECOND],
+  [DATABASES, 'only as long as they are # KiB together', constantIn('waiting-line.ts', 'BATCH_BYTES') / 1024],
+  ['docs/watch.md', 'Paths are cut at # characters', constantIn('request-log.ts', 'PATH_MAX')],
+];
+
+/** Every figure of the documents that the code decides. */
+export const QUOTATIONS: readonly Quotation[] = ROWS.map(([documents, sentence, ...figures]) => ({
+  documents: [documents].flat(),
+  sentence,
+  figures,
+}));

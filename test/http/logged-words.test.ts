@@ -1,0 +1,108 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { beforeAll, expect, test } from 'vitest';
+import { sendRaw } from '../support/client.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+
+/** A word that is nowhere else, by the place where it is sent. */
+const wordOf = (place: string) => `zq${place.replaceAll('-', '')}qz`;
+
+/** Headers that people, browsers, proxies and tools send. */
+const HEADERS =
+  'accept accept-encoding accept-language baggage cache-control cookie forwarded from host if-match ' +
+  'if-modified-since if-none-match origin proxy-authorization range referer tracestate user-agent via x-api-key ' +
+  'x-amzn-trace-id x-correlation-id x-csrf-token x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip';
+const names = HEADERS.split(' ');
+const marked = Object.fromEntries(names.map((name) => [name, wordOf(name)]));
+const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+interface Call {
+  readonly method?: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+const query = `query ${wordOf('operation')}($v: String!) { ${wordOf('alias')}: __typename addPet(name: $v) { id } }`;
+const mutation = 'mutation ($input: NewPetInput!) { addPet(input: $input) { id } }';
+const NEW_PET = { name: wordOf('name'), categoryId: 4711008150 };
+const JSON_TYPE = { 'content-type': 'application/json', accept: 'application/json' };
+const post = (path: string, body: unknown): Call => ({ method: 'POST', path, body, headers: JSON_TYPE });
+
+/** Requests of every outcome, with a word of its own in each place. */
+const CALLS: readonly Call[] = [
+  { path: `/v1/pets?after=1&x=${wordOf('query')}` },
+  { path: `/v1/pets?status=${wordOf('value')}` },
+  { path: '/v1/pets', headers: { authorization: `Bearer ${wordOf('bearer')}` } },
+  { path: '/v1/pets', headers: { authorization: `Basic ${wordOf('basic')}` } },
+  { path: `/graphql?query=${wordOf('document')}` },
+  { method: 'DELETE', path: `/v1/pets?x=${wordOf('deleted')}` },
+  { method: 'POST', path: '/v1/pets', body: wordOf('text'), headers: { 'content-type': wordOf('type') } },
+  post('/v1/pets', NEW_PET),
+  post('/v1/pets', { ...NEW_PET, status: wordOf('status'), [wordOf('member')]: 1 }),
+  post('/v1/pets', wordOf('nojson')),
+  post('/graphql', { query, variables: { v: wordOf('variable') }, operationName: wordOf('operation') }),
+  post('/graphql', { query: mutation, variables: { input: NEW_PET }, extensions: { x: wordOf('extension') } }),
+  post('/graphql', { query: mutation, variables: { input: { ...NEW_PET, status: wordOf('enum') } } }),
+  post('/graphql', { query: `{ ${wordOf('unparsed')} ` }),
+];
+
+let asked = 0;
+
+async function ask({ port, key }: TestGateway, { method = 'GET', path, body, headers }: Call): Promise<number> {
+  const ours = {
+    authorization: `Bearer ${key}`,
+    traceparent: TRACEPARENT,
+    'x-request-id': wordOf('requestid'),
+    'idempotency-key': `${wordOf('idempotencykey')}${++asked}`, // else it would be the first answer again
+  };
+  const sent = request({ port, host: '127.0.0.1', method, path, headers: { ...marked, ...ours, ...headers } });
+  sent.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]; // what the event brings
+  await response.resume().toArray();
+  return response.statusCode ?? 0;
+}
+
+/** Asks all; the lines of the log that came of it. */
+async function linesOf(gateway: TestGateway): Promise<string> {
+  const before = gateway.logs.length;
+  const statuses: number[] = [];
+  for (const call of CALLS) statuses.push(await ask(gateway, call));
+  expect(new Set(statuses).size, `not of every outcome: ${statuses}`).toBeGreaterThan(2);
+  const lines = () => gateway.logs.slice(before);
+  await eventually(() => lines().filter(({ msg }) => msg === 'request').length === CALLS.length, 5000, 'all is logged');
+  return JSON.stringify(lines());
+}
+
+const leaked = (text: string) => text.match(/zq(?!requestid)\w+?qz|4711008150/gi) ?? [];
+
+describeEachEngine('what is sent, in the log', (engine) => {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    gateway = await startGateway(engine, { LOG_LEVEL: 'trace' });
+  });
+
+  // Each leaves the database worse than it was: their order is that of the table.
+  test.each([
+    ['while all is well', async () => {}],
+    ['with a table away', () => gateway.database.knex.schema.renameTable('pets', 'pets_gone')],
+    ['with the database closed', () => gateway.database.close()],
+  ])('is nothing of headers, query, body and variables, %s', async (_when, spoil) => {
+    await spoil();
+    const lines = await linesOf(gateway);
+    expect(leaked(lines)).toEqual([]);
+    expect(lines).toContain(TRACEPARENT);
+    expect(lines).toContain(wordOf('requestid'));
+  });
+
+  test('is the path, and nothing of what the parser refuses', async () => {
+    const before = gateway.logs.length;
+    await ask(gateway, { path: `/${wordOf('path')}?${wordOf('query')}` });
+    await sendRaw(gateway.port, `GET /v1/pets HTTP/1.1\r\nHost: x\r\nCookie ${wordOf('cookie')}\r\n\r\n`);
+    await sendRaw(gateway.port, `GET /v1/pets HTTP/1.1\r\nHost: ${wordOf('host')}/\r\nConnection: close\r\n\r\n`);
+    const lines = JSON.stringify(gateway.logs.slice(before));
+    expect(leaked(lines)).toEqual([wordOf('path')]);
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { type LibraryCall, useLibrary } from './library-gateway.ts';
+
+const GENRES = ['novel', 'essay', 'poetry'] as const;
+const LANGUAGES = ['en', 'de', undefined] as const;
+
+/** Every genre in every language, twice. */
+const STOCK = Array.from({ length: 18 }, (_, index) => ({
+  title: `Book ${index + 1}`,
+  genre: GENRES[index % 3] as string,
+  ...(LANGUAGES[Math.floor(index / 3) % 3] && { language: LANGUAGES[Math.floor(index / 3) % 3] }),
+}));
+
+const titlesOf = (books: readonly { title: string }[]) => books.map(({ title }) => title);
+
+describeEachEngine('books over REST', (engine) => {
+  const library = useLibrary(engine, { BODY_LIMIT: '1024' }, async ({ call, addBook }) => {
+    const { json: author } = await call('POST', '/authors', { body: { name: 'Anne Brontë' } });
+    for (const book of STOCK) await addBook({ ...book, authorId: author.id });
+  });
+
+  test('a book is created, told in compact JSON, and found under its Location', async () => {
+    const { call } = library();
+    const body = { title: 'Faust: Eine Tragödie', authorId: 1, genre: 'poetry', pages: 135 };
+    const { status, headers, text, json } = await call('POST', '/books', { body });
+    expect([status, headers.get('location')]).toEqual([201, `/api/v2/books/${json.id}`]);
+    expect(text).toBe(`{"id":${json.id},"title":"Faust: Eine Tragödie","genre":"poetry","pages":135}`);
+    expect((await call('GET', `/books/${json.id}`)).json.title).toBe(body.title);
+  });
+
+  it.each([
+    ['genre=essay', STOCK.filter(({ genre }) => genre === 'essay')],
+    ['language=de', STOCK.filter(({ language }) => language === 'de')],
+    ['genre=novel&language=en', STOCK.filter(({ genre, language }) => genre === 'novel' && language === 'en')],
+    ['language=nl', []],
+  ])('the list of %s', async (query, expected) => {
+    const { json } = await library().call('GET', `/books?${query}&limit=18`);
+    expect(titlesOf(json).filter((title) => title.startsWith('Book'))).toEqual(titlesOf(expected));
+  });
+
+  it.each(['', 'genre=novel', 'language=en', 'language=de&genre=poetry'])(
+    'its pages follow each other by Link until the end, with the filters "%s"',
+    async (query) => {
+      const { call, request, url } = library();
+      const whole = (await call('GET', `/books?${query}&limit=100`)).json;
+      const titles: string[] = [];
+      let path = `/api/v2/books?${query === '' ? '' : `${query}&`}limit=2`;
+      for (let pages = 0; path !== '' && pages < 20; pages++) {
+        const { json, headers } = await request(path);
+        titles.push(...titlesOf(json));
+        const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '') ?? [];
+        for (const part of query.split('&')) expect(next === '' || next.includes(part)).toBe(true);
+        path = next.replace(url, '');
+      }
+      expect(titles).toEqual(titlesOf(whole));
+      expect(titles.length).toBeGreaterThanOrEqual(2);
+    },
+  );
+
+  const book = { title: 'x', authorId: 1, genre: 'novel' };
+  it.each<[method: string, path: string, call: LibraryCall, status: number, code: string, message: string | RegExp]>([
+    ['GET', '/books/999999', {}, 404, 'not_found', 'No book has this id.'],
+    ['GET', '/books/x', {}, 404, 'not_found', 'No book has this id.'],
+    ['GET', '/book', {}, 404, 'not_found', /^GET \/api\/v2\/book does not exist\. Did you mean \/api\/v2\/books\?/],
+    ['GET', '/pets', {}, 404, 'not_found', /does not exist/],
+    ['DELETE', '/books', {}, 405, 'method_not_allowed', '/api/v2/books allows only GET, HEAD, POST.'],
+    ['POST', '/books/1/loan', {}, 405, 'method_not_allowed', '/api/v2/books/{bookId}/loan allows only DELETE, PUT.'],
+    ['GET', '/books?limit=0', {}, 400, 'bad_request', 'limit=0 is not allowed: an integer from 1 to 100.'],
+    ['GET', '/books?genre=Novel', {}, 400, 'bad_request', 'genre=Novel: did you mean novel?'],
+    ['GET', '/books?language=e', {}, 400, 'bad_request', /^language=e is not allowed: .*2 to 35 characters\.$/],
+    ['GET', '/books?after=x', {}, 400, 'bad_request', 'after=x is not allowed: a 64-bit integer.'],
+    ['POST', '/books', { body: { title: 'x' } }, 400, 'bad_request', 'authorId is required: a 64-bit integer.'],
+    ['POST', '/books', { body: { ...book, pages: 0 } }, 400, 'bad_request', 'pages must be an integer from 1 to 9999.'],
+    [
+      'POST',
+      '/books',
+      { body: { ...book, pages: 'x' } },
+      400,
+      'bad_request',
+      /^pages must be an integer from 1 to 9999, /,
+    ],
+    ['POST', '/books', { body: { ...book, authorId: 999 } }, 400, 'bad_request', 'authorId: no author has this id.'],
+    ['PUT', '/books/1/loan', { body: { reader: '' } }, 400, 'bad_request', 'reader must have 1 to 100 characters.'],
+    ['PUT', '/books/1/loan', { body: {} }, 400, 'bad_request', 'reader is required: a string of 1 to 100 characters.'],
+    ['PUT', '/books/999999/loan', { body: { reader: 'Ann' } }, 404, 'not_found', 'No book has this id.'],
+    ['PUT', '/books/1/loan', { body: 'x'.repeat(1025) }, 413, 'payload_too_large', /1024 bytes/],
+    ['PUT', '/books/1/loan', {}, 415, 'unsupported_media_type', /application\/json/],
+    ['GET', '/books', { key: null }, 401, 'unauthorized', /key/],
+    ['PUT', '/books/1/loan', { key: null }, 401, 'unauthorized', /key/],
+  ])('%s %s %j answers %i %s', async (method, path, call, status, code, message) => {
+    const answer = await library().call(method, path, call);
+    expect(answer.json).toEqual({
+      code,
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+      status,
+    });
+    expect(answer.status).toBe(status);
+    if (status === 405) expect(answer.headers.get('allow')).toMatch(/^[A-Z]+(?:, [A-Z]+)*$/);
+  });
+
+  describe('with a read-only key', () => {
+    it.each([
+      ['GET', '/books', undefined, 200],
+      ['POST', '/books', book, 403],
+      ['PUT', '/books/1/loan', { reader: 'Ann' }, 403],
+      ['DELETE', '/books/1/loan', undefined, 403],
+    ])('%s %s', async (method, path, body, status) => {
+      const { keys, call } = library();
+      const { key } = await keys.create({ name: 'reader', expiresAt: null, readOnly: true });
+      expect((await call(method, path, { key, body })).status).toBe(status);
+    });
+  });
+
+  test('a book is lent and comes back: 204 has no content at all', async () => {
+    const { call, addBook } = library();
+    const { id } = await addBook();
+    const lent = await call('PUT', `/books/${id}/loan`, { body: { reader: 'Ann' } });
+    expect([lent.status, lent.text]).toEqual([200, '{"reader":"Ann"}']);
+    expect((await call('GET', `/books/${id}`)).json.loan).toEqual({ reader: 'Ann' });
+    const { status, text, headers } = await call('DELETE', `/books/${id}/loan`);
+    expect([status, text, headers.get('content-type'), headers.get('content-length')]).toEqual([204, '', null, null]);
+    expect((await call('GET', `/books/${id}`)).json).not.toHaveProperty('loan');
+    expect((await call('DELETE', `/books/${id}/loan`)).json.message).toBe('Nobody has this book.');
+  });
+});

@@ -1,0 +1,37 @@
+import {
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
+import { kindOfScalar } from '../../src/kinds.ts';
+import { boundsOf } from '../../src/schema/rules.ts';
+
+/** A document for each field of the Mutation type, with arguments that its types and their rules allow. */
+export function generateMutations(schema: GraphQLSchema): readonly (readonly [name: string, document: string])[] {
+  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
+  return fields.map(({ name, type, args }) => {
+    const given = args.map((argument) => `${argument.name}: ${literal(argument.type, argument)}`);
+    const selection = isObjectType(getNamedType(type)) ? ' { __typename }' : '';
+    return [name, `mutation { ${name}${given.length > 0 ? `(${given.join(', ')})` : ''}${selection} }`];
+  });
+}
+
+type Input = Parameters<typeof boundsOf>[0];
+
+/** A value of a type as GraphQL writes it. */
+function literal(type: GraphQLInputType, input: Input): string {
+  const bare = getNamedType(type);
+  if (isEnumType(bare)) return bare.getValues()[0]?.name ?? '';
+  if (isInputObjectType(bare)) {
+    const fields = Object.values(bare.getFields()).map((field) => `${field.name}: ${literal(field.type, field)}`);
+    return `{ ${fields.join(', ')} }`;
+  }
+  const { minimum, minLength } = boundsOf(input);
+  const kind = kindOfScalar(bare.name, boundsOf(input));
+  const value = kind?.fromText(String(minimum ?? '1'.repeat(Number(minLength ?? 1))));
+  if (kind === undefined || value === undefined) throw new Error(`${bare} is of no kind that has an example here`);
+  return kind.writeGraphql(value);
+}

@@ -1,0 +1,18 @@
+import { defineTable, type Kept, type New } from '../../../src/store/table.ts';
+
+export const GENRES = ['novel', 'essay', 'poetry'] as const;
+
+export type Genre = (typeof GENRES)[number];
+
+/** Every kind of field is here, and a filter by a word and by a text. */
+export const BOOKS = defineTable('books', {
+  title: { kind: 'text' },
+  authorId: { kind: 'int64' },
+  genre: { kind: 'word', words: GENRES, filter: true },
+  language: { kind: 'text', optional: true, filter: true },
+  pages: { kind: 'int', optional: true },
+});
+
+export type Book = Kept<typeof BOOKS>;
+
+export type NewBook = New<typeof BOOKS>;

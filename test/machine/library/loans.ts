@@ -1,0 +1,65 @@
+import * as z from 'zod/mini';
+import type { Int64 } from '../../../src/int64.ts';
+import type { Builder } from '../../../src/schema/builder.ts';
+import { int64Id } from '../../../src/schema/int64-id.ts';
+import { BOOKS } from './book.ts';
+import { oncePerSchema } from './once-per-schema.ts';
+
+/** Who has a book at home. */
+export interface Loan {
+  readonly reader: string;
+}
+
+/** The loans of a library by the ids of its books. They are in memory: that is enough for a test. */
+export type Loans = Map<string, Loan>;
+
+export const loanType = oncePerSchema((builder) =>
+  builder.objectRef<Loan>('Loan').implement({
+    description: 'A book that somebody has at home.',
+    fields: (t) => ({ reader: t.exposeString('reader', { description: 'Who has it.' }) }),
+  }),
+);
+
+/** What a library does with its books beside keeping them. */
+export function defineLoans(builder: Builder, loans: Loans): void {
+  const loan = loanType(builder);
+  const input = builder.inputRef<Loan>('LoanInput').implement({
+    description: 'Who takes a book home.',
+    fields: (t) => ({
+      reader: t
+        .string({ required: true, description: 'The name of the reader.' })
+        .validate(z.string().check(z.minLength(1, WRONG_READER), z.maxLength(100, WRONG_READER))),
+    }),
+  });
+  builder.mutationFields((t) => ({
+    lendBook: t.field({
+      type: loan,
+      nullable: true,
+      description: 'Lends a book; null when there is no such book.',
+      args: {
+        id: t.arg.id({ required: true, description: 'The id of the book.' }).validate(int64Id),
+        input: t.arg({ type: input, required: true, description: 'Who takes it.' }),
+      },
+      resolve: async (_root, { id, input: { reader } }, { store }) => {
+        if ((await store(BOOKS).get(id)) === null) return null;
+        loans.set(id, { reader });
+        return { reader };
+      },
+    }),
+    returnBook: t.field({
+      type: loan,
+      nullable: true,
+      description: 'Takes a book back and tells who had it; null when nobody had.',
+      args: { id: t.arg.id({ required: true, description: 'The id of the book.' }).validate(int64Id) },
+      resolve: (_root, { id }) => takeBack(loans, id),
+    }),
+  }));
+}
+
+const WRONG_READER = 'must have 1 to 100 characters';
+
+function takeBack(loans: Loans, id: Int64): Loan | null {
+  const loan = loans.get(id) ?? null;
+  loans.delete(id);
+  return loan;
+}

@@ -1,0 +1,117 @@
+import { connect } from 'node:net';
+import Koa from 'koa';
+import { describe, expect, it, test } from 'vitest';
+import { errorBody } from '../../src/http/error-body.ts';
+import { createShares } from '../../src/load/shares.ts';
+import { holdAnswer } from '../../src/load/unread-answers.ts';
+import { createLog } from '../../src/log.ts';
+import { send, sendRaw } from '../support/client.ts';
+import { afterFile, describeEachEngine } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
+import { useLibrary } from './library-gateway.ts';
+
+const MB = 2 ** 20;
+const METHODS = ['DELETE', 'GET', 'HEAD', 'POST', 'PUT'];
+
+describeEachEngine('the methods of the library', (engine) => {
+  const library = useLibrary(engine, { BODY_LIMIT: String(4 * MB) }, ({ addBook }) => addBook());
+
+  it.each(['PUT', 'DELETE'])('a preflight allows %s', async (method) => {
+    const headers = { origin: 'https://a.example', 'access-control-request-method': method };
+    const answer = await library().call('OPTIONS', '/books/1/loan', { key: null, headers });
+    expect(answer.status).toBe(204);
+    expect(
+      answer.headers
+        .get('access-control-allow-methods')
+        ?.split(/\s*,\s*/)
+        .sort(),
+    ).toEqual(METHODS);
+  });
+
+  test('CONNECT is told all of them', async () => {
+    const answer = await sendRaw(library().port, 'CONNECT a.example:1 HTTP/1.1\r\nHost: a.example\r\n\r\n', {
+      quietMs: 200,
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+    expect(answer).toContain(`Allow: ${METHODS.join(', ')}\r\n`);
+  });
+
+  test('HEAD answers as GET does, without a body', async () => {
+    for (const path of ['/books?limit=1', '/books/1', '/books/1/title', '/authors']) {
+      const [get, head] = [await library().call('GET', path), await library().call('HEAD', path)];
+      expect([head.status, head.text]).toEqual([get.status, '']);
+      for (const name of ['content-type', 'content-length', 'link', 'deprecation']) {
+        expect(head.headers.get(name)).toBe(get.headers.get(name));
+      }
+    }
+  });
+
+  test('a body that DELETE does not take is not looked at', async () => {
+    const { call } = library();
+    await call('PUT', '/books/1/loan', { body: { reader: 'Ann' } });
+    const answer = await call('DELETE', '/books/1/loan', {
+      body: 'no JSON',
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect(answer.status).toBe(204);
+    expect((await call('GET', '/books/1')).status).toBe(200);
+  });
+
+  test('bodies of PUT are held like those of POST: a key that announces too many waits with all of them', async () => {
+    const { call, keys, port, key } = library();
+    const { key: other } = await keys.create({ name: 'other', expiresAt: null });
+    const header = `PUT /api/v2/books/1/loan HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${4 * MB}\r\n\r\n`;
+    const sockets = Array.from({ length: 40 }, () => connect({ port, host: '127.0.0.1' }).on('error', () => {}));
+    afterFile(() => sockets.forEach((socket) => void socket.destroy()));
+    for (const socket of sockets) socket.write(header);
+    const body = JSON.stringify({ name: 'x'.repeat(3 * MB) });
+    const add = (by: string) => call('POST', '/authors', { body, key: by });
+    await eventually(async () => (await add(key)).status === 429, 10_000, 'the key has no room for another body');
+    expect((await add(other)).status).toBe(201);
+    for (const socket of sockets) socket.destroy();
+    await eventually(async () => (await add(key)).status === 201, 10_000, 'the room is there again');
+  });
+
+  test('no operation that changes something is unknown as one', () => {
+    const changing = library().app.routes.filter(({ changes }) => changes);
+    expect(changing.map(({ operation }) => operation)).toEqual([
+      'createAuthor',
+      'createBook',
+      'lendBook',
+      'returnBook',
+    ]);
+  });
+});
+
+describe('an answer that would be one too many unread', () => {
+  const limits = {
+    placesAlone: 9,
+    placesFewest: 1,
+    waiting: 9,
+    waitMs: 9,
+    bodyBytes: 9,
+    unsentSoftBytes: 9,
+    unsentHardBytes: 9,
+  };
+
+  it.each([
+    [false, 429],
+    [true, 200],
+  ])('when it tells of a change (%s): %i', async (changes, status) => {
+    const shares = createShares(limits);
+    const app = new Koa();
+    app.use(errorBody(createLog('silent')));
+    app.use((ctx) => {
+      ctx.state.changes = changes;
+      ctx.body = 'x'.repeat(20_000);
+      holdAnswer(shares, ctx, shares.of('key'));
+    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const server = app.listen(0, '127.0.0.1', resolve);
+    afterFile(() => void server.close());
+    await promise;
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    expect((await send(`http://127.0.0.1:${address.port}`)).status).toBe(status);
+  });
+});

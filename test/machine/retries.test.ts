@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { useLibrary } from './library-gateway.ts';
+import { countRows } from './services.ts';
+
+describeEachEngine('an Idempotency-Key in the library', (engine) => {
+  const library = useLibrary(engine);
+  const headers = (key: string) => ({ 'idempotency-key': key });
+
+  test('adds a book once, over either API', async () => {
+    const { call, graphql, addBook } = library();
+    const { authorId, ...book } = { title: 'Emma', genre: 'novel', authorId: 1, pages: 474 };
+    await addBook(); // whose author has the id 1
+    const first = await call('POST', '/books', { body: { authorId, ...book }, headers: headers('one') });
+    const again = await call('POST', '/books', { body: { ...book, authorId }, headers: headers('one') });
+    expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([201, null]);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+    expect(again.text).toBe(first.text);
+    const mutation =
+      'mutation { addBook(input: { title: "Emma", authorId: 1, genre: NOVEL, pages: 474 }) { id label } }';
+    const byGraphql = await graphql(mutation, undefined, headers('one'));
+    expect(byGraphql.json.data.addBook).toEqual({ id: String(first.json.id), label: `${first.json.id} Emma` });
+    expect(byGraphql.headers.get('idempotency-replayed')).toBe('true');
+  });
+
+  test('that came with another body is refused: 422', async () => {
+    const { call } = library();
+    const send = (name: string) => call('POST', '/authors', { body: { name }, headers: headers('two') });
+    expect((await send('Jane')).status).toBe(201);
+    expect((await send('Anne')).json).toMatchObject({ code: 'idempotency_mismatch', status: 422 });
+  });
+
+  test('whose first request is still at work is refused: 409', async () => {
+    const { call } = library();
+    const send = () => call('POST', '/authors', { body: { name: 'Jane' }, headers: headers('three') });
+    const answers = await Promise.all(Array.from({ length: 30 }, send));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]));
+    for (const { status, json } of answers) if (status === 409) expect(json.code).toBe('idempotency_conflict');
+    expect(new Set(answers.filter(({ status }) => status === 201).map(({ json }) => json.id)).size).toBe(1);
+  });
+
+  test('names an author and a book without mixing them up', async () => {
+    const { call } = library();
+    const before = await countRows(library());
+    const send = (path: string, body: object) => call('POST', path, { body, headers: headers('four') });
+    const author = await send('/authors', { name: 'Jane' });
+    const book = await send('/books', { title: 'Emma', authorId: author.json.id, genre: 'novel' });
+    expect([author.status, book.status]).toEqual([201, 201]);
+    expect(book.headers.get('idempotency-replayed')).toBeNull();
+    expect((await send('/authors', { name: 'Jane' })).text).toBe(author.text);
+    const after = await countRows(library());
+    expect([after.authors, after.books]).toEqual([(before.authors ?? 0) + 1, (before.books ?? 0) + 1]);
+  });
+
+  test('names several creates of one GraphQL request by their places', async () => {
+    const { graphql } = library();
+    const mutation = 'mutation { a: addAuthor(input: { name: "A" }) { id } b: addAuthor(input: { name: "A" }) { id } }';
+    const first = await graphql(mutation, undefined, headers('five'));
+    expect(first.json.data.a.id).not.toBe(first.json.data.b.id);
+    expect((await graphql(mutation, undefined, headers('five'))).text).toBe(first.text);
+  });
+
+  test('of a form that is not allowed is refused: 400', async () => {
+    const { call } = library();
+    const { json } = await call('POST', '/authors', { body: { name: 'Jane' }, headers: headers('a b') });
+    expect(json).toMatchObject({ code: 'bad_request', message: expect.stringContaining('Idempotency-Key') });
+  });
+});

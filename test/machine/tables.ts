@@ -1,0 +1,29 @@
+import type { Database } from '../../src/database/connect.ts';
+import { KINDS } from '../../src/kinds.ts';
+import type { Service } from '../../src/service.ts';
+import { columnsOf, type Table } from '../../src/store/table.ts';
+
+/** Makes the tables of a service from its descriptions alone, as a migration of its own would. */
+export async function makeTables(database: Database, { resources }: Service): Promise<void> {
+  for (const { table } of resources) await database.run((knex) => knex.raw(createTable(database.engine, table)));
+  if (database.engine === 'mysql') return;
+  for (const { table } of resources) {
+    for (const { column, index } of columnsOf(table)) {
+      if (index) await database.run((knex) => knex.raw(`CREATE INDEX ${index} ON ${table.name} (${column}, id)`));
+    }
+  }
+}
+
+function createTable(engine: Database['engine'], table: Table): string {
+  const parts = columnsOf(table).map(({ name, column, isOptional, index }) => {
+    const field = table.fields[name] as Table['fields'][string]; // of the same table
+    const [type] = KINDS[field.kind].columns.slice(index && field.kind === 'text' ? 0 : -1);
+    return `${column} ${type}${type === 'varchar' ? '(100)' : ''} ${isOptional ? '' : 'NOT NULL'}`;
+  });
+  if (engine === 'sqlite') {
+    return `CREATE TABLE ${table.name} (id integer PRIMARY KEY AUTOINCREMENT, ${parts.join(', ')})`;
+  }
+  const indexes = columnsOf(table).flatMap(({ column, index }) => (index ? [`INDEX ${index} (${column}, id)`] : []));
+  const columns = ['id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY', ...parts, ...indexes].join(', ');
+  return `CREATE TABLE ${table.name} (${columns}) DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+}

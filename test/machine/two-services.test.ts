@@ -1,0 +1,88 @@
+import { describe, expect, it, test } from 'vitest';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { servedPages } from '../support/served-pages.ts';
+import { startLibrary, useLibrary } from './library-gateway.ts';
+
+/** Words that only the other service has. */
+const OF_THE_STORE = /\bpets?\b|animal/i;
+const OF_THE_LIBRARY = /\bbooks?\b|librar(?:y|ies) of|\bauthors?\b/i;
+
+describeEachEngine('the library speaks of itself only', (engine) => {
+  const library = useLibrary(engine, {}, ({ addBook }) => addBook());
+
+  test('on every page that a browser gets to', async () => {
+    const pages = await servedPages(library().url);
+    expect(pages.map(({ path }) => path)).toEqual(expect.arrayContaining(['/', '/docs', '/graphql']));
+    for (const { path, html } of pages) expect([path, html.match(OF_THE_STORE)]).toEqual([path, null]);
+    expect(pages.filter(({ html }) => html.includes('Town Library'))).toHaveLength(pages.length);
+  });
+
+  test('in whatever is open, the scripts of the pages and both descriptions included', async () => {
+    const { app, request } = library();
+    for (const { path } of app.open.filter((open) => !/graphiql/.test(open.path))) {
+      expect([path, (await request(path)).text.match(OF_THE_STORE)]).toEqual([path, null]);
+    }
+  });
+
+  it.each([
+    ['GET', '/'],
+    ['GET', '/books/99'],
+    ['GET', '/books?genre=x'],
+    ['PATCH', '/books'],
+    ['POST', '/books'],
+    ['PUT', '/books/1/loan'],
+  ])('in the refusal of %s %s', async (method, path) => {
+    const { status, text } = await library().call(method, path);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(text).not.toMatch(OF_THE_STORE);
+  });
+
+  test('in the refusals of GraphQL', async () => {
+    for (const query of ['{ pets { id } }', '{ books(limit: 0) { id } }', '{ book(id: "x") { id } }', '{']) {
+      const { json } = await library().graphql(query);
+      expect(json.errors).toHaveLength(1);
+      expect(JSON.stringify(json).replace('\\"pets\\"', '')).not.toMatch(OF_THE_STORE);
+    }
+  });
+});
+
+describeEachEngine('two services in one process', (engine) => {
+  test('do not see each other', async () => {
+    const store = await startGateway(engine);
+    const library = await startLibrary(engine);
+    const { id } = await library.addBook();
+    await store.createPet({ name: 'Rex', categoryId: 1 });
+
+    expect((await store.request(`/v1/books/${id}`)).status).toBe(404);
+    expect((await store.request(`/api/v2/books/${id}`)).status).toBe(404);
+    expect((await library.request('/v1/pets')).status).toBe(404);
+    expect((await library.request('/v1/pets', { headers: { authorization: '' } })).status).toBe(404);
+    expect((await store.graphql('{ books { id } }')).status).toBe((await library.graphql('{ pets { id } }')).status);
+    expect((await store.graphql('{ pets { name } }')).json).toEqual({ data: { pets: [{ name: 'Rex' }] } });
+    expect(await library.query('{ books { title } }')).toEqual({ books: [{ title: 'Emma' }] });
+  });
+
+  test('take each only keys of their own', async () => {
+    const [store, library] = [await startGateway(engine), await startLibrary(engine)];
+    expect((await library.call('GET', '/books', { key: store.key })).status).toBe(401);
+    expect((await store.request('/v1/pets', { headers: { authorization: `Bearer ${library.key}` } })).status).toBe(401);
+  });
+
+  test('two of one kind keep their things apart, those in memory too', async () => {
+    const [one, two] = [await startLibrary(engine), await startLibrary(engine)];
+    for (const library of [one, two]) await library.addBook();
+    await one.call('PUT', '/books/1/loan', { body: { reader: 'Ann' } });
+    expect((await one.call('GET', '/books/1')).json.loan).toEqual({ reader: 'Ann' });
+    expect((await two.call('GET', '/books/1')).json).not.toHaveProperty('loan');
+  });
+
+  describe('the pet store', () => {
+    test('has no word of the library', async () => {
+      const { url, request } = await startGateway(engine);
+      const pages = await servedPages(url);
+      const texts = [(await request('/schema.graphql')).text, (await request('/v1/openapi.json')).text];
+      for (const text of [...pages.map(({ html }) => html), ...texts]) expect(text.match(OF_THE_LIBRARY)).toBeNull();
+    });
+  });
+});
