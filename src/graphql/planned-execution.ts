@@ -75,11 +75,11 @@ interface FoundErrors {
   add(error: GraphQLError, nulled: Path | undefined): void;
 }
 
+/** Made with the first error: most requests have none. */
 function collectErrors(): FoundErrors {
   const errors: GraphQLError[] = [];
-  let lost: Set<Path | undefined> | undefined; // most requests have no errors
+  const lost = new Set<Path | undefined>();
   const isLost = (path: Path | undefined): boolean => {
-    if (lost === undefined) return false;
     for (let place = path; place !== undefined; place = place.prev) if (lost.has(place)) return true;
     return lost.has(undefined);
   };
@@ -87,7 +87,6 @@ function collectErrors(): FoundErrors {
     errors,
     add(error, nulled) {
       if (isLost(nulled)) return;
-      lost ??= new Set();
       lost.add(nulled);
       errors.push(error);
     },
