@@ -8,6 +8,8 @@ import { createKeyStore } from '../keys/key-store.ts';
 import { PETS } from '../petstore/pets/pet.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
 import { LIST_LIMIT } from '../schema/page-arguments.ts';
+import { createSchema } from '../schema/schema.ts';
+import { type Weight, weighTypes } from '../schema/weights.ts';
 import { openToLook, probeWrite } from './existing-database.ts';
 
 /** What a look at the database finds. */
@@ -69,9 +71,18 @@ async function collectFacts(
 
 /** The largest request of each kind. */
 export function readLimits(config: Config): Readonly<Record<string, string>> {
+  const weights = [...weighTypes(createSchema(PETSTORE)).values()];
   return {
     list: `${LIST_LIMIT.least} to ${LIST_LIMIT.most} ${PETSTORE.things}, by default ${LIST_LIMIT.fallback}`,
     body: `${config.bodyLimitBytes} bytes`,
     ...Object.fromEntries(Object.entries(LIMITS).map(([name, { most }]) => [`GraphQL ${name}`, String(most)])),
+    ...Object.fromEntries(weights.flatMap(describeWeight)),
   };
+}
+
+function describeWeight({ things, mostObjects, mostLeaves }: Weight): [string, string][] {
+  return [
+    [`GraphQL ${things}`, String(mostObjects)],
+    [`GraphQL values of ${things}`, String(mostLeaves)],
+  ];
 }

@@ -30,8 +30,10 @@ export function countedAs(things: string): { readonly countedAs: string } {
 
 /** What may be asked for of each type: a type that is added changes no other one's. */
 export function weighTypes(schema: GraphQLSchema): Weights {
+  const roots: readonly unknown[] = [schema.getQueryType(), schema.getMutationType()];
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
-  return new Map(types.filter((type) => !isIntrospectionType(type)).map((type) => [type, weigh(type)]));
+  const counted = types.filter((type) => !isIntrospectionType(type) && !roots.includes(type));
+  return new Map(counted.map((type) => [type, weigh(type)]));
 }
 
 function weigh(type: GraphQLObjectType): Weight {

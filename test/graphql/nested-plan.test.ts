@@ -158,15 +158,8 @@ test('nested objects, loaded and exposed: the data and the errors of graphql-js,
   expect(failing).toBeLessThan(valid * 0.9);
 });
 
-const ROW = {
-  id: 1,
-  name: null,
-  place: null,
-  mailbox: { street: null, number: 1 },
-  ownerId: 1,
-  staff: null,
-  guests: [],
-};
+const MAILBOX = { street: 'Low Street', number: 1 };
+const ROW: Shop = { id: 1, name: null, place: null, mailbox: MAILBOX, ownerId: 1, staff: null, guests: [] };
 
 test('an answer that becomes too large within its objects has no data, and says so once', async () => {
   const shops = Array.from({ length: 100 }, () => ROW);

@@ -202,9 +202,3 @@ export function createNestedSchema(): GraphQLSchema {
   });
   return builder.toSchema({ sortSchema: false });
 }
-
-/** The types of a schema that have fields, by their names. */
-export function objectTypes(schema: GraphQLSchema): ReadonlyMap<string, GraphQLObjectType> {
-  const types = Object.values(schema.getTypeMap()).filter((type) => type instanceof GraphQLObjectType);
-  return new Map(types.map((type) => [type.name, type]));
-}
