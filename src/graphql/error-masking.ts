@@ -1,7 +1,7 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError } from 'graphql';
 import type { Middleware } from 'koa';
-import { ERRORS, toApiError } from '../errors.ts';
+import { type ApiError, ERRORS, toApiError } from '../errors.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { originalError } from '../schema/rules.ts';
@@ -15,18 +15,29 @@ export interface ErrorWatch {
   readonly metrics: Metrics;
 }
 
+/** How many faults of one request are logged: a list in which every row fails has as many as rows. */
+const FAULTS_MAX = 5;
+
 /**
- * Anything that went wrong in a GraphQL request, as the error that its client may see: `extensions.code` is
- * always set, and what is no refusal of ours or of GraphQL's is `INTERNAL_SERVER_ERROR`, with the cause logged
- * under the request id.
+ * Masks the errors of one answer: anything that went wrong becomes the error that its client may see. `extensions.code`
+ * is always set, and what is no refusal of ours or of GraphQL's is `INTERNAL_SERVER_ERROR`, with the cause logged under
+ * the request id.
  */
-export function maskError(thrown: unknown, requestId: string, { log, metrics }: ErrorWatch): GraphQLError {
-  const masked = mask(thrown, log, requestId);
-  metrics.countGraphqlError(String(masked.extensions.code));
-  return masked;
+export function createErrorMask(requestId: string, { log, metrics }: ErrorWatch): (thrown: unknown) => GraphQLError {
+  const logged = new Set<unknown>();
+  const note = (error: ApiError) => {
+    if (error.cause === undefined || logged.size >= FAULTS_MAX || logged.has(error.cause)) return; // requests that share a statement share its fault
+    logged.add(error.cause);
+    logFault(log, error, requestId);
+  };
+  return (thrown) => {
+    const masked = mask(thrown, note);
+    metrics.countGraphqlError(String(masked.extensions.code));
+    return masked;
+  };
 }
 
-function mask(thrown: unknown, log: Logger, requestId: string): GraphQLError {
+function mask(thrown: unknown, noteFault: (error: ApiError) => void): GraphQLError {
   const cause = originalError(thrown);
   if (cause instanceof InputValidationError) {
     const message = cause.issues.map(({ path = [], message }) => `${path.join('.')} ${message}`).join('; ');
@@ -41,8 +52,14 @@ function mask(thrown: unknown, log: Logger, requestId: string): GraphQLError {
     });
   }
   const error = toApiError(cause);
-  logFault(log, error, requestId);
-  return rewrite(thrown, error.message, { code: error.graphqlCode, http: { headers: error.headers } });
+  noteFault(error);
+  return rewrite(thrown, error.message, { ...extensionsOf(error), http: { headers: error.headers } });
+}
+
+/** The code of a refusal and, for one that passes, the seconds after which it may be tried again. */
+function extensionsOf({ graphqlCode, headers }: ApiError): Record<string, unknown> {
+  const retryAfter = headers['Retry-After'];
+  return { code: graphqlCode, ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }) };
 }
 
 /**
@@ -87,7 +104,7 @@ export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
       ctx.status = error.status;
       ctx.set(error.headers);
       ctx.set('Content-Type', acceptedMediaType(ctx));
-      ctx.body = JSON.stringify({ errors: [{ message: error.message, extensions: { code: error.graphqlCode } }] });
+      ctx.body = JSON.stringify({ errors: [{ message: error.message, extensions: extensionsOf(error) }] });
     }
   };
 }

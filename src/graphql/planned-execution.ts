@@ -33,7 +33,7 @@ export function createPlannedExecution(things: string): PlannedExecution {
   const tooLarge = answerLimitError(things);
   return async ({ plan, isMutation, ...request }) => {
     const space: Space = { left: LIMITS.responseBytes.most, tooLarge };
-    const found = collectErrors();
+    let found: FoundErrors | undefined;
     const run: Run<string> = {
       ...request,
       output: createOutput(space),
@@ -43,6 +43,7 @@ export function createPlannedExecution(things: string): PlannedExecution {
         // A few nodes are enough to find the field by.
         const error = locatedError(thrown, nodes.slice(0, NODES_MAX), pathToArray(path));
         if (!isNullable) throw error;
+        found ??= collectErrors();
         found.add(error, path);
       },
     };
@@ -51,10 +52,11 @@ export function createPlannedExecution(things: string): PlannedExecution {
       const dataJson = await (isOneByOne
         ? completeSerially(run, plan)
         : completeFields(run, plan, undefined, undefined));
-      return { dataJson, errors: found.errors };
+      return { dataJson, errors: found?.errors ?? [] };
     } catch (thrown) {
       if (!(thrown instanceof GraphQLError)) throw thrown; // `fail` throws nothing else
       if (thrown === tooLarge) return { dataJson: 'null', errors: [tooLarge] };
+      found ??= collectErrors();
       found.add(thrown, undefined);
       return { dataJson: 'null', errors: found.errors };
     } finally {
@@ -73,11 +75,11 @@ interface FoundErrors {
   add(error: GraphQLError, nulled: Path | undefined): void;
 }
 
+/** Made with the first error: most requests have none. */
 function collectErrors(): FoundErrors {
   const errors: GraphQLError[] = [];
-  let lost: Set<Path | undefined> | undefined; // most requests have no errors
+  const lost = new Set<Path | undefined>();
   const isLost = (path: Path | undefined): boolean => {
-    if (lost === undefined) return false;
     for (let place = path; place !== undefined; place = place.prev) if (lost.has(place)) return true;
     return lost.has(undefined);
   };
@@ -85,7 +87,6 @@ function collectErrors(): FoundErrors {
     errors,
     add(error, nulled) {
       if (isLost(nulled)) return;
-      lost ??= new Set();
       lost.add(nulled);
       errors.push(error);
     },

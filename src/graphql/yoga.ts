@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import type { Context as KoaContext } from 'koa';
-import { type ErrorWatch, maskError } from './error-masking.ts';
+import { createErrorMask, type ErrorWatch } from './error-masking.ts';
 import type { Answer } from './planned-execution.ts';
 
 /** What Yoga gets of a request beside the request: Koa's context as a property, not as itself (yoga#3145). */
@@ -56,14 +56,15 @@ function useAnswer(): GatewayPlugin {
   };
 }
 
-/** Shows errors as `maskError` has them; a request that failed before it ran is 400 to those who ask for that. */
+/** Shows errors as `createErrorMask` has them; a request that failed before it ran is 400 to those who ask for that. */
 function useErrorMasking(watch: ErrorWatch): GatewayPlugin {
   return {
     // Not Yoga's maskedErrors: they tell nothing of the request, whose id belongs to the cause in the log.
     onResultProcess({ result, setResult, serverContext: { koa, answer } }) {
       if (!('errors' in result) || !result.errors?.length) return; // batches and streams are never answered
+      const mask = createErrorMask(koa.state.requestId, watch);
       const errors = result.errors.map((error) => {
-        const masked = maskError(error, koa.state.requestId, watch);
+        const masked = mask(error);
         // graphql-over-http §6.4.2: a request error, such as a wrong variable, has no `data`
         if (!('data' in result)) masked.extensions.http ??= { status: 400, spec: true };
         return masked;

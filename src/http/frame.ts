@@ -1,3 +1,4 @@
+import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { requireWrite } from '../schema/context.ts';
 import { readJsonBytes } from '../web/json-body.ts';
@@ -29,24 +30,25 @@ const NO_BODY = Buffer.alloc(0);
 export function createFrame(parts: FrameParts): Middleware {
   const { routes, open, basePath, admission, refuseUnknown } = parts;
   const findPlace = createPathFinder(routes);
-  const openByPath = new Map(open.map((route) => [route.path, route]));
   const serve = createServe(parts);
+  const router = createOpenRouter(open);
+  const serveOpen = router.routes() as unknown as Middleware; // what its type asks of the context, it puts there itself
+  const isPage = createPageChoice(open);
 
-  return (ctx) => {
+  return (ctx, next) => {
     const { path, method } = ctx;
     const isBelowBase = path === basePath || path.startsWith(`${basePath}/`);
     if (isBelowBase) ctx.state.face = 'rest';
-    const opened = openByPath.get(path);
-    if (opened !== undefined && isMeant(opened, ctx)) {
-      ctx.state.operation = opened.operation;
-      return opened.handle(ctx);
-    }
     const place = findPlace(path);
-    const route = place?.routes.get(method);
+    const asksForPage = isPage(ctx);
+    const route = asksForPage ? undefined : place?.routes.get(method);
     if (place && route) return serve(ctx, route, place.inPath);
+    const opened = place && !asksForPage ? undefined : router.match(path, method);
+    if (opened?.route) return serveOpen(ctx, next);
     const refuse = (): never => {
       if (place) throw otherMethod(place.path, place.routes.keys());
-      if (opened) throw otherMethod(opened.path, READING);
+      const methods = opened?.path.flatMap((known) => known.methods) ?? [];
+      if (methods.length > 0) throw otherMethod(path, methods);
       return refuseUnknown(ctx);
     };
     // Authentication comes first: who has no key does not learn which paths and methods exist.
@@ -54,9 +56,26 @@ export function createFrame(parts: FrameParts): Middleware {
   };
 }
 
-function isMeant({ sharesPath }: OpenRoute, ctx: Context): boolean {
-  if (sharesPath) ctx.vary('Accept');
-  return READING.has(ctx.method) && (!sharesPath || prefersHtml(ctx));
+/** The router of what is open. What needs a key is asked for much more often, and is found by a map: docs/decisions/0081-own-routes.md */
+function createOpenRouter(open: readonly OpenRoute[]): Router {
+  const router = new Router({ strict: true, sensitive: true });
+  for (const { path, operation, handle } of open) {
+    router.get(path, (ctx) => {
+      ctx.state.operation = operation;
+      return handle(ctx);
+    });
+  }
+  return router;
+}
+
+/** Tells whether a request is for a page whose path another route has, too: it reads, and would rather have HTML. */
+function createPageChoice(open: readonly OpenRoute[]): (ctx: Context) => boolean {
+  const shared = new Set(open.filter(({ sharesPath }) => sharesPath).map(({ path }) => path));
+  return (ctx) => {
+    if (!shared.has(ctx.path)) return false;
+    ctx.vary('Accept');
+    return READING.has(ctx.method) && prefersHtml(ctx);
+  };
 }
 
 /** Serves a route: all that stands between a request and its handler. */

@@ -98,7 +98,8 @@ async function completeLater<Value>(run: Run<Value>, place: Place, value: Promis
   try {
     const given = await value;
     if (run.isOver) throw new Error('Nobody waits for this field any more.');
-    return await completeValue(run, place, given);
+    const completed = completeValue(run, place, given);
+    return isPromise(completed) ? await completed : completed; // a turn less
   } catch (thrown) {
     return lose(run, place, thrown);
   }

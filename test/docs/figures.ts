@@ -19,12 +19,12 @@ const HOUR = 60 * MINUTE;
 const MIB = 2 ** 20;
 const ANSWERED_S = REQUEST_MS / SECOND + 0.5; // the promise has room to write and send what was decided at the deadline
 const REPLAY_H = constantIn('idempotency-records.ts', 'REPLAY_MS') / HOUR;
-const BELIEVED_S = constantIn('authenticator.ts', 'BELIEVED_MS') / SECOND;
-const WAIT_S = constantIn('shares.ts', 'waitMs') / SECOND;
+const BELIEVED_S = constantIn('deadlines.ts', 'BELIEVED_MS') / SECOND;
+const WAIT_S = constantIn('deadlines.ts', 'SHARE_WAIT_MS') / SECOND;
 const PLACES_ALONE = constantIn('shares.ts', 'placesAlone') / 2; // a key has as much as it leaves free
-const HEADERS_S = constantIn('server.ts', 'headersTimeout') / SECOND;
-const REQUEST_S = constantIn('server.ts', 'requestTimeout') / SECOND;
-const STALLED_S = constantIn('server.ts', 'timeout') / SECOND;
+const HEADERS_S = constantIn('deadlines.ts', 'HEADERS_MS') / SECOND;
+const REQUEST_S = constantIn('deadlines.ts', 'RECEIVE_MS') / SECOND;
+const STALLED_S = constantIn('deadlines.ts', 'STALLED_MS') / SECOND;
 
 const README = 'README.md';
 const ERRORS = 'docs/errors.md';
@@ -112,7 +112,7 @@ const ROWS: readonly Row[] = [
   ['ARCHITECTURE.md', '# seconds of key cache', BELIEVED_S],
   ['docs/decisions/0010-key-cache.md', 'A key is believed for # seconds', BELIEVED_S],
   ['docs/decisions/0010-key-cache.md', 'is kept in memory for # seconds', BELIEVED_S],
-  ['docs/decisions/0010-key-cache.md', 'from # seconds on', constantIn('authenticator.ts', 'REFRESHED_MS') / SECOND],
+  ['docs/decisions/0010-key-cache.md', 'from # seconds on', constantIn('deadlines.ts', 'REFRESHED_MS') / SECOND],
   [RUN, 'it may have # requests at work', PLACES_ALONE],
   [SHARES_DECISION, 'it may have # requests at work', PLACES_ALONE],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
@@ -142,7 +142,7 @@ const ROWS: readonly Row[] = [
     constantIn('refusals.ts', 'PER_TICK'),
     constantIn('refusals.ts', 'TICK_MS'),
   ],
-  [RUN, 'event loop is # ms late', constantIn('overload.ts', 'LAG_LIMIT_MS')],
+  [RUN, 'event loop is # ms late', constantIn('deadlines.ts', 'LAG_LIMIT_MS')],
   // Retries.
   [README, 'makes its retries safe for # hours', REPLAY_H],
   [ERRORS, 'Keys are remembered for # hours', REPLAY_H],
@@ -157,14 +157,14 @@ const ROWS: readonly Row[] = [
   [RUN, "| an answer, from the request's last byte on | # s,", ANSWERED_S],
   [RUN, "the gateway answers within # s of a request's last byte", ANSWERED_S],
   [RUN, 'does not read the answer | # to # s,', STALLED_S, 2 * STALLED_S],
-  [RUN, '| an idle connection | # s |', constantIn('server.ts', 'keepAliveTimeout') / SECOND],
-  [RUN, 'the gateway closes them after # s', constantIn('server.ts', 'keepAliveTimeout') / SECOND],
-  [RUN, "| another process's migration | # s |", constantIn('migrations.ts', 'LOCK_WAIT_S')],
+  [RUN, '| an idle connection | # s |', constantIn('deadlines.ts', 'KEEP_ALIVE_MS') / SECOND],
+  [RUN, 'the gateway closes them after # s', constantIn('deadlines.ts', 'KEEP_ALIVE_MS') / SECOND],
+  [RUN, "| another process's migration | # s |", constantIn('deadlines.ts', 'MIGRATION_LOCK_MS') / SECOND],
   [RUN, 'the next one waits 0.2 to # s', constantIn('workers.ts', 'BACK_OFF_MAX_MS') / SECOND],
   [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
   ['docs/decisions/0061-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
-  [DATABASES, 'when it was not asked for # s', constantIn('mysql-pool.ts', 'ROLE_TRUSTED_MS') / SECOND],
-  [DATABASES, 'no answer after # s', constantIn('lost-connections.ts', 'SILENT_MS') / SECOND],
+  [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_TRUSTED_MS') / SECOND],
+  [DATABASES, 'no answer after # s', constantIn('deadlines.ts', 'SILENT_MS') / SECOND],
   [DATABASES, 'A connection lives # minutes', constantIn('mysql-pool.ts', 'LIFETIME_MS') / MINUTE],
   [DATABASES, 'that nobody has used for # s', constantIn('connection-keeping.ts', 'IDLE_MS') / SECOND],
   [DATABASES, 'only as long as they are # KiB together', constantIn('waiting-line.ts', 'BATCH_BYTES') / 1024],

@@ -157,3 +157,39 @@ test('nested objects, loaded and exposed: the data and the errors of graphql-js,
   expect(failing).toBeGreaterThan(valid / 10);
   expect(failing).toBeLessThan(valid * 0.9);
 });
+
+const ROW = {
+  id: 1,
+  name: null,
+  place: null,
+  mailbox: { street: null, number: 1 },
+  ownerId: 1,
+  staff: null,
+  guests: [],
+};
+
+test('an answer that becomes too large within its objects has no data, and says so once', async () => {
+  const shops = Array.from({ length: 100 }, () => ROW);
+  const people = [{ id: 1, name: 'n'.repeat(100_000), shopId: 1 }];
+  const few = await runByPlan(
+    '{ shops(limit: 20) { owner { name a: name b: name } } }',
+    {},
+    { shops, people, loads: [] },
+  );
+  expect(few.errors).toEqual([]);
+  const query = '{ shops(limit: 100) { owner { name a: greeting b: name c: name } } count }';
+  const { text, errors } = await runByPlan(query, {}, { shops, people, loads: [] });
+  expect(text).toBe('null');
+  expect(errors).toHaveLength(1);
+});
+
+test('what shared lists are written as is kept apart from lists that are not right', async () => {
+  const people = [{ id: 1, name: 'Rex', shopId: 1 }];
+  const shops = [
+    { ...ROW, staff: [wrong<Person>(null)] },
+    { ...ROW, staff: people },
+  ];
+  const { text, errors } = await runByPlan('{ shops { staff { name } } }', {}, { shops, people, loads: [] });
+  expect(text).toBe('{"shops":[{"staff":null},{"staff":[{"name":"Rex"}]}]}');
+  expect(errors).toEqual(['shops.0.staff.0: Cannot return null for non-nullable field Shop.staff.']);
+});

@@ -50,7 +50,7 @@ export function contextOf(rows: Rows): Context {
     rows.loads.push(batch.map(({ id }) => id));
     for (const { id, resolve } of batch) resolve(rows.people.find((person) => person.id === id) ?? null);
   };
-  const reply = { unfinished: new Set(), replayed: false };
+  const reply = { unfinished: [], replayed: false };
   return wrong({ ...rows, load, reply, caller: { keyId: 'test', mayWrite: true }, deadline: Number.POSITIVE_INFINITY });
 }
 
@@ -152,7 +152,7 @@ export function createNestedSchema(): GraphQLSchema {
         resolve(_root, { limit }, context) {
           const { shops, reply } = found(context);
           const rows = shops.slice(0, limit);
-          if (rows.length < shops.length) reply.unfinished.add(rows);
+          if (rows.length < shops.length) reply.unfinished.push(rows);
           return rows;
         },
       }),

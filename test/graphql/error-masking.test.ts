@@ -1,0 +1,43 @@
+import { locatedError } from 'graphql';
+import { expect, test } from 'vitest';
+import { ApiError, serviceUnavailable } from '../../src/errors.ts';
+import { createErrorMask } from '../../src/graphql/error-masking.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+
+/** What is shown of errors in the fields of a list, one for each row, and how many lines the log has of them. */
+function maskAll(errors: readonly Error[]) {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line: string) => lines.push(line) });
+  const metrics = createMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
+  const mask = createErrorMask('a request', { log, metrics });
+  const shown = errors.map((error, row) => mask(locatedError(error, undefined, ['pets', row])));
+  return { shown, lines: lines.length };
+}
+
+const many = (make: (row: number) => Error) => Array.from({ length: 100 }, (_, row) => make(row));
+const cause = new Error('the connection is gone');
+
+test.each<[what: string, make: (row: number) => Error, lines: number]>([
+  ['faults that differ', (row) => new Error(`fault ${row}`), 5],
+  ['one fault of all rows', () => cause, 1],
+  ['one fault behind the refusals of all rows', () => serviceUnavailable(cause), 1],
+  ['refusals', () => new ApiError('forbidden', 'no'), 0],
+])('%s: every row is told, and few lines are logged', (_what, make, lines) => {
+  const masked = maskAll(many(make));
+  expect(masked.lines).toBe(lines);
+  expect(masked.shown.map(({ path }) => path?.[1])).toEqual(many(() => cause).map((_, row) => row));
+});
+
+test('what passes says after how many seconds it may be tried again', () => {
+  const { shown } = maskAll([
+    serviceUnavailable(cause),
+    new ApiError('too_many_requests', 'slowly', { headers: { 'Retry-After': '7' } }),
+    cause,
+  ]);
+  expect(shown.map(({ extensions }) => [extensions.code, extensions.retryAfter])).toEqual([
+    ['SERVICE_UNAVAILABLE', 1],
+    ['TOO_MANY_REQUESTS', 7],
+    ['INTERNAL_SERVER_ERROR', undefined],
+  ]);
+});
