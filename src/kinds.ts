@@ -28,11 +28,10 @@ export interface Kind<In extends Out, Out = In> {
 }
 
 const text = (bounds: Bounds): Kind<string> => {
-  const { minLength, maxLength } = bounds;
-  const least = minLength === undefined ? '' : ` of at least ${minLength} characters`;
+  const { minLength = 0, maxLength } = bounds;
   return {
     schema: { type: 'string', ...bounds },
-    allowed: maxLength === undefined ? `a string${least}` : `a string of ${minLength ?? 0} to ${maxLength} characters`,
+    allowed: maxLength === undefined ? 'a string' : `a string of ${minLength} to ${maxLength} characters`,
     bind: (value) => value,
     fromText: (sent) => sent,
     fromJson: (value) => (typeof value === 'string' ? value : undefined),

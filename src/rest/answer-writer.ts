@@ -16,23 +16,25 @@ export function createAnswerWriter(
   basePath: string,
   publicUrl: string | undefined,
 ): AnswerWriter {
-  const { isPaged, success, answer } = operation;
+  const { isPaged, success, answer, hasContent, keyOf } = operation;
   const nextPage = nextPageWriter(operation, basePath);
-  const location = success.location === undefined ? undefined : pathFiller(basePath + success.location);
+  const idKey = isPaged ? keyOf('id') : '';
+  const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${keyOf(member)}}`);
+  const fillLocation = location === undefined ? undefined : pathFiller(basePath + location);
   // Requests that shared one query got the same object, one right after the other: its text, unless long, is written once.
   let written: { readonly data: unknown; readonly text: string } = { data: undefined, text: '' };
   return (ctx, data, request, { unfinished, replayed }) => {
     if (data === null) refuseNotFound(operation);
     let { text } = written;
-    if (written.data !== data) {
+    if (hasContent && written.data !== data) {
       text = answer.write(data);
       if (text.length <= KEPT_MAX) written = { data, text };
     }
     if (isPaged && unfinished.includes(data)) {
-      const last = (data as readonly { id: unknown }[]).at(-1); // what is listed by pages is ordered by its id
-      if (last) ctx.append('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(request, last.id)}>; rel="next"`);
+      const last = (data as readonly Readonly<Record<string, unknown>>[]).at(-1); // what is listed by pages is ordered by its id
+      if (last) ctx.append('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(request, last[idKey])}>; rel="next"`);
     }
-    if (location) ctx.set('Location', location(data as Readonly<Record<string, unknown>>)); // an object
+    if (fillLocation) ctx.set('Location', fillLocation(data as Readonly<Record<string, unknown>>)); // an object
     if (replayed) ctx.set('Idempotency-Replayed', 'true');
     return text;
   };

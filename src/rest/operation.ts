@@ -33,7 +33,7 @@ export interface Row {
   readonly schemaName?: string;
   readonly success: {
     /** 204 has no content, whatever the document selects. */
-    readonly status: 200 | 201 | 202 | 204;
+    readonly status: 200 | 201 | 204;
     readonly description: string;
     /** `Location`: a path below the version segment; what stands in braces are properties of what was made. */
     readonly location?: string;
@@ -73,6 +73,11 @@ export interface Operation extends Row {
   /** Whether it gives pages of a list, by the arguments of `pageArguments`. */
   readonly isPaged: boolean;
   readonly answer: Output;
+  /**
+   * The property that has a member of the answer, in an object that `run` gave, for headers that tell it too. Throws an
+   * error that stops the start when the document does not ask for it.
+   */
+  keyOf(member: string): string;
   readonly run: CompiledOperation['run'];
 }
 
@@ -106,6 +111,11 @@ export function compileRow(row: Row, tag: string, compile: Compile): Operation {
     body: body && representInput(body.argument),
     isPaged: isListType(getNullableType(field.type)) && inQuery.some(({ name }) => name === CURSOR),
     answer: representAnswer(compiled, row.schemaName),
+    keyOf(member) {
+      const asked = compiled.selection?.members.find(({ name }) => name === member);
+      if (asked === undefined) throw new Error(`${row.operationId} asks for no ${member}, which its headers tell.`);
+      return asked.key;
+    },
     run,
   };
 }

@@ -25,7 +25,9 @@ describeEachEngine('books over REST', (engine) => {
     const body = { title: 'Faust: Eine Tragödie', authorId: 1, genre: 'poetry', pages: 135 };
     const { status, headers, text, json } = await call('POST', '/books', { body });
     expect([status, headers.get('location')]).toEqual([201, `/api/v2/books/${json.id}`]);
-    expect(text).toBe(`{"id":${json.id},"title":"Faust: Eine Tragödie","genre":"poetry","pages":135}`);
+    expect(text).toBe(
+      `{"id":${json.id},"title":"Faust: Eine Tragödie","genre":"poetry","pages":135,"author":{"id":1,"name":"Anne Brontë"}}`,
+    );
     expect((await call('GET', `/books/${json.id}`)).json.title).toBe(body.title);
   });
 

@@ -69,7 +69,7 @@ describeEachEngine('the library describes itself', (engine) => {
           .concat('Title', 'WholeBook')
           .sort(),
       );
-      expect(schemas.Book.required).toEqual(['id', 'title', 'genre']);
+      expect(schemas.Book.required).toEqual(['id', 'title', 'genre', 'author']);
       expect(schemas.WholeBook.required).toEqual(['id', 'title', 'author', 'shelf']);
       expect(schemas.Shelf.required).toEqual(['row', 'place']);
       expect(schemas.NewBook.properties.pages).toMatchObject({ type: 'integer', minimum: 1, maximum: 9999 });

@@ -25,6 +25,11 @@ describeEachEngine('the library speaks of itself only', (engine) => {
     }
   });
 
+  test('in the tabs of the explorer, which are its own', async () => {
+    const { text } = await library().request('/graphql', { headers: { accept: 'text/html' } });
+    for (const part of ['mutation Lend', 'Five books']) expect(text).toContain(part);
+  });
+
   it.each([
     ['GET', '/'],
     ['GET', '/books/99'],

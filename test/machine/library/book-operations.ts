@@ -9,8 +9,9 @@ export const SUBTITLE_DEPRECATION: Deprecation = {
   replacement: { graphql: 'Book.title', rest: 'GET /api/v2/books', restPath: '/api/v2/books' },
 };
 
-const BOOK = { id: 7, title: 'Emma: A Novel', genre: 'novel', language: 'en', pages: 474 };
-const FIELDS = '{ id title genre language pages }';
+const AUTHOR = { id: 4, name: 'Jane Austen' };
+const BOOK = { id: 7, title: 'Emma: A Novel', genre: 'novel', language: 'en', pages: 474, author: AUTHOR };
+const FIELDS = '{ id title genre language pages author { id name } }';
 const MISSING = 'No book has this id.';
 
 /** Every method, a status without content, two forms of a book, an experiment, and something deprecated. */
@@ -52,7 +53,7 @@ export const BOOK_ROWS: readonly Row[] = [
     success: { status: 200, description: 'The book.' },
     notFound: MISSING,
     examples: {
-      answer: { id: 7, title: 'Emma', author: { id: 4, name: 'Jane Austen' }, shelf: { row: 'N', place: 7 } },
+      answer: { id: 7, title: 'Emma', author: AUTHOR, shelf: { row: 'N', place: 7 } },
       parameters: { bookId: 7 },
     },
   },
