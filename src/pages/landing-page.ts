@@ -24,7 +24,6 @@ export function createLandingPage(site: Site): LandingPage {
     styles: [assets.style, assets.prose, style],
   };
   const landing = async (ctx: Context) => {
-    ctx.state.operation = 'page';
     const fault = await checkReady().then(
       () => undefined,
       (error) => toApiError(error).message,
