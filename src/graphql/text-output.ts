@@ -55,7 +55,7 @@ type WriteList = (field: FieldPlan, list: unknown, most: number) => string;
 const LISTS_MAX = 4;
 const LIST_LENGTH_MAX = 65_536;
 
-/** Requests that shared one query got the same array, one right after the other: its text is written once. */
+/** Requests that shared one query got the same page, one right after the other: its text is written once. A page is frozen. */
 function createListWriter(): WriteList {
   const kept: { field: FieldPlan; list: unknown; text: string }[] = [];
   let next = 0;
@@ -63,7 +63,7 @@ function createListWriter(): WriteList {
     for (const known of kept)
       if (known.list === list && known.field === field && known.text.length <= most) return known.text;
     const text = writeList(field, list, most);
-    if (text.length <= LIST_LENGTH_MAX) kept[next++ % LISTS_MAX] = { field, list, text };
+    if (text.length <= LIST_LENGTH_MAX && Object.isFrozen(list)) kept[next++ % LISTS_MAX] = { field, list, text };
     return text;
   };
 }

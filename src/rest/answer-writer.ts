@@ -21,14 +21,15 @@ export function createAnswerWriter(
   const idKey = isPaged ? keyOf('id') : '';
   const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${keyOf(member)}}`);
   const fillLocation = location === undefined ? undefined : pathFiller(basePath + location);
-  // Requests that shared one query got the same object, one right after the other: its text, unless long, is written once.
+  // Requests that shared one query got the same page, one right after the other: its text, unless long, is written once.
+  // A page is frozen. What is not may be an object of a resolver's own, which changes.
   let written: { readonly data: unknown; readonly text: string } = { data: undefined, text: '' };
   return (ctx, data, request, { unfinished, replayed }) => {
     if (data === null) refuseNotFound(operation);
     let { text } = written;
     if (hasContent && written.data !== data) {
       text = answer.write(data);
-      if (text.length <= KEPT_MAX) written = { data, text };
+      if (text.length <= KEPT_MAX && Object.isFrozen(data)) written = { data, text };
     }
     if (isPaged && unfinished.includes(data)) {
       const last = (data as readonly Readonly<Record<string, unknown>>[]).at(-1); // what is listed by pages is ordered by its id

@@ -16,6 +16,7 @@ import {
 
 /** One page, by ascending id; who asks the same at the same time gets the same object. */
 export interface Page<Row> {
+  /** Frozen: whoever has made a text of them may keep it. */
   readonly rows: readonly Row[];
   /** Whether more rows follow the last one. */
   readonly hasMore: boolean;
@@ -140,5 +141,5 @@ function byId(a: Pick<Kept<Table>, 'id'>, b: Pick<Kept<Table>, 'id'>): number {
 function toPage<Row>(rows: Row[], limit: number): Page<Row> {
   const hasMore = rows.length > limit;
   if (hasMore) rows.pop();
-  return { rows, hasMore };
+  return { rows: Object.freeze(rows), hasMore };
 }

@@ -116,12 +116,13 @@ describeEachEngine('books over REST', (engine) => {
     });
   });
 
-  test('a book is lent and comes back: 204 has no content at all', async () => {
+  test('a book is lent, lent on and comes back: 204 has no content at all', async () => {
     const { call, addBook } = library();
     const { id } = await addBook();
     const lent = await call('PUT', `/books/${id}/loan`, { body: { reader: 'Ann' } });
     expect([lent.status, lent.text]).toEqual([200, '{"reader":"Ann"}']);
     expect((await call('GET', `/books/${id}`)).json.loan).toEqual({ reader: 'Ann' });
+    expect((await call('PUT', `/books/${id}/loan`, { body: { reader: 'Bob' } })).text).toBe('{"reader":"Bob"}');
     const { status, text, headers } = await call('DELETE', `/books/${id}/loan`);
     expect([status, text, headers.get('content-type'), headers.get('content-length')]).toEqual([204, '', null, null]);
     expect((await call('GET', `/books/${id}`)).json).not.toHaveProperty('loan');

@@ -7,7 +7,7 @@ import { oncePerSchema } from './once-per-schema.ts';
 
 /** Who has a book at home. */
 export interface Loan {
-  readonly reader: string;
+  reader: string;
 }
 
 /** The loans of a library by the ids of its books. They are in memory: that is enough for a test. */
@@ -42,8 +42,10 @@ export function defineLoans(builder: Builder, loans: Loans): void {
       },
       resolve: async (_root, { id, input: { reader } }, { store }) => {
         if ((await store(BOOKS).get(id)) === null) return null;
-        loans.set(id, { reader });
-        return { reader };
+        const loan = loans.get(id) ?? { reader };
+        loan.reader = reader; // the same object: what was written of it may not be kept
+        loans.set(id, loan);
+        return loan;
       },
     }),
     returnBook: t.field({
