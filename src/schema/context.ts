@@ -34,7 +34,7 @@ export interface RequestStore<T extends Table> {
   list(query: PageQuery<T>): Promise<readonly Kept<T>[]>;
   /** The thing of an id, or null; ids as they come in, and as a field of a thing has them. */
   get(id: Integer64): Promise<Kept<T> | null>;
-  /** Adds a thing, once under an Idempotency-Key. ApiError `bad_request` when that key is not allowed. */
+  /** Adds a thing, for a field of Mutation; once under an Idempotency-Key. ApiError `bad_request` when that key is not allowed. */
   add(added: New<T>): Promise<Kept<T>>;
 }
 
@@ -43,6 +43,8 @@ export interface Context {
   store<T extends Table>(table: T): RequestStore<T>;
   readonly reply: Reply;
   readonly caller: Caller;
+  /** Whether this request may change things now; a field of Mutation sets it, see `guardMutations`. */
+  isChanging: boolean;
   /** When this request must have its answer. */
   readonly deadline: Deadline;
 }
@@ -56,7 +58,7 @@ export function createContext(
 ): Context {
   const reply: Reply = { unfinished: [], replayed: false };
   const nextOnce = countCreates(caller, headers);
-  return {
+  const context: Context = {
     store(table) {
       const { list, get, add } = stores(table);
       return {
@@ -67,6 +69,7 @@ export function createContext(
         },
         get: (id) => get(toInt64(id), deadline),
         async add(added) {
+          if (!context.isChanging) throw new Error(`Only a field of Mutation may add to ${table.name}.`);
           const { row, replayed } = await add(added, nextOnce(), deadline);
           if (replayed) reply.replayed = true;
           return row;
@@ -75,8 +78,10 @@ export function createContext(
     },
     reply,
     caller,
+    isChanging: false,
     deadline,
   };
+  return context;
 }
 
 /** Gives the name under which the next create of a request is to be done once; null without an Idempotency-Key. */

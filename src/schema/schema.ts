@@ -32,7 +32,10 @@ function deprecate(schema: GraphQLSchema, { coordinate, sunset, replacement }: D
   field.deprecationReason = `Scheduled for removal on ${longDay(sunset)}; use ${replacement.graphql} instead.`;
 }
 
-/** Every field of the Mutation type changes something, so it needs a key that may: nobody has to ask in a resolver. */
+/**
+ * Every field of the Mutation type changes something, so it needs a key that may: nobody has to ask in a resolver. Only such a
+ * field can add to a store: not one of Query, which a read-only key may ask for, by GET, too.
+ */
 function guardMutations(mutation: GraphQLObjectType<unknown, Context>): void {
   for (const field of Object.values(mutation.getFields())) guard(field);
 }
@@ -42,6 +45,7 @@ function guard(field: GraphQLField<unknown, Context>): void {
   if (!resolve) throw new Error(`Mutation.${name} has no resolver.`);
   field.resolve = (source, args, context, info) => {
     requireWrite(context.caller);
+    context.isChanging = true;
     return resolve(source, args, context, info);
   };
 }

@@ -20,7 +20,7 @@ test.runIf(mysql)(
     if (!mysql) return;
     const { database } = await prepareDatabase(mysql);
     for (const { table } of PETSTORE.resources) {
-      const [rows]: [ColumnRow[]] = await database.knex.raw(
+      const [rows = []]: ColumnRow[][] = await database.knex.raw(
         'SELECT column_name AS name, data_type AS type, is_nullable AS nullable FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?',
         [table.name],
       );
