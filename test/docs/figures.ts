@@ -1,8 +1,9 @@
 import { DEFAULT_DATABASE_URL, readConfig } from '../../src/config.ts';
 import { REQUEST_MS } from '../../src/deadlines.ts';
 import { LIMITS } from '../../src/graphql/limits.ts';
-import { NEWCOMERS_PETS } from '../../src/petstore/pets/sample-pets.ts';
 import { LIST_LIMIT } from '../../src/schema/page-arguments.ts';
+import { weighTypes } from '../../src/schema/weights.ts';
+import { SCHEMA } from '../support/petstore-api.ts';
 import { boundsOf, constantIn } from './constants.ts';
 
 /** What documents say by figures: the sentence, where `#` stands for each of them, and what the code has. */
@@ -25,6 +26,9 @@ const PLACES_ALONE = constantIn('shares.ts', 'placesAlone') / 2; // a key has as
 const HEADERS_S = constantIn('deadlines.ts', 'HEADERS_MS') / SECOND;
 const REQUEST_S = constantIn('deadlines.ts', 'RECEIVE_MS') / SECOND;
 const STALLED_S = constantIn('deadlines.ts', 'STALLED_MS') / SECOND;
+
+const [ANIMALS] = [...weighTypes(SCHEMA).values()].filter(({ things }) => things === 'animals');
+const ANIMALS_MOST = ANIMALS?.mostObjects ?? Number.NaN;
 
 const README = 'README.md';
 const ERRORS = 'docs/errors.md';
@@ -58,8 +62,8 @@ const ROWS: readonly Row[] = [
   [README, '| `LOG_LEVEL` | `#` |', CONFIG.logLevel],
   [README, '| `MIGRATE_ON_START` | `#` |', String(CONFIG.migrateOnStart)],
   [README, '| `GRAPHIQL` | `#` |', String(CONFIG.graphiql)],
-  [README, '| `SAMPLE_DATA` | `#` | # animals', String(CONFIG.sampleData), NEWCOMERS_PETS],
-  [README, 'makes an SQLite file with # animals', NEWCOMERS_PETS],
+  [README, '| `SAMPLE_DATA` | `#` | # animals', String(CONFIG.sampleData), constantIn('first-start.ts', 'SAMPLES')],
+  [README, 'makes an SQLite file with # animals', constantIn('first-start.ts', 'SAMPLES')],
   [
     README,
     '| `SHUTDOWN_GRACE_MS` | `#` | how long requests under way may take after SIGTERM, at most # |',
@@ -90,6 +94,13 @@ const ROWS: readonly Row[] = [
   [ERRORS, '| more than # aliases;', LIMITS.aliases.most],
   [ERRORS, 'The document has more than # aliases.', LIMITS.aliases.most],
   [README, '| aliases below `__schema` and `__type` | # |', LIMITS.introspectionAliases.most],
+  [README, 'animals to read or write (a list counts its `limit`) | # |', ANIMALS_MOST],
+  [README, '| values of these animals | those of # animals with all their fields |', ANIMALS_MOST],
+  [LIMITS_DECISION, '| animals to read or write | # |', ANIMALS_MOST],
+  [ERRORS, 'more than # animals, or more values than # animals with all their fields', ANIMALS_MOST, ANIMALS_MOST],
+  [README, '| fields of an operation, those of a fragment wherever it is spread | # |', LIMITS.fields.most],
+  [LIMITS_DECISION, '| fields of an operation, those of a fragment wherever it is spread | # |', LIMITS.fields.most],
+  [ERRORS, 'The operation has more than # fields', LIMITS.fields.most],
   [[README, LIMITS_DECISION], '| size of the answer | # MiB |', LIMITS.responseBytes.most / MIB],
   [ERRORS, 'the answer would be larger than # MiB', LIMITS.responseBytes.most / MIB],
   [ERRORS, 'The answer would be larger than # bytes', LIMITS.responseBytes.most],

@@ -18,9 +18,6 @@ const NAMES = [
 ] as const;
 const STATUSES: readonly (PetStatus | null)[] = ['available', 'available', 'pending', 'sold', null];
 
-/** How many animals a newcomer finds. */
-export const NEWCOMERS_PETS = 12;
-
 /** The animal number `index` (from 0) of an endless, always equal row: every status, and some without one. */
 export function samplePet(index: number): NewPet {
   const kind = index % KINDS.length;
