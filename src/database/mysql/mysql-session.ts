@@ -70,7 +70,8 @@ export async function openSession(
     };
   } catch (error) {
     destroyConnection(connection, late);
-    throw error;
+    // As mysql2 marks its own of these: whatever a server says to who comes in, such as that the account is locked.
+    throw error instanceof Error ? Object.assign(error, { fatal: true }) : error;
   } finally {
     clearTimeout(timer);
   }
