@@ -103,6 +103,7 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   3101: ['rolledBack'], // ER_TRANSACTION_ROLLBACK_DURING_COMMIT: Group Replication's certification
   3168: ['notNow'], // ER_SERVER_ISNT_AVAILABLE
   3169: ['unknownOutcome'], // ER_SESSION_WAS_KILLED
+  3572: ['rolledBack', 'lockWait'], // ER_LOCK_NOWAIT
   3796: ['notReady'], // ER_GRP_TRX_CONSISTENCY_NOT_ALLOWED: of a member that is not online
   3797: ['notReady'], // ER_GRP_TRX_CONSISTENCY_BEFORE: the group did not answer
   3798: ['unknownOutcome'], // ER_GRP_TRX_CONSISTENCY_AFTER_ON_TRX_BEGIN
