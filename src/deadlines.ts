@@ -13,6 +13,8 @@ export const LAG_LIMIT_MS = 500;
 export const ANSWER_MS = 500;
 /** The look-up of a key, of which the request waits for the end: afterwards there is time for a write that waits for a lock. */
 export const KEY_LOOKUP_MS = 2500;
+/** How long a worker waits for the count of its key's requests at all workers; afterwards the request passes uncounted. */
+export const COUNT_MS = 500;
 /** A wait for the key's share of the process: afterwards the key may have to be looked up once more. */
 export const SHARE_WAIT_MS = 2000;
 

@@ -70,17 +70,27 @@ export function isHostLost(error: unknown): boolean {
   return means(error, 'readOnly') || means(error, 'notReady');
 }
 
+/** Whether a new session may do what this one may not, such as after rights were given back. */
+export function isStaleSession(error: unknown): boolean {
+  return means(error, 'staleSession');
+}
+
 /** Whether the error has that meaning; a DatabaseFault is judged by its cause. */
 function means(error: unknown, meaning: Meaning): boolean {
   const { errno = 0, errcode = 0, message = '' } = driverError(error);
   // Vitess has one number for all, and gRPC's words in the text, https://vitess.io/docs/reference/errors/query-serving/
   if (errno === ER_UNKNOWN_ERROR) return meaning === 'notNow' && VITESS_NOT_NOW.test(message);
+  if (errcode === SQLITE_ERROR) return meaning === 'notNow' && SQLITE_CHANGED.test(message);
   const meanings = NUMBERS[errno] ?? SQLITE_EXTENDED_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff];
   return meanings?.includes(meaning) ?? false;
 }
 
 const ER_UNKNOWN_ERROR = 1105;
 const VITESS_NOT_NOW = /\bcode[:=\s]+"?(?:unavailable|resource_?exhausted|aborted|cluster_event|deadline_?exceeded)/i;
+
+/** SQLite has one code for all that is wrong with a statement; these are wrong with the schema, as numbers 1054 and 1146. */
+const SQLITE_ERROR = 1;
+const SQLITE_CHANGED = /^(?:no such (?:table|column|index)|table \w+ has no column named)\b/;
 
 /** The number that the server or SQLite gave an error; 0 when it has none. */
 export function errorNumber(error: unknown): number {

@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
-import type { Deadline } from '../deadline.ts';
-import { REQUEST_MS } from '../deadlines.ts';
-import { ApiError } from '../errors.ts';
+import { type Deadline, remainingMs } from '../deadline.ts';
+import { KEY_LOOKUP_MS, REQUEST_MS } from '../deadlines.ts';
+import { ApiError, serviceUnavailable } from '../errors.ts';
 import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
 import type { RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
@@ -47,13 +47,21 @@ export function createAdmission(parts: AdmissionParts): Admission {
     ctx.state.mayWrite = !key.readOnly;
     ctx.state.keyValidUntil = validUntil;
     usage.noteUse(key.id);
-    return rateLimit === undefined ? next() : rateLimit(key.id, (field, value) => ctx.set(field, value)).then(next);
+    if (rateLimit === undefined) return next();
+    return noteWait(
+      ctx,
+      rateLimit(key.id, (field, value) => ctx.set(field, value)),
+    ).then(next);
   };
 
   /** Without a query, but for a key whose body or line took longer than it is believed. */
-  const checkAgain = async (ctx: Context): Promise<void> => {
+  const checkAgain = async (ctx: Context, deadline: Deadline): Promise<void> => {
     const { authorization } = ctx.req.headers;
-    const { key } = authenticator.recall(authorization) ?? (await authenticator.lookUp(authorization));
+    const known = authenticator.recall(authorization);
+    if (!known && remainingMs(deadline) < KEY_LOOKUP_MS) {
+      throw serviceUnavailable(new Error('too little time is left to look the key up again'));
+    }
+    const { key } = known ?? (await authenticator.lookUp(authorization));
     ctx.state.mayWrite = !key.readOnly;
   };
 
@@ -62,11 +70,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
       const { authorization } = ctx.req.headers;
       const known = authenticator.recall(authorization);
       if (known !== undefined) return letIn(ctx, next, known);
-      const askedAt = performance.now();
-      return authenticator.lookUp(authorization).then((key) => {
-        ctx.state.keyCheckMs = performance.now() - askedAt;
-        return letIn(ctx, next, key);
-      });
+      return noteWait(ctx, authenticator.lookUp(authorization)).then((key) => letIn(ctx, next, key));
     },
 
     async holdBody({ req, state }, next) {
@@ -93,12 +97,20 @@ export function createAdmission(parts: AdmissionParts): Admission {
       // The place is held until the answer has left, not until it is made: a reader that does not read keeps its own.
       ctx.res.on('close', share.leave);
       const startedAt = turn === true ? askedAt : performance.now();
-      if (startedAt >= ctx.state.keyValidUntil) await checkAgain(ctx);
+      if (startedAt >= ctx.state.keyValidUntil) await checkAgain(ctx, deadline);
       await work(deadline);
       shares.noteWork(performance.now() - startedAt);
       holdAnswer(shares, ctx, share);
     },
   };
+}
+
+/** Adds to what of its time a request has spent before it is at work. */
+async function noteWait<Result>({ state }: Context, wait: Promise<Result>): Promise<Result> {
+  const askedAt = performance.now();
+  const result = await wait;
+  state.keyCheckMs = (state.keyCheckMs ?? 0) + performance.now() - askedAt;
+  return result;
 }
 
 function overloaded(metrics: Metrics): ApiError {

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { type Ask, shareReads, travelRules } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
+import { isLockWait } from '../database/faults.ts';
 import { type Int64, type Integer64, toInt64 } from '../int64.ts';
 
 /** How long a retry gets the first answer again, in ms. */
@@ -36,6 +37,8 @@ export interface IdempotencyRecords {
   insert(transaction: Knex, records: readonly WrittenRecord[]): Promise<void>;
   /** Whether there was an expired record that this one has replaced. */
   renew(transaction: Knex, record: WrittenRecord): Promise<boolean>;
+  /** Whether another transaction holds the record of this id, there or not yet; false where the server cannot tell. */
+  isHeld(transaction: Knex, id: string): Promise<boolean>;
   /** Takes away the expired ones, in small steps. */
   sweep(): Promise<void>;
 }
@@ -71,6 +74,13 @@ export function createRecords(database: Database): IdempotencyRecords {
     async renew(transaction, record) {
       const expired = transaction(TABLE).where({ id: record.id }).where('created_at', '<=', expiryMoment());
       return (await expired.update(columnsOf(transaction, record))) === 1;
+    },
+
+    isHeld(transaction, id) {
+      // Where there is no record, this takes its gap, for which nobody ever waits but who inserts into it,
+      // https://dev.mysql.com/doc/refman/9.7/en/innodb-locking.html#innodb-gap-locks
+      const take = transaction(TABLE).where({ id }).forUpdate().noWait().first('id');
+      return take.then(() => false, isLockWait);
     },
 
     async sweep() {

@@ -82,8 +82,10 @@ export function createIdempotentCreates<Input>(
       try {
         await writeRecords(transaction, written);
       } catch (error) {
-        // Alone, it is the record of this key that another transaction holds.
-        throw orders.length === 1 && isLockWait(error) ? conflict() : error;
+        const [order, another] = orders;
+        const isOne = order !== undefined && another === undefined;
+        // It may have waited for the space between records, too, which a reader of many takes.
+        throw isOne && isLockWait(error) && (await records.isHeld(transaction, order.id)) ? conflict() : error;
       }
       return ids;
     };

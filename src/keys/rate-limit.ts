@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { RateLimiterCluster, RateLimiterClusterMaster, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { COUNT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 
 /** So many requests of one API key in so many seconds. */
@@ -14,14 +15,11 @@ export interface RateLimitPolicy {
  */
 export type RateLimit = (keyId: string, setHeader: (field: string, value: string) => void) => Promise<void>;
 
-/** How long a worker waits for the count of all workers, in ms. */
-const CLUSTER_MS = 1000;
-
 /** Counts requests of each key in windows of fixed length; together with the other workers of this machine, if it has any. */
 export function createRateLimit({ requests, seconds }: RateLimitPolicy): RateLimit {
   const options = { points: requests, duration: seconds, keyPrefix: 'key' };
   const limiter = cluster.isWorker
-    ? new RateLimiterCluster({ ...options, timeoutMs: CLUSTER_MS })
+    ? new RateLimiterCluster({ ...options, timeoutMs: COUNT_MS })
     : new RateLimiterMemory(options);
   const policy = `"default";q=${requests};w=${seconds}`;
   return async (keyId, setHeader) => {

@@ -14,7 +14,7 @@ declare module 'koa' {
     mayWrite: boolean;
     /** Until when that key is believed to be valid, in ms of `performance.now()`. */
     keyValidUntil: number;
-    /** How long the request waited for the look-up of its key, in ms; absent where there was none. */
+    /** How long the request waited for the look-up of its key and for its count, in ms; absent where there were none. */
     keyCheckMs?: number;
     /** Whether the answer tells of a change: then it must not be called refused. */
     changes?: boolean;

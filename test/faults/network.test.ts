@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
 import { schemaProblems } from '../../src/database/schema-check.ts';
@@ -29,6 +29,10 @@ const isUp = (database: Database) =>
     () => true,
     () => false,
   );
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way to the database', (engine) => {
   test('a PREPARE that is never answered: 503 in time, and lists go on', async () => {
@@ -144,6 +148,31 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
       await root.query(`SET GLOBAL completion_type = ${before?.value}`);
       await root.end();
     }
+  });
+
+  test.each([
+    ['comes twice', (bytes: Buffer) => Buffer.concat([bytes, bytes])],
+    ['is a bare OK', () => Buffer.from([7, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])],
+    ['is another one', (bytes: Buffer) => Buffer.concat([bytes.subarray(0, 3), Buffer.from([7]), bytes.subarray(4)])],
+  ])('an answer that %s is no answer: it is never taken for that of another question', async (_what, change) => {
+    const { url } = await prepareDatabase(engine);
+    const proxy = await startTcpProxy(url);
+    const database = openDatabase(proxy.url);
+    const [first] = await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]]);
+    expect(await database.query('SELECT name FROM pets', [])).toEqual([{ name: 'Rex' }]);
+    vi.spyOn(console, 'error').mockImplementation(() => {}); // mysql2 tells it there, too
+    proxy.changeAnswers(change);
+    const questions = Array.from({ length: 20 }, (_, index) => timed(database.query(`SELECT ${index} AS one`, [])));
+    const create = timed(database.insert('pets (name, category_id, status)', [['Leo', 1n, null]]));
+    for (const [index, { value, meaning }] of (await Promise.all(questions)).entries()) {
+      if (meaning === undefined) expect(value).toEqual([{ one: index }]);
+      else expect(meaning).toBe('unavailable');
+    }
+    const { value: ids, meaning } = await create;
+    if (meaning === undefined) expect(ids).not.toEqual([first]);
+    else expect(meaning).toBe('unavailable');
+    proxy.changeAnswers(undefined);
+    await eventually(() => isUp(database), HEALED_WITHIN_MS, 'it heals');
   });
 
   test('a migration whose statement gets no answer ends soon, and is whole after the next one', async () => {

@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
-import { describe, expect, it, test } from 'vitest';
+import { beforeAll, describe, expect, it, test } from 'vitest';
 import { deadlineIn } from '../../src/deadline.ts';
 import { limitFiles } from '../faults/sqlite-faults.ts';
 import type { Answer } from '../support/client.ts';
 import { afterFile, describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
-import { startGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { connectClient, eventually, petBody } from '../support/load.ts';
 import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';
 import { prepareDatabase } from '../support/prepared.ts';
@@ -24,9 +24,24 @@ function expectUnavailable({ status, headers, json, text }: Answer): void {
     expect([status, json.code]).toEqual([503, 'service_unavailable']);
     expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   } else {
-    expect(json.errors[0].extensions.code).toBe('SERVICE_UNAVAILABLE');
+    expect(json.errors[0].extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
+    expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   }
   expect(text).not.toMatch(/sql|knex|ECONN|read.?only|127\.0\.0\.1/i);
+}
+
+/** Whatever is asked of the animals. */
+async function expectAllUnavailable({ request, createPet, graphql }: TestGateway): Promise<void> {
+  const answers = await Promise.all([
+    request('/v1/pets'),
+    request('/v1/pets?status=sold'),
+    request('/v1/pets/1'),
+    createPet(PET),
+    createPet(PET, { 'idempotency-key': 'once' }),
+    graphql('{ pets { status } }'),
+    graphql(ADD_PET),
+  ]);
+  for (const answer of answers) expectUnavailable(answer);
 }
 
 describe.runIf(hasMysqlServer())('a read-only server', () => {
@@ -117,14 +132,80 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the dat
   });
 });
 
+describe.runIf(hasMysqlServer())('what operations do to an account', () => {
+  const DATABASE = 'petstore';
+  const GRANT = `GRANT ALL ON ${DATABASE}.* TO app@'%'`;
+  let root: mysql.Connection;
+  let gateway: TestGateway;
+
+  beforeAll(async () => {
+    const server = await startMysqlServer();
+    afterFile(server.remove);
+    root = await mysql.createConnection({ uri: server.url, multipleStatements: true });
+    afterFile(() => root.end());
+    await root.query(`CREATE DATABASE ${DATABASE}; CREATE USER app@'%' IDENTIFIED BY 'S3cret'; ${GRANT}`);
+    const url = `mysql://app:S3cret@127.0.0.1:${server.port}/${DATABASE}`;
+    gateway = await startGateway({ name: 'mysql', freshDatabase: async () => url });
+  });
+
+  /** A server gives rights on a database to a session when that begins. */
+  const cutAll = async () => {
+    const [rows] = await root.query<mysql.RowDataPacket[]>(
+      "SELECT id AS id FROM information_schema.processlist WHERE user = 'app'",
+    );
+    for (const { id } of rows) await root.query(`KILL ${id}`).catch(() => {}); // gone by itself meanwhile
+  };
+
+  test.each([
+    ['may see nothing', `REVOKE ALL ON ${DATABASE}.* FROM app@'%'; GRANT CREATE ON ${DATABASE}.* TO app@'%'`, GRANT],
+    ['is locked', "ALTER USER app@'%' ACCOUNT LOCK", "ALTER USER app@'%' ACCOUNT UNLOCK"],
+    ['has another password', "ALTER USER app@'%' IDENTIFIED BY 'x'", "ALTER USER app@'%' IDENTIFIED BY 'S3cret'"],
+  ])('it %s: 503 on both faces, and it heals by itself', async (_what, change, undo) => {
+    await eventually(
+      async () => (await gateway.request('/v1/pets')).status === 200,
+      HEALED_WITHIN_MS,
+      'its key is known',
+    );
+    await root.query(change);
+    await cutAll();
+    await expectAllUnavailable(gateway);
+    await root.query(undo);
+    const isWell = async () => (await gateway.createPet(PET, { 'idempotency-key': 'once' })).status === 201;
+    await eventually(isWell, HEALED_WITHIN_MS, 'it heals');
+    // Of all connections, not only of one.
+    await delay(300);
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => gateway.request(`/v1/pets?limit=${n + 1}`)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(JSON.stringify(gateway.logs)).not.toContain('S3cret');
+  });
+});
+
 describeEachEngine('a key cannot be looked up', (engine) => {
-  it.each(['/v1/pets', '/graphql?query={pets{id}}'])('%s is an error of the service, and not 401', async (path) => {
+  it.each(['/v1/pets', '/graphql?query={pets{id}}'])('%s is 503, and not 401', async (path) => {
     const gateway = await startGateway(engine);
     await gateway.database.knex.schema.renameTable('api_keys', 'api_keys_away');
-    const broken = await gateway.request(path);
-    expect([500, 503]).toContain(broken.status); // a missing table is a fault of ours, but never a wrong key
+    expectUnavailable(await gateway.request(path)); // and not 500: it was somebody's work at the database
     await gateway.database.knex.schema.renameTable('api_keys_away', 'api_keys');
     expect((await gateway.request(path)).status).toBe(200);
+  });
+});
+
+describeEachEngine('what operations do to the tables', (engine) => {
+  test.each([
+    ['a table is taken away', 'ALTER TABLE pets RENAME TO away', 'ALTER TABLE away RENAME TO pets'],
+    [
+      'a column has another name',
+      'ALTER TABLE pets RENAME COLUMN status TO state',
+      'ALTER TABLE pets RENAME COLUMN state TO status',
+    ],
+  ])('%s: 503 on both faces, and all is well when it is back', async (_what, change, undo) => {
+    const gateway = await startGateway(engine);
+    const { knex } = gateway.database;
+    await knex.raw(change);
+    await expectAllUnavailable(gateway);
+    await knex.raw(undo);
+    expect((await gateway.createPet(PET, { 'idempotency-key': 'once' })).status).toBe(201);
+    expect((await gateway.request('/v1/pets')).json).toHaveLength(1);
   });
 });
 

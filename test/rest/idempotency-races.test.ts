@@ -84,6 +84,41 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
     }
   });
 
+  test.runIf(engine.name === 'mysql')(
+    'is told while another process writes the record, and not of the space around it',
+    async () => {
+      const databaseUrl = await engine.freshDatabase();
+      const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
+      const add = (idempotencyKey: string) => {
+        const once = { apiKeyId: 'k', idempotencyKey, position: 1 };
+        return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, once, deadlineIn());
+      };
+      await add('written');
+      const other = await mysql.createConnection(databaseUrl);
+      const inTransaction = async (statements: readonly string[], work: () => Promise<unknown>) => {
+        await other.query('START TRANSACTION');
+        for (const statement of statements) await other.query(statement);
+        await work();
+        await other.query('ROLLBACK');
+      };
+      try {
+        // As an export does, or a backup by statements: all there is, and all that could come between.
+        await inTransaction(['SELECT * FROM idempotency_keys FOR UPDATE'], async () => {
+          await expect(add('new')).rejects.toMatchObject({ meaning: 'unavailable' });
+          expect(await add('written')).toMatchObject({ replayed: true });
+        });
+        await database.knex.raw('CREATE TABLE copies AS SELECT * FROM idempotency_keys');
+        await database.knex('idempotency_keys').delete();
+        await inTransaction(['INSERT INTO idempotency_keys SELECT * FROM copies'], async () => {
+          await expect(add('written')).rejects.toMatchObject({ code: 'idempotency_conflict' });
+        });
+        expect(await add('new')).toMatchObject({ replayed: false });
+      } finally {
+        await other.end();
+      }
+    },
+  );
+
   const gateway = useGateway(engine, { DATABASE_POOL_MAX: '1' });
 
   test('while the first request is at work, another is refused; then it gets the first answer', async () => {

@@ -17,6 +17,8 @@ export interface TcpProxy {
   swallowAnswersTo(pattern: RegExp | undefined): void;
   /** Lets each answer wait, in ms. */
   delayAnswers(ms: number): void;
+  /** Gives other bytes in place of each part of an answer; undefined: gives them as they are. */
+  changeAnswers(change: ((bytes: Buffer) => Buffer) | undefined): void;
   /** Cuts every open connection. */
   cut(): void;
 }
@@ -29,6 +31,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   let generation = 0;
   let swallowed: RegExp | undefined;
   let delayMs = 0;
+  let change = (bytes: Buffer) => bytes;
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (client) => {
     const born = generation;
@@ -51,7 +54,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
       if (upstream.writable) upstream.write(bytes);
     });
     upstream.on('data', (bytes) => {
-      const pass = () => born === generation && !isSilent && client.writable && client.write(bytes);
+      const pass = () => born === generation && !isSilent && client.writable && client.write(change(bytes));
       if (delayMs === 0) pass();
       else setTimeout(pass, delayMs);
     });
@@ -85,6 +88,9 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     },
     delayAnswers(ms) {
       delayMs = ms;
+    },
+    changeAnswers(next = (bytes) => bytes) {
+      change = next;
     },
     cut,
   };

@@ -20,6 +20,12 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
   ],
   ['after its key a request may wait for a lock', ['KEY_LOOKUP_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['after its share a request may wait for a lock', ['SHARE_WAIT_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['key, count and share leave time to say no', ['KEY_LOOKUP_MS', 'COUNT_MS', 'SHARE_WAIT_MS'], 'REQUEST_MS'],
+  [
+    'after its count a request may wait for its share and a lock',
+    ['COUNT_MS', 'SHARE_WAIT_MS', 'LOCK_MS', 'ANSWER_MS'],
+    'REQUEST_MS',
+  ],
   ['after its share a key may be looked up again', ['SHARE_WAIT_MS', 'KEY_LOOKUP_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['a key is looked up again long before it is not believed', ['REFRESHED_MS', 'REFRESHED_MS'], 'BELIEVED_MS'],
   ['a revoked key stops within 5 s, the last answer included', ['BELIEVED_MS', 'ANSWER_MS'], PROMISED.revoked],

@@ -23,11 +23,21 @@ describe('what an error of the database means', () => {
     ['TiDB', [8002, 8022, 8028, 9001, 9002, 9003, 9004, 9005, 9006, 9007]],
     ['Group Replication', [3100, 3101, 3797]],
     ['MySQL', [1158, 1206, 1461, 1615]],
+    ['what operations do', [1044, 1054, 1142, 1143, 1146, 1176, 1227, 1364]],
   ])('%s: "not now" is 503', async (_engine, numbers) => {
     for (const errno of numbers) {
       const failing = withoutFaults(() => Promise.reject(serverError(errno)), deadlineIn());
       await expect(failing, String(errno)).rejects.toMatchObject({ meaning: 'unavailable' });
     }
+  });
+
+  test('SQLite: what is wrong with the schema is, what is wrong with a statement is not', async () => {
+    const said = (message: string) => Object.assign(new Error(message), { errcode: 1 });
+    const failing = (message: string) => withoutFaults(() => Promise.reject(said(message)), deadlineIn());
+    for (const message of ['no such table: pets', 'no such column: tag', 'table pets has no column named tag']) {
+      await expect(failing(message), message).rejects.toMatchObject({ meaning: 'unavailable' });
+    }
+    await expect(failing('near "SELEC": syntax error')).rejects.toMatchObject({ errcode: 1 });
   });
 
   test('Vitess: by its words', async () => {
@@ -47,8 +57,8 @@ describe('what an error of the database means', () => {
   });
 
   test('a fault of ours stays one', async () => {
-    await expect(withoutFaults(() => Promise.reject(serverError(1146)), deadlineIn())).rejects.toMatchObject({
-      errno: 1146,
+    await expect(withoutFaults(() => Promise.reject(serverError(1064)), deadlineIn())).rejects.toMatchObject({
+      errno: 1064,
     });
   });
 

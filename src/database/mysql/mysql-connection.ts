@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2';
 import { CONNECTION_END_MS } from '../../deadlines.ts';
+import { poolError } from '../pool-error.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
 /** One address of one host. */
@@ -40,6 +41,19 @@ export function createConnection(address: MysqlAddress, { host, address: ip, por
 export function ask(connection: Connection, sql: string): Promise<RowDataPacket[]> {
   return new Promise((resolve, reject) => {
     connection.query<RowDataPacket[]>(sql, (error, rows) => (error ? reject(error) : resolve(rows)));
+  });
+}
+
+/**
+ * Ends a connection whose answers come out of order, as MySQL's own client does: mysql2 would take one for the answer to
+ * another question. https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_packets.html#sect_protocol_basic_packets_sequence_id
+ */
+export function endWhenOutOfOrder(connection: Connection): void {
+  connection.on('warn', () => {
+    const stream = streamOf(connection);
+    // Emitted, for destroy() tells it later, and the packet would be taken before.
+    stream.emit('error', poolError('POOL_NOT_UNDERSTOOD', "the server's packets came out of order"));
+    stream.destroy();
   });
 }
 

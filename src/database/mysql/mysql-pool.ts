@@ -1,7 +1,7 @@
 import type { Connection } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
 import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../deadlines.ts';
-import { isHostLost } from '../faults.ts';
+import { isHostLost, isStaleSession } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
 import { createWayMeter, noteTime, type TimeMeter } from '../time-meter.ts';
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
@@ -27,8 +27,11 @@ export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'release' | 
 
 /** A connection lives this long, in ms, more or less a fifth: what moved without a sign is found by then. */
 const LIFETIME_MS = 30 * 60_000;
-/** A read-only server may be left for another by those who move its address: then soon by us, too. */
-const READ_ONLY_LIFETIME_MS = 250;
+/**
+ * A read-only server may be left for another by those who move its address: then soon by us, too. So is a session whose
+ * rights are those of its begin, once it has been refused for them; none at once, for each opening is work, too.
+ */
+const SHORT_LIFETIME_MS = 250;
 /** A server to which no new connection could be opened in the time of so many attempts is not waited for. */
 const DEAF_ATTEMPTS = 6;
 
@@ -42,7 +45,7 @@ interface Server {
 
 interface Kept extends MysqlSession {
   readonly server: Server;
-  readonly expiresAt: number;
+  expiresAt: number;
   heardAt: number;
   /** Since when it waits for the answer to a statement, in ms of `performance.now()`. */
   waitingSince: number | undefined;
@@ -95,6 +98,12 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
     pool.leave();
   };
 
+  const leaveIfStale = (connection: Connection, error: unknown): void => {
+    const session = sessions.get(connection);
+    if (!session || !isStaleSession(error)) return;
+    session.expiresAt = Math.min(session.expiresAt, performance.now() + SHORT_LIFETIME_MS);
+  };
+
   return {
     ...checkRoles(pool, {
       sessionOf: (connection) => sessions.get(connection),
@@ -108,6 +117,7 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
         return await question();
       } catch (error) {
         leaveIfHostLost(connection, error);
+        leaveIfStale(connection, error);
         throw error;
       } finally {
         if (session) session.waitingSince = undefined;
@@ -130,7 +140,7 @@ function keep(session: MysqlSession, current: Kept | undefined): Kept {
   const server = isSame && current ? current.server : { askedAt: session.askedAt, heardAt: session.askedAt };
   server.askedAt = Math.max(server.askedAt, session.askedAt);
   server.heardAt = Math.max(server.heardAt, session.askedAt);
-  const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
+  const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : SHORT_LIFETIME_MS;
   return { ...session, server, expiresAt: now + lifetimeMs, heardAt: now, waitingSince: undefined };
 }
 

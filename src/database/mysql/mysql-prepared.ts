@@ -6,18 +6,36 @@ import { ask, destroyConnection } from './mysql-connection.ts';
 // Read once: mysql2 loads it anew at each access.
 const { TypedParameter } = mysql;
 
-/** Runs a statement that the connection keeps prepared; rejects with the driver's error. */
-export function executePrepared<Result extends RowDataPacket[] | ResultSetHeader>(
+/** The rows of a statement that the connection keeps prepared; rejects with the driver's error. */
+export async function readPrepared(
   connection: Connection,
   sql: string,
   bindings: readonly Binding[],
-): Promise<Result> {
+): Promise<RowDataPacket[]> {
+  const answer = await executePrepared(connection, sql, bindings);
+  return Array.isArray(answer) ? answer : misunderstand(connection);
+}
+
+/** An answer that is none to what was asked may be another's: no further one of this connection is believed. */
+function misunderstand(connection: Connection): never {
+  const reason = poolError('POOL_NOT_UNDERSTOOD', 'the server gave an answer to something else');
+  destroyConnection(connection, reason);
+  throw reason;
+}
+
+function executePrepared(
+  connection: Connection,
+  sql: string,
+  bindings: readonly Binding[],
+): Promise<RowDataPacket[] | ResultSetHeader> {
   // As mysql2 guesses, a number would be DOUBLE and a bigint text: neither is compared exactly, nor taken for LIMIT.
   const values = bindings.map((binding) =>
     binding === null || typeof binding === 'string' ? binding : TypedParameter.BIGINT(binding),
   );
   return new Promise((resolve, reject) => {
-    connection.execute<Result>({ sql, values }, (error, result) => (error ? reject(error) : resolve(result)));
+    connection.execute<RowDataPacket[] | ResultSetHeader>({ sql, values }, (error, result) =>
+      error ? reject(error) : resolve(result),
+    );
   });
 }
 
@@ -67,7 +85,8 @@ export async function insertRows(
   const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
   if (rule === 'returned') {
     // MariaDB sends each row as it is written, https://mariadb.com/kb/en/insertreturning/
-    const added = await executePrepared<RowDataPacket[]>(connection, `${sql} RETURNING id`, rows.flat());
+    const added = await readPrepared(connection, `${sql} RETURNING id`, rows.flat());
+    if (added.length !== rows.length) misunderstand(connection);
     return added.map(({ id }) => String(id));
   }
   if (rule === 'one by one' && rows.length > 1) {
@@ -75,7 +94,8 @@ export async function insertRows(
     for (const row of rows) ids.push(...(await insertRows(connection, into, [row])));
     return ids;
   }
-  const { insertId } = await executePrepared<ResultSetHeader>(connection, sql, rows.flat());
+  const answer = await executePrepared(connection, sql, rows.flat());
+  const { insertId } = Array.isArray(answer) ? misunderstand(connection) : answer;
   const step = rule === 'one by one' ? 1n : rule;
   return rows.map((_, index) => String(BigInt(insertId) + BigInt(index) * step));
 }
@@ -97,7 +117,7 @@ async function idRuleOf(connection: Connection): Promise<IdRule> {
 
 async function readIdRule(connection: Connection): Promise<IdRule> {
   const sql = 'SELECT @@version AS version, @@version_comment AS comment, @@auto_increment_increment AS step';
-  const [row] = await executePrepared<RowDataPacket[]>(connection, sql, []);
+  const [row] = await readPrepared(connection, sql, []);
   if (/mariadb/i.test(row?.version)) return 'returned';
   return /cluster/i.test(row?.comment) ? 'one by one' : BigInt(row?.step);
 }

@@ -1,7 +1,7 @@
 import type { Connection } from 'mysql2';
 import { errorNumber } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
-import { ask, createConnection, destroyConnection, type MysqlTarget } from './mysql-connection.ts';
+import { ask, createConnection, destroyConnection, endWhenOutOfOrder, type MysqlTarget } from './mysql-connection.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
 /** What a session must know of the limits of its work. */
@@ -58,6 +58,7 @@ export async function openSession(
     const refusing = REFUSING.filter((name) => variables.has(name));
     const isReadOnly = refusing.some((name) => isOn(variables.get(name)));
     await setUp(connection, limits, variables, isReadOnly);
+    endWhenOutOfOrder(connection);
     const isReady = !isGalera || (await isSynced(connection));
     // Of a proxy to many equal servers, such as TiDB's or Vitess's, any is as good as the other.
     const isOneOfEquals = isGalera || /tidb|vitess/i.test(variables.get('version') ?? '');
@@ -70,7 +71,8 @@ export async function openSession(
     };
   } catch (error) {
     destroyConnection(connection, late);
-    throw error;
+    // As mysql2 marks its own of these: whatever a server says to who comes in, such as that the account is locked.
+    throw error instanceof Error ? Object.assign(error, { fatal: true }) : error;
   } finally {
     clearTimeout(timer);
   }

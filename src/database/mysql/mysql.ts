@@ -9,7 +9,7 @@ import type { Binding } from '../prepared.ts';
 import { noteTime } from '../time-meter.ts';
 import { destroyConnection } from './mysql-connection.ts';
 import { createMysqlPool } from './mysql-pool.ts';
-import { executePrepared, insertAllOrNone, insertRows, notCommitted } from './mysql-prepared.ts';
+import { insertAllOrNone, insertRows, notCommitted, readPrepared } from './mysql-prepared.ts';
 import type { SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
 
@@ -78,7 +78,7 @@ export function createMysqlClient(
       /** The rows of a prepared statement, kept by the connection for the next time. */
       queryPrepared(sql: string, bindings: readonly Binding[], deadline = currentDeadline()): Promise<RowDataPacket[]> {
         return onConnection(deadline, (connection) =>
-          noteTime(pool.way.note, () => executePrepared<RowDataPacket[]>(connection, sql, bindings)),
+          noteTime(pool.way.note, () => readPrepared(connection, sql, bindings)),
         );
       }
 
