@@ -162,7 +162,7 @@ const ROW = {
   id: 1,
   name: null,
   place: null,
-  mailbox: { street: null, number: 1 },
+  mailbox: { street: 'Long Street', number: 1 },
   ownerId: 1,
   staff: null,
   guests: [],
