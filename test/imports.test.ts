@@ -47,7 +47,10 @@ function rowOf(path: string): Row | undefined {
   return row ?? rows.find(({ room, rooms }) => room === LEAVES && rooms.includes(path));
 }
 
-/** Every module that a file names: by import and export, of types too, at run time, and by `import('…').Type`. */
+/**
+ * Every module that a file names: by import and export, of types too, at run time, by `import('…').Type`, in comments that
+ * the type check reads, and by the address of a file of ours that a thread or a process is to run.
+ */
 function importsIn(file: string, text: string): Import[] {
   const found: Import[] = [];
   const note = (node: ts.Node | undefined) =>
@@ -59,17 +62,30 @@ function importsIn(file: string, text: string): Import[] {
       note(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined);
     } else if (ts.isCallExpression(node) && isModuleCall(node.expression)) {
       note(node.arguments[0]);
+    } else if (ts.isNewExpression(node) && isFileOfOurs(node)) {
+      const [named] = node.arguments as unknown as [ts.StringLiteralLike]; // as isFileOfOurs has seen
+      found.push({ file, specifier: named.text.startsWith('.') ? named.text : `./${named.text}` });
     }
+    for (const comment of (node as { jsDoc?: readonly ts.Node[] }).jsDoc ?? []) visit(comment); // where the parser puts them
     ts.forEachChild(node, visit);
   };
-  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
   return found;
+}
+
+/** `new URL('thing.ts', import.meta.url)` */
+function isFileOfOurs({ expression, arguments: [named, base] = [] as never }: ts.NewExpression): boolean {
+  const isAddress = ts.isIdentifier(expression) && expression.text === 'URL' && base?.getText() === 'import.meta.url';
+  return isAddress && named !== undefined && ts.isStringLiteralLike(named) && /\.(?:ts|js)$/.test(named.text);
 }
 
 const importsOf = (file: string): Import[] => importsIn(file, readFileSync(join(ROOT, file), 'utf8'));
 
+/** Who loads modules by a function of another name has it from one of the two last ones: no room may. */
+const LOADERS = /^(?:require|(?:\w+\.)*(?:createRequire|getBuiltinModule))$/;
+
 function isModuleCall(callee: ts.Expression): boolean {
-  return callee.kind === ts.SyntaxKind.ImportKeyword || (ts.isIdentifier(callee) && callee.text === 'require');
+  return callee.kind === ts.SyntaxKind.ImportKeyword || LOADERS.test(callee.getText());
 }
 
 /** Whether the table lets the file import this. */
@@ -142,6 +158,10 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
     ["await import('../graphql/a.ts')", '../graphql/a.ts'],
     ["export * from '../graphql/a.ts'", '../graphql/a.ts'],
     ["await import('../' + room)", '(not a plain text)'],
+    ["/** @type {import('../graphql/a.ts').A} */\nlet a;", '../graphql/a.ts'],
+    ["new Worker(new URL('../graphql/a.ts', import.meta.url))", '../graphql/a.ts'],
+    ["process.getBuiltinModule('node:sqlite')", 'node:sqlite'],
+    ['const load = createRequire(import.meta.url)', '(not a plain text)'],
   ])('is held against %s', (text, specifier) => {
     expect(importsIn('src/rest/new.ts', text)).toEqual([{ file: 'src/rest/new.ts', specifier }]);
   });

@@ -33,10 +33,10 @@ export interface Database {
    * `repeatable`: if doing it twice does no harm, and it is one statement or one transaction.
    */
   run<T>(work: (knex: Knex) => PromiseLike<T>, options?: WorkOptions): Promise<T>;
-  /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. */
-  query<Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline): Promise<Row[]>;
+  /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. A request names its deadline. */
+  query<Row>(sql: string, bindings: readonly Binding[], deadline: Deadline | undefined): Promise<Row[]>;
   /** The ids, in the order of the rows, that one prepared INSERT gives; `into` is `table (column, ...)`. */
-  insert(into: string, rows: readonly (readonly Binding[])[], deadline?: Deadline): Promise<Int64[]>;
+  insert(into: string, rows: readonly (readonly Binding[])[], deadline: Deadline | undefined): Promise<Int64[]>;
   /** The server's version text; DatabaseFault `unavailable` when the database does not answer. */
   ping(deadline?: Deadline): Promise<string>;
   /** How long the way to the database and back takes, in ms; Infinity while not known. */
@@ -97,7 +97,7 @@ function createDatabase(
     const done = deadlines.run(end, () => withoutFaults(() => work(knex), end, repeatable));
     return engine === 'sqlite' && deadline !== undefined ? untilDeadline(done, end) : done;
   };
-  const query = <Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline): Promise<Row[]> => {
+  const query: Database['query'] = <Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline) => {
     const end = before(deadline);
     // Both of our clients have this one and insertPrepared; Knex types a client as any.
     return withoutFaults<Row[]>(() => knex.client.queryPrepared(sql, bindings, end), end);

@@ -62,7 +62,7 @@ function createStore<T extends Table>(database: Database, table: T): Store<T> {
       return { row: { id, ...pick(added) } as Kept<T>, replayed }; // all fields, and the id
     },
     async addAll(added) {
-      await database.insert(insertList(table), added.map(rowWriter(table)));
+      await database.insert(insertList(table), added.map(rowWriter(table)), undefined); // for nobody's request
     },
     async isEmpty() {
       return (await database.run((knex) => knex(table.name).first('id'))) === undefined;

@@ -25,7 +25,7 @@ async function timed<T>(work: Promise<T>): Promise<{ ms: number; value?: T; mean
 }
 
 const isUp = (database: Database) =>
-  database.query(LIST, [0, 1]).then(
+  database.query(LIST, [0, 1], undefined).then(
     () => true,
     () => false,
   );
@@ -39,28 +39,28 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     const { url } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);
     const database = openDatabase(proxy.url);
-    await database.query(LIST, [0, 1]);
+    await database.query(LIST, [0, 1], undefined);
     proxy.swallowAnswersTo(/FORCE INDEX/);
     const filtered = 'SELECT id FROM pets FORCE INDEX (pets_status_id) WHERE status = ? AND id > ? ORDER BY id LIMIT ?';
-    const stuck = Array.from({ length: 4 }, () => timed(database.query(filtered, ['sold', 0, 1])));
-    const others = await Promise.all(Array.from({ length: 20 }, () => timed(database.query(LIST, [0, 1]))));
+    const stuck = Array.from({ length: 4 }, () => timed(database.query(filtered, ['sold', 0, 1], undefined)));
+    const others = await Promise.all(Array.from({ length: 20 }, () => timed(database.query(LIST, [0, 1], undefined))));
     expect(others.filter(({ meaning }) => meaning !== undefined)).toEqual([]);
     for (const { ms, meaning } of await Promise.all(stuck)) {
       expect(meaning).toBe('unavailable');
       expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
     }
     proxy.swallowAnswersTo(undefined);
-    expect(await database.query(filtered, ['sold', 0, 1])).toEqual([]);
+    expect(await database.query(filtered, ['sold', 0, 1], undefined)).toEqual([]);
   });
 
   test('open connections are lost in silence: new ones are used soon, whatever the size of the pool', async () => {
     const { url } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);
     const database = openDatabase(proxy.url);
-    await Promise.all(Array.from({ length: 10 }, () => database.query('SELECT SLEEP(0.1)', [])));
+    await Promise.all(Array.from({ length: 10 }, () => database.query('SELECT SLEEP(0.1)', [], undefined)));
     await eventually(() => database.poolState().free === 10, 5000, 'all are free');
     proxy.loseOpenOnes();
-    const inFlight = Array.from({ length: 6 }, () => timed(database.query(LIST, [0, 1])));
+    const inFlight = Array.from({ length: 6 }, () => timed(database.query(LIST, [0, 1], undefined)));
     await eventually(() => isUp(database), HEALED_WITHIN_MS + 2000, 'it heals');
     for (const { ms } of await Promise.all(inFlight)) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
   });
@@ -92,7 +92,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     limited.username = user;
     const database = openDatabase(limited.href);
     const results = await Promise.all(
-      Array.from({ length: 60 }, () => timed(database.query('SELECT SLEEP(0.02)', []))),
+      Array.from({ length: 60 }, () => timed(database.query('SELECT SLEEP(0.02)', [], undefined))),
     );
     expect(results.filter(({ meaning }) => meaning !== undefined)).toEqual([]);
     await database.close();
@@ -106,7 +106,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     await database.ping();
     proxy.move(1);
     proxy.cut();
-    const results = await Promise.all(Array.from({ length: 50 }, () => timed(database.query(LIST, [0, 1]))));
+    const results = await Promise.all(Array.from({ length: 50 }, () => timed(database.query(LIST, [0, 1], undefined))));
     for (const { ms, meaning } of results) {
       expect(meaning).toBe('unavailable');
       expect(ms).toBeLessThan(1000);
@@ -121,7 +121,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     await holder.query('LOCK TABLES pets WRITE');
     const rows = [['late', 1n, null]];
     const creates = await Promise.all(
-      Array.from({ length: 20 }, () => timed(database.insert('pets (name, category_id, status)', rows))),
+      Array.from({ length: 20 }, () => timed(database.insert('pets (name, category_id, status)', rows, undefined))),
     );
     for (const { ms, meaning } of creates) {
       expect(meaning).toBe('unavailable');
@@ -129,7 +129,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     }
     await holder.query('UNLOCK TABLES');
     await holder.query('DO SLEEP(0.3)');
-    expect(await database.query('SELECT name FROM pets', [])).toEqual([]);
+    expect(await database.query('SELECT name FROM pets', [], undefined)).toEqual([]);
     await holder.end();
   });
 
@@ -141,7 +141,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     try {
       const database = openDatabase(url);
       await database.run((knex) => knex.transaction((trx) => trx('pets').insert({ name: 'a', category_id: 1 })));
-      await database.insert('pets (name, category_id, status)', [['b', 1n, null]]);
+      await database.insert('pets (name, category_id, status)', [['b', 1n, null]], undefined);
       const [rows] = await root.query<mysql.RowDataPacket[]>('SELECT name FROM pets ORDER BY id');
       expect(rows.map(({ name }) => name)).toEqual(['a', 'b']);
     } finally {

@@ -46,12 +46,12 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
     return `mysql://app@127.0.0.1:${a.port},127.0.0.1:${b.port}/petstore`;
   };
   const add = (database: Database, name: string) =>
-    database.insert('pets (name, category_id, status)', [[name, 1n, null]]).then(
+    database.insert('pets (name, category_id, status)', [[name, 1n, null]], undefined).then(
       () => true,
       () => false,
     );
   const names = async (database: Database) => {
-    const rows = await database.query<{ name: string }>('SELECT name FROM pets ORDER BY id', []);
+    const rows = await database.query<{ name: string }>('SELECT name FROM pets ORDER BY id', [], undefined);
     return rows.map(({ name }) => name);
   };
 
@@ -136,7 +136,8 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
   test('after a pause each read asks for itself: none is answered by a server that was left meanwhile', async () => {
     const database = openDatabase(await both());
     expect(await add(database, 'on a')).toBe(true);
-    const lists = () => Promise.all(Array.from({ length: 8 }, () => database.query('SELECT SLEEP(0.02)', [])));
+    const lists = () =>
+      Promise.all(Array.from({ length: 8 }, () => database.query('SELECT SLEEP(0.02)', [], undefined)));
     await lists();
     await setReadOnly(a, 1);
     expect(await add(openDatabase(`mysql://app@127.0.0.1:${b.port}/petstore`), 'on b')).toBe(true);

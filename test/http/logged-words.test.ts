@@ -76,6 +76,19 @@ async function linesOf(gateway: TestGateway): Promise<string> {
   return JSON.stringify(lines());
 }
 
+/** All that a line may have, beside pino's own `level`, `time` and `msg`. */
+const MEMBERS: Readonly<Record<string, string>> = {
+  request: 'aborted face keyId method ms operation path requestId status traceparent',
+  'request refused unread': 'reason requestId status',
+};
+
+/** The members of lines that the table does not have, as `line: member`. */
+const unknownMembers = (lines: TestGateway['logs']) =>
+  lines.flatMap(({ level, time, msg, ...members }) => {
+    const known = MEMBERS[String(msg)]?.split(' ') ?? Object.keys(members);
+    return Object.keys(members).flatMap((name) => (known.includes(name) ? [] : `${msg}: ${name}`));
+  });
+
 const leaked = (text: string) => text.match(/zq(?!requestid)\w+?qz|4711008150/gi) ?? [];
 
 describeEachEngine('what is sent, in the log', (engine) => {
@@ -104,5 +117,10 @@ describeEachEngine('what is sent, in the log', (engine) => {
     await sendRaw(gateway.port, `GET /v1/pets HTTP/1.1\r\nHost: ${wordOf('host')}/\r\nConnection: close\r\n\r\n`);
     const lines = JSON.stringify(gateway.logs.slice(before));
     expect(leaked(lines)).toEqual([wordOf('path')]);
+  });
+
+  test('is in members that are known: no line says what nobody has thought of', () => {
+    expect(unknownMembers(gateway.logs)).toEqual([]);
+    expect(gateway.logs.map(({ msg }) => msg)).toEqual(expect.arrayContaining(Object.keys(MEMBERS)));
   });
 });

@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/schema/schema.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';
-import { generateMutations } from './generated-mutations.ts';
+import { ROOT, tracked } from '../support/tracked-files.ts';
+import { generateMutations, generateQueries } from './generated-operations.ts';
 import { addSamples, countRows, SERVICES } from './services.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
@@ -33,6 +36,30 @@ function statusOf({ port }: TestGateway, method: string, path: string, headers: 
 
 /** A path of the table, with a parameter in place of each brace. */
 const fill = (path: string) => path.replaceAll(/\{\w+\}/g, '1');
+
+/** THE list of who writes answers: handlers of both APIs, of what is open, and the forms of refusals. */
+const WRITERS = [
+  'src/graphql/endpoint.ts',
+  'src/graphql/error-masking.ts',
+  'src/http/assets.ts',
+  'src/http/error-body.ts',
+  'src/http/probes.ts',
+  'src/http/refusal.ts',
+  'src/http/routes.ts',
+  'src/pages/landing-page.ts',
+  'src/process/sockets.ts',
+  'src/rest/answer-writer.ts',
+  'src/rest/rest-api.ts',
+];
+
+test('nothing that stands before the handlers writes an answer by itself', () => {
+  const room = /^src\/(?:(?:graphql|http|load|pages|process|rest|schema|web)\/.*|\w+)\.ts$/;
+  const writes = (path: string) =>
+    /\.body\s*=[^=]|\b(?:answer|res|response|socket)\.(?:end|write|writeHead)\(/.test(
+      readFileSync(join(ROOT, path), 'utf8'),
+    );
+  expect(tracked.filter((path) => room.test(path) && writes(path)).sort()).toEqual(WRITERS);
+});
 
 describeEachEngine('closed by default', (engine) => {
   describe.each(SERVICES)('$name', ({ start }) => {
@@ -91,6 +118,17 @@ describeEachEngine('closed by default', (engine) => {
       expect(shared.map(({ path }) => path)).toEqual(['/graphql']);
     });
 
+    test('below /assets/ there are scripts, styles and pictures, under the hash of what they are', async () => {
+      const assets = gateway.app.open.filter(({ path }) => path.startsWith('/assets/'));
+      for (const { path } of assets) {
+        expect(path).toMatch(/^\/assets\/[\da-f]{12}\/[\w-]+\.(?:css|js|svg)$/);
+        const { headers } = await gateway.request(path, { method: 'HEAD' });
+        expect(headers.get('content-type')).toMatch(/^(?:text\/(?:css|javascript)|image\/svg\+xml); charset=utf-8$/);
+        expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      }
+      expect(assets.length).toBeGreaterThan(5);
+    });
+
     test('what is open tells nothing of what is kept', async () => {
       for (const { path } of gateway.app.open) {
         const sent = await statementsOf(async () => {
@@ -127,6 +165,20 @@ describeEachEngine('closed by default', (engine) => {
       }
       expect(await countRows(gateway)).toEqual(before);
       expect(mutations.length).toBeGreaterThan(0);
+    });
+
+    test('no field of Query writes anything, whatever the key may do', async () => {
+      const before = await countRows(gateway);
+      const queries = generateQueries(createSchema(gateway.service));
+      for (const [name, document] of queries) {
+        const headers = { 'idempotency-key': name };
+        const sent = await statementsOf(async () => {
+          expect((await gateway.graphql(document, undefined, headers)).json).not.toHaveProperty('errors');
+        });
+        expect(sent.filter((sql) => !/^\s*select\b/i.test(sql))).toEqual([]);
+      }
+      expect(await countRows(gateway)).toEqual(before);
+      expect(queries.length).toBeGreaterThan(1);
     });
 
     test('with a key that may write, the same mutations are good ones', async () => {

@@ -1,5 +1,6 @@
 import {
   type GraphQLInputType,
+  type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   isEnumType,
@@ -9,13 +10,24 @@ import {
 import { kindOfScalar } from '../../src/kinds.ts';
 import { boundsOf } from '../../src/schema/rules.ts';
 
+/** The name of a field and a document that asks for it. */
+type Generated = readonly (readonly [name: string, document: string])[];
+
 /** A document for each field of the Mutation type, with arguments that its types and their rules allow. */
-export function generateMutations(schema: GraphQLSchema): readonly (readonly [name: string, document: string])[] {
-  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
-  return fields.map(({ name, type, args }) => {
+export function generateMutations(schema: GraphQLSchema): Generated {
+  return generate('mutation', schema.getMutationType());
+}
+
+/** A document for each field of the Query type, likewise. */
+export function generateQueries(schema: GraphQLSchema): Generated {
+  return generate('query', schema.getQueryType());
+}
+
+function generate(operation: string, root: GraphQLObjectType | null | undefined): Generated {
+  return Object.values(root?.getFields() ?? {}).map(({ name, type, args }) => {
     const given = args.map((argument) => `${argument.name}: ${literal(argument.type, argument)}`);
     const selection = isObjectType(getNamedType(type)) ? ' { __typename }' : '';
-    return [name, `mutation { ${name}${given.length > 0 ? `(${given.join(', ')})` : ''}${selection} }`];
+    return [name, `${operation} { ${name}${given.length > 0 ? `(${given.join(', ')})` : ''}${selection} }`];
   });
 }
 

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest';
+import type { Database } from '../../src/database/connect.ts';
+import type { Binding } from '../../src/database/prepared.ts';
+import { deadlineIn } from '../../src/deadline.ts';
+import { int64FromJson } from '../../src/int64.ts';
+import { createKeysetList } from '../../src/store/keyset-list.ts';
+import { defineTable, type PageQuery } from '../../src/store/table.ts';
+
+const ROOMS = defineTable('rooms', {
+  houseNumber: { kind: 'int64', filter: true },
+  owner: { kind: 'text', filter: true },
+  tenant: { kind: 'text', optional: true, filter: true },
+});
+type Query = PageQuery<typeof ROOMS>;
+type Id = number | string;
+
+interface Sent {
+  readonly sql: string;
+  readonly bindings: readonly Binding[];
+}
+
+/** Lists of rooms on a database of the MySQL protocol that gives `ids` for each part of a statement. */
+function createRooms(ids: readonly Id[] = []) {
+  const sent: Sent[] = [];
+  const query = async (sql: string, bindings: readonly Binding[]) => {
+    sent.push({ sql, bindings });
+    const parts = sql.split(' UNION ALL ').length;
+    return ids.flatMap((id) => Array.from({ length: parts }, (_, part) => ({ id, part })));
+  };
+  // All that lists ask of a database.
+  const database = { engine: 'mysql', connectionsMax: 4, wayMs: () => 0, query } as unknown as Database;
+  const list = createKeysetList(database, ROOMS);
+  const ask = (queries: readonly Partial<Query>[]) =>
+    Promise.all(queries.map((given) => list({ limit: 20, after: null, ...given }, deadlineIn())));
+  return { ask, sent };
+}
+
+const id = (value: number) => int64FromJson(value) ?? null;
+
+describe('lists that are asked for at the same time', () => {
+  test.each<readonly [string, Partial<Query>, Partial<Query>]>([
+    ['another limit', { limit: 1 }, { limit: 2 }],
+    ['another place to begin', { after: id(1) }, { after: id(2) }],
+    ['another value', { owner: 'Ann' }, { owner: 'Bob' }],
+    ['values that are one text together', { owner: 'Ann B', tenant: 'C' }, { owner: 'Ann', tenant: 'B C' }],
+    ['values with lengths in them', { owner: 'a', tenant: 'b 1:c' }, { owner: 'a 5:b', tenant: 'c' }],
+    ['a value, and none', { owner: '' }, {}],
+    ['a value of another field', { owner: 'Ann' }, { tenant: 'Ann' }],
+  ])('%s: each has its own answer', async (_what, one, other) => {
+    const { ask, sent } = createRooms();
+    const [first, second, again] = await ask([one, other, one]);
+    expect(first).not.toBe(second);
+    expect(again).toBe(first);
+    expect(sent.flatMap(({ sql }) => sql.match(/\bSELECT\b/g) ?? [])).toHaveLength(2);
+  });
+
+  test('those with the same filters share a statement, others do not', async () => {
+    const { ask, sent } = createRooms();
+    await ask([{ owner: 'Ann' }, { owner: 'Bob' }, { tenant: 'Ann' }, { tenant: 'Bob' }, {}, { limit: 1 }]);
+    const filters = sent.map(({ sql }) => [...new Set(sql.match(/\b(?:owner|tenant) = \?/g))].join());
+    expect(filters.sort()).toEqual(['', 'owner = ?', 'tenant = ?']);
+    expect(sent.map(({ sql }) => sql.split(' UNION ALL ').length)).toEqual([2, 2, 2]);
+  });
+
+  test.each<readonly [string, readonly Id[], readonly Id[]]>([
+    ['small', [10, 9, 100], [9, 10, 100]],
+    [
+      'large',
+      ['9223372036854775807', '9007199254740993', '10000000000000000'],
+      ['9007199254740993', '10000000000000000', '9223372036854775807'],
+    ],
+    ['both', ['9007199254740993', 9], [9, '9007199254740993']],
+    ['negative', [1, -5, '-9007199254740993'], ['-9007199254740993', -5, 1]],
+  ])('are ordered by id whatever the order of the union is: %s ids', async (_what, given, ordered) => {
+    const { ask } = createRooms(given);
+    for (const { rows } of await ask([{ owner: 'Ann' }, { owner: 'Bob' }])) {
+      expect(rows.map((row) => row.id)).toEqual(ordered);
+    }
+  });
+});
+
+test('a filter is a column in snake case, and its index is named', async () => {
+  const { ask, sent } = createRooms();
+  await ask([{ houseNumber: id(7) as NonNullable<Query['houseNumber']> }]);
+  expect(sent[0]?.sql).toContain('FROM rooms FORCE INDEX (rooms_house_number_id) WHERE house_number = ? AND id > ?');
+  expect(sent[0]?.bindings).toEqual([7n, -(2n ** 63n), 21]);
+});
