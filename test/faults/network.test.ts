@@ -158,12 +158,14 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     const { url } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);
     const database = openDatabase(proxy.url);
-    const [first] = await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]]);
-    expect(await database.query('SELECT name FROM pets', [])).toEqual([{ name: 'Rex' }]);
+    const [first] = await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]], undefined);
+    expect(await database.query('SELECT name FROM pets', [], undefined)).toEqual([{ name: 'Rex' }]);
     vi.spyOn(console, 'error').mockImplementation(() => {}); // mysql2 tells it there, too
     proxy.changeAnswers(change);
-    const questions = Array.from({ length: 20 }, (_, index) => timed(database.query(`SELECT ${index} AS one`, [])));
-    const create = timed(database.insert('pets (name, category_id, status)', [['Leo', 1n, null]]));
+    const questions = Array.from({ length: 20 }, (_, index) =>
+      timed(database.query(`SELECT ${index} AS one`, [], undefined)),
+    );
+    const create = timed(database.insert('pets (name, category_id, status)', [['Leo', 1n, null]], undefined));
     for (const [index, { value, meaning }] of (await Promise.all(questions)).entries()) {
       if (meaning === undefined) expect(value).toEqual([{ one: index }]);
       else expect(meaning).toBe('unavailable');

@@ -1,4 +1,4 @@
-import { type GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import { ApiError } from '../../src/errors.ts';
 import { createBuilder } from '../../src/schema/builder.ts';
 import type { Context } from '../../src/schema/context.ts';
