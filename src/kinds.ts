@@ -6,7 +6,10 @@ export type Stored = string | number | bigint;
 /** JSON Schema keywords, such as `minimum`; the words of an enum are its `enum`. */
 export type Bounds = Readonly<Record<string, unknown>>;
 
-/** A kind of value, within bounds: all that the store and both APIs must know of it. `In` is what comes in, `Out` what is kept. */
+/**
+ * A kind of value, within bounds: all that the store and both APIs must know of it. `In` is what comes in, `Out` what is kept:
+ * texts, numbers or booleans, for filters and retries are compared by `String` and `JSON.stringify`.
+ */
 export interface Kind<In extends Out, Out = In> {
   /** The JSON Schema of REST. */
   readonly schema: Bounds;

@@ -118,18 +118,26 @@ function describeOwn(operation: Operation, code: ErrorCode): Json | undefined {
     return describeRefusal(code, 'The requested resource could not be found.', operation.notFound ?? '');
   }
   const description = operation.body
-    ? 'The body is missing required fields or has invalid values.'
+    ? `The body ${refusalOfBody(operation, {}) === undefined ? '' : 'is missing required fields or '}has invalid values.`
     : 'A query parameter has an invalid value. An addition to the original description: an answer other than the one that was asked for would hide the mistake.';
   return describeRefusal(code, description, wrongInput(operation));
 }
 
-/** What is said of an input that is not allowed: of a query parameter, or of a body without anything in it. */
-function wrongInput({ inQuery, body }: Operation): string {
+/** What is said of a body of this value; undefined when it is taken. */
+function refusalOfBody({ body }: Operation, value: unknown): string | undefined {
   try {
-    body?.readJson({}, '');
+    body?.readJson(value, '');
   } catch (refusal) {
     if (refusal instanceof ApiError) return refusal.message;
   }
+  return undefined;
+}
+
+/** What is said of an input that is not allowed: of a body without anything in it, or that is no object, or of a query parameter. */
+function wrongInput(operation: Operation): string {
+  const { inQuery } = operation;
+  const ofBody = refusalOfBody(operation, {}) ?? refusalOfBody(operation, []);
+  if (ofBody !== undefined) return ofBody;
   const wrong = inQuery.flatMap(({ name, leaf }) => {
     const text = ['0', 'x'].find(
       (candidate) => !(Number(leaf.fromText(candidate)) >= Number(leaf.schema.minimum ?? 0)),

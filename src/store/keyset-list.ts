@@ -61,8 +61,8 @@ export function createKeysetList<T extends Table>(database: Database, table: T):
   const keyOf = (query: Query) => {
     let key = `${query.limit} ${query.after ?? ''}`;
     for (const filter of filters) {
-      const value = filterValue(query, filter);
-      key += value === null ? ' ' : ` ${String(value).length}:${value}`; // with its length: no value can look like two
+      const bound = bindValue(filter.kind, filterValue(query, filter));
+      key += bound === null ? ' ' : ` ${String(bound).length}:${bound}`; // with its length: no value can look like two
     }
     return key;
   };

@@ -8,6 +8,8 @@ interface Column {
   readonly table: string;
   readonly name: string;
   readonly type: string;
+  /** The first of the words that it may have, where there are only few. */
+  readonly word: string | undefined;
   readonly isNullable: boolean;
   readonly defaultValue: string | null;
   /** Whether the database itself gives it a value, such as a new id. */
@@ -36,10 +38,16 @@ export async function readRowAdder(database: Database): Promise<() => Promise<vo
   return async () => {
     for (const [table, columns] of Map.groupBy(ours, ({ table }) => table)) {
       const required = columns.filter((column) => !column.isNullable && !column.isGenerated && !column.defaultValue);
-      const values = required.map(({ name, type }) => [name, /int/i.test(type) ? ++rows : `row ${++rows}`]);
+      const values = required.map((column) => [column.name, sampleOf(column)]);
       await database.knex(table).insert(Object.fromEntries(values));
     }
   };
+}
+
+function sampleOf({ type, word }: Column): string | number {
+  if (word !== undefined) return word;
+  if (/tinyint|bool/i.test(type)) return 1;
+  return /int/i.test(type) ? ++rows : `row ${++rows}`;
 }
 
 /** Every row of every table but Knex's own. */
@@ -63,6 +71,7 @@ async function mysqlColumns(knex: Knex): Promise<Column[]> {
     table: String(row.tbl),
     name: String(row.name),
     type: String(row.type),
+    word: /^enum\('([^']+)'/.exec(row.type ?? '')?.[1],
     isNullable: row.nullable === 'YES',
     defaultValue: row.fallback ?? null,
     isGenerated: /auto_increment|generated/i.test(row.extra ?? ''),
@@ -72,7 +81,7 @@ async function mysqlColumns(knex: Knex): Promise<Column[]> {
 
 async function sqliteColumns(knex: Knex): Promise<Column[]> {
   const found = await knex.raw(
-    `SELECT m.name AS tbl, c.*, sum(c.pk > 0) OVER (PARTITION BY m.name) AS keyed
+    `SELECT m.name AS tbl, m.sql, c.*, sum(c.pk > 0) OVER (PARTITION BY m.name) AS keyed
       FROM sqlite_master m, pragma_table_xinfo(m.name) c
       WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY m.name, c.cid`,
   );
@@ -80,6 +89,7 @@ async function sqliteColumns(knex: Knex): Promise<Column[]> {
     table: String(row.tbl),
     name: String(row.name),
     type: String(row.type),
+    word: new RegExp(`\\b${row.name}\\W+in \\('([^']+)'`, 'i').exec(row.sql ?? '')?.[1],
     isNullable: row.notnull === '0',
     defaultValue: row.dflt_value ?? null,
     // An integer that is the whole key is the row's own number: https://www.sqlite.org/lang_createtable.html#rowid

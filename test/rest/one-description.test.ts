@@ -26,21 +26,28 @@ function rootOf(text: string) {
   return { operation, node, field };
 }
 
-describe.each(OPERATIONS)('$operationId', ({ operationId, method, path, document: text, success }) => {
+describe.each(OPERATIONS)('$operationId', ({ operationId, method, path, document: text, success, hasContent }) => {
   const { operation, node, field } = rootOf(text);
   const described = document.paths[path][method.toLowerCase()];
 
-  test('shows in OpenAPI the fields that its document selects, and requires those that are never null', () => {
-    const selected = node.selectionSet?.selections.map((leaf) => (leaf.kind === 'Field' ? leaf.name.value : ''));
-    const answer = follow(described.responses[success.status].content['application/json'].schema);
-    const { properties, required } = follow(answer.items ?? answer);
-    expect(Object.keys(properties)).toEqual(selected);
-    const fields = Object.entries((getNamedType(field?.type) as any).getFields());
-    const never = fields.filter(([, leaf]) => String((leaf as any).type).endsWith('!')).map(([name]) => name);
-    expect(required).toEqual(selected?.filter((name) => never.includes(name)));
+  test.skipIf(hasContent)('has an answer without content', () => {
+    expect(described.responses[success.status].content).toBeUndefined();
   });
 
-  test('selects every field that is kept of what it gives', () => {
+  test.skipIf(!hasContent)(
+    'shows in OpenAPI the fields that its document selects, and requires those that are never null',
+    () => {
+      const selected = node.selectionSet?.selections.map((leaf) => (leaf.kind === 'Field' ? leaf.name.value : ''));
+      const answer = follow(described.responses[success.status].content['application/json'].schema);
+      const { properties, required } = follow(answer.items ?? answer);
+      expect(Object.keys(properties)).toEqual(selected);
+      const fields = Object.entries((getNamedType(field?.type) as any).getFields());
+      const never = fields.filter(([, leaf]) => String((leaf as any).type).endsWith('!')).map(([name]) => name);
+      expect(required).toEqual(selected?.filter((name) => never.includes(name)));
+    },
+  );
+
+  test.skipIf(!hasContent)('selects every field that is kept of what it gives', () => {
     const selected = node.selectionSet?.selections.map((leaf) => (leaf.kind === 'Field' ? leaf.name.value : ''));
     const table = PETSTORE.resources.find(({ rows }) => rows.some((row) => row.operationId === operationId))?.table;
     const kept = ['id', ...(table ? columnsOf(table).map(({ name }) => name) : [])];
@@ -54,7 +61,7 @@ describe.each(OPERATIONS)('$operationId', ({ operationId, method, path, document
     const variables = operation.variableDefinitions?.map(({ variable }) => variable.name.value) ?? [];
     const passed = node.arguments?.map(({ name }) => name.value) ?? [];
     const left = field?.args.map(({ name }) => name).filter((name) => !passed.includes(name));
-    expect(left, `the document of ${operationId} in src/rest leaves out arguments of ${field?.name}`).toEqual([]);
+    expect(left, `the document of ${operationId} leaves out arguments of ${field?.name}`).toEqual([]);
     const bodies = field?.args.filter(({ type }) => isInputObjectType(getNamedType(type))) ?? [];
     expect(offered).toHaveLength(variables.length - bodies.length);
     for (const { name } of offered) expect(variables).toContain(name);
@@ -63,7 +70,8 @@ describe.each(OPERATIONS)('$operationId', ({ operationId, method, path, document
 
   test('describes every parameter and property, and has an example for every status', () => {
     for (const { description } of described.parameters) expect(description).toMatch(/^[A-Z].*\.$/);
-    for (const response of Object.values<any>(described.responses)) {
+    for (const [status, response] of Object.entries<any>(described.responses)) {
+      if (!hasContent && Number(status) === success.status) continue;
       const { schema: bodySchema, example } = follow(response).content['application/json'];
       expect(example).toBeDefined();
       const shape = follow(follow(bodySchema).items ?? bodySchema);
@@ -80,7 +88,7 @@ describeEachEngine('the table and HTTP', (engine) => {
     const answer = await gateway().call('OPTIONS', '/v1/pets', { headers });
     const allowed = answer.headers.get('access-control-allow-methods')?.split(',') ?? [];
     const left = ['HEAD', ...OPERATIONS.map(({ method }) => method)].filter((method) => !allowed.includes(method));
-    expect(left, 'METHODS of src/http/app.ts, which CORS allows, leaves out methods of the table').toEqual([]);
+    expect(left, 'CORS leaves out methods of the table').toEqual([]);
   });
 
   test.each([...new Set(OPERATIONS.map(({ path }) => path))])('Allow of %s has its methods and HEAD', async (path) => {

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Builder } from '../../schema/builder.ts';
 import { int64Id } from '../../schema/int64-id.ts';
+import { oncePerSchema } from '../../schema/once-per-schema.ts';
 import { pageArguments } from '../../schema/page-arguments.ts';
 import { countedAs } from '../../schema/weights.ts';
 import { wordEnum } from '../../schema/word-enum.ts';
@@ -8,23 +9,22 @@ import { type NewPet, PETS, type Pet, type PetStatus } from './pet.ts';
 
 /** Defines all that GraphQL has of animals. */
 export function definePetTypes(builder: Builder): void {
-  const status = defineStatus(builder);
-  const pet = definePet(builder, status);
-  defineQueries(builder, pet, status);
-  defineMutations(builder, pet, status);
+  petType(builder);
+  defineQueries(builder);
+  defineMutations(builder);
 }
 
-function defineStatus(builder: Builder) {
-  return wordEnum<PetStatus>(builder, 'PetStatus', 'The availability of an animal.', {
+const statusType = oncePerSchema((builder) =>
+  wordEnum<PetStatus>(builder, 'PetStatus', 'The availability of an animal.', {
     available: 'The animal is for sale.',
     pending: 'The animal is reserved; its sale is not completed.',
     sold: 'The animal has been sold.',
-  });
-}
+  }),
+);
 
-type Status = ReturnType<typeof defineStatus>;
-
-function definePet(builder: Builder, status: Status) {
+/** The type of an animal, for every field that gives one. */
+export const petType = oncePerSchema((builder) => {
+  const status = statusType(builder);
   return builder.objectRef<Pet>('Pet').implement({
     description: 'An animal of the pet store.',
     extensions: countedAs('animals'),
@@ -37,9 +37,9 @@ function definePet(builder: Builder, status: Status) {
       status: t.expose('status', { type: status, nullable: true, description: 'Availability, if one was given.' }),
     }),
   });
-}
+});
 
-function defineNewPet(builder: Builder, status: Status) {
+function defineNewPet(builder: Builder) {
   return builder.inputRef<NewPet>('NewPetInput').implement({
     description: 'An animal to add.',
     fields: (t) => ({
@@ -50,7 +50,7 @@ function defineNewPet(builder: Builder, status: Status) {
         .id({ required: true, description: 'Id of the category the animal belongs to, a 64-bit integer.' })
         .validate(int64Id),
       status: t.field({
-        type: status,
+        type: statusType(builder),
         description: 'Availability. Without one the animal has none: no default is made up.',
       }),
     }),
@@ -62,13 +62,14 @@ function isPetName(name: string): boolean {
   return name.isWellFormed();
 }
 
-function defineQueries(builder: Builder, pet: ReturnType<typeof definePet>, status: Status): void {
+function defineQueries(builder: Builder): void {
+  const pet = petType(builder);
   builder.queryFields((t) => ({
     pets: t.field({
       type: [pet],
       description: 'Animals by ascending id.',
       args: {
-        status: t.arg({ type: status, description: 'Only animals with this availability.' }),
+        status: t.arg({ type: statusType(builder), description: 'Only animals with this availability.' }),
         ...pageArguments(builder, 'animals'),
       },
       resolve: (_root, query, { store }) => store(PETS).list(query),
@@ -83,11 +84,11 @@ function defineQueries(builder: Builder, pet: ReturnType<typeof definePet>, stat
   }));
 }
 
-function defineMutations(builder: Builder, pet: ReturnType<typeof definePet>, status: Status): void {
-  const input = defineNewPet(builder, status);
+function defineMutations(builder: Builder): void {
+  const input = defineNewPet(builder);
   builder.mutationField('addPet', (t) =>
     t.field({
-      type: pet,
+      type: petType(builder),
       description: 'Adds an animal and gives it with its id.',
       args: { input: t.arg({ type: input, required: true, description: 'The animal to add.' }) },
       resolve: (_root, { input: added }, { store }) => store(PETS).add(added),

@@ -2,8 +2,8 @@ import * as z from 'zod/mini';
 import type { Int64 } from '../../../src/int64.ts';
 import type { Builder } from '../../../src/schema/builder.ts';
 import { int64Id } from '../../../src/schema/int64-id.ts';
+import { oncePerSchema } from '../../../src/schema/once-per-schema.ts';
 import { BOOKS } from './book.ts';
-import { oncePerSchema } from './once-per-schema.ts';
 
 /** Who has a book at home. */
 export interface Loan {

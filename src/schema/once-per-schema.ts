@@ -1,6 +1,6 @@
-import type { Builder } from '../../../src/schema/builder.ts';
+import type { Builder } from './builder.ts';
 
-/** Defines something once with each builder, whichever resource asks for it first. */
+/** Defines a type once with each builder, whichever resource asks for it first: for a type that another resource gives, too. */
 export function oncePerSchema<Defined>(define: (builder: Builder) => Defined): (builder: Builder) => Defined {
   const known = new WeakMap<Builder, Defined>();
   return (builder) => {

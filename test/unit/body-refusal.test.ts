@@ -1,0 +1,46 @@
+import { buildSchema } from 'graphql';
+import { expect, test } from 'vitest';
+import { describeOperation } from '../../src/rest/openapi-operation.ts';
+import { compileRow } from '../../src/rest/operation.ts';
+import { createCompiler } from '../../src/schema/compile.ts';
+
+const SCHEMA = buildSchema(`
+  type Thing { id: ID! }
+  input Changes { name: String }
+  input Whole { name: String! }
+  type Query { thing: Thing }
+  type Mutation {
+    "Changes it." change("Its id." id: ID!, "What changes." input: Changes!): Thing
+    "Puts it." put("Its id." id: ID!, "All of it." input: Whole!): Thing
+  }
+`);
+for (const root of [SCHEMA.getQueryType(), SCHEMA.getMutationType()]) {
+  for (const field of Object.values(root?.getFields() ?? {})) field.resolve = () => null;
+}
+
+const refusalOf = (field: string, type: string) => {
+  const row = {
+    operationId: field,
+    method: 'PATCH',
+    path: '/things/{id}',
+    summary: 'Do it',
+    description: 'Does it.',
+    document: `mutation ($id: ID!, $input: ${type}!) { ${field}(id: $id, input: $input) { id } }`,
+    success: { status: 200, description: 'Done.' },
+    notFound: 'No thing has this id.',
+    examples: {},
+  } as const;
+  const described: any = describeOperation(
+    compileRow(row, 'things', createCompiler({ schema: SCHEMA, deprecations: [] })),
+  );
+  const { description, content } = described.responses[400];
+  return [description, content['application/json'].example.message];
+};
+
+test('the 400 of a body says what the operation says of one that is wrong', () => {
+  expect(refusalOf('put', 'Whole')).toEqual([
+    'The body is missing required fields or has invalid values.',
+    'name is required: a string.',
+  ]);
+  expect(refusalOf('change', 'Changes')).toEqual(['The body has invalid values.', 'The body must be a JSON object.']);
+});
