@@ -12,6 +12,8 @@ export type Meaning =
   | 'unknownOutcome'
   /** The session is of the past: a new one may do, or know, more. */
   | 'staleSession'
+  /** A rule that operations have made: it may be about one row of several, of which none was written. */
+  | 'ruled'
   | 'duplicate'
   | 'lockWait'
   | 'tooLarge';
@@ -78,9 +80,11 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1364: ['notNow'], // ER_NO_DEFAULT_FOR_FIELD: as 1054
   1412: ['rolledBack'], // ER_TABLE_DEF_CHANGED: the table was altered after the transaction had begun
   1449: ['notNow'], // ER_NO_SUCH_USER: who made a view or a trigger is gone
+  1452: ['notNow', 'ruled'], // ER_NO_REFERENCED_ROW_2
   1461: ['notNow'], // ER_MAX_PREPARED_STMT_COUNT_REACHED
   1615: ['notNow'], // ER_NEED_REPREPARE
   1637: ['notNow'], // ER_TOO_MANY_CONCURRENT_TRXS
+  1644: ['notNow', 'ruled'], // ER_SIGNAL_EXCEPTION: a trigger's own refusal
   1792: ['readOnly'], // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
   1812: ['notNow'], // ER_TABLESPACE_MISSING
   1814: ['notNow'], // ER_TABLESPACE_DISCARDED
@@ -107,6 +111,8 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   3796: ['notReady'], // ER_GRP_TRX_CONSISTENCY_NOT_ALLOWED: of a member that is not online
   3797: ['notReady'], // ER_GRP_TRX_CONSISTENCY_BEFORE: the group did not answer
   3798: ['unknownOutcome'], // ER_GRP_TRX_CONSISTENCY_AFTER_ON_TRX_BEGIN
+  3819: ['notNow', 'ruled'], // ER_CHECK_CONSTRAINT_VIOLATED
+  4025: ['notNow', 'ruled'], // ER_CONSTRAINT_FAILED (MariaDB)
   4031: ['notNow'], // ER_CLIENT_INTERACTION_TIMEOUT: the connection was idle for too long
   8002: ['rolledBack'], // a transaction with SELECT FOR UPDATE met a conflict
   8005: ['rolledBack'], // write conflict, the transaction's start is stale
@@ -144,6 +150,9 @@ export const SQLITE_CODES: Readonly<Record<number, readonly Meaning[]>> = {
 
 /** SQLite's extended result codes that mean more than their primary one. */
 export const SQLITE_EXTENDED_CODES: Readonly<Record<number, readonly Meaning[]>> = {
+  275: ['notNow', 'ruled'], // CONSTRAINT_CHECK
+  787: ['notNow', 'ruled'], // CONSTRAINT_FOREIGNKEY
   1555: ['duplicate'], // CONSTRAINT_PRIMARYKEY
+  1811: ['notNow', 'ruled'], // CONSTRAINT_TRIGGER
   2067: ['duplicate'], // CONSTRAINT_UNIQUE
 };

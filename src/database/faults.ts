@@ -59,7 +59,7 @@ export function isLockWait(error: unknown): boolean {
  * number 1105 tells nothing.
  */
 export function isRefused(error: unknown): boolean {
-  if (error instanceof DatabaseFault) return error.meaning === 'tooLarge';
+  if (error instanceof DatabaseFault) return error.meaning === 'tooLarge' || means(error, 'ruled');
   return (
     error instanceof Error && errorNumber(error) !== ER_UNKNOWN_ERROR && ('sqlState' in error || 'errcode' in error)
   );

@@ -27,11 +27,10 @@ export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'release' | 
 
 /** A connection lives this long, in ms, more or less a fifth: what moved without a sign is found by then. */
 const LIFETIME_MS = 30 * 60_000;
-/**
- * A read-only server may be left for another by those who move its address: then soon by us, too. So is a session whose
- * rights are those of its begin, once it has been refused for them; none at once, for each opening is work, too.
- */
-const SHORT_LIFETIME_MS = 250;
+/** A read-only server may be left for another by those who move its address: then soon by us, too. */
+const READ_ONLY_LIFETIME_MS = 250;
+/** Sessions that were refused for their rights are left at most this often, in ms: each new one is work for the server. */
+const STALE_REST_MS = 1000;
 /** A server to which no new connection could be opened in the time of so many attempts is not waited for. */
 const DEAF_ATTEMPTS = 6;
 
@@ -45,7 +44,7 @@ interface Server {
 
 interface Kept extends MysqlSession {
   readonly server: Server;
-  expiresAt: number;
+  readonly expiresAt: number;
   heardAt: number;
   /** Since when it waits for the answer to a statement, in ms of `performance.now()`. */
   waitingSince: number | undefined;
@@ -98,11 +97,8 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
     pool.leave();
   };
 
-  const leaveIfStale = (connection: Connection, error: unknown): void => {
-    const session = sessions.get(connection);
-    if (!session || !isStaleSession(error)) return;
-    session.expiresAt = Math.min(session.expiresAt, performance.now() + SHORT_LIFETIME_MS);
-  };
+  /** What one session may not do, none may that is as old; a new one may, once its rights were given back. */
+  const leaveStale = atMostEvery(STALE_REST_MS, pool.leave);
 
   return {
     ...checkRoles(pool, {
@@ -117,7 +113,7 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
         return await question();
       } catch (error) {
         leaveIfHostLost(connection, error);
-        leaveIfStale(connection, error);
+        if (isStaleSession(error)) leaveStale();
         throw error;
       } finally {
         if (session) session.waitingSince = undefined;
@@ -127,6 +123,16 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Sess
     state: pool.state,
     takesWrites: () => current?.role === 'writable',
     way,
+  };
+}
+
+/** `work`, but for calls that come within so many ms of the last one. */
+function atMostEvery(ms: number, work: () => void): () => void {
+  let doneAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (performance.now() < doneAt + ms) return;
+    doneAt = performance.now();
+    work();
   };
 }
 
@@ -140,7 +146,7 @@ function keep(session: MysqlSession, current: Kept | undefined): Kept {
   const server = isSame && current ? current.server : { askedAt: session.askedAt, heardAt: session.askedAt };
   server.askedAt = Math.max(server.askedAt, session.askedAt);
   server.heardAt = Math.max(server.heardAt, session.askedAt);
-  const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : SHORT_LIFETIME_MS;
+  const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
   return { ...session, server, expiresAt: now + lifetimeMs, heardAt: now, waitingSince: undefined };
 }
 
