@@ -73,6 +73,8 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): GraphqlEndpoin
   /** Yoga says what becomes of errors. It would make each start slower, so it is loaded with the first of them. */
   const writeErrors = async (ctx: KoaContext, params: GraphQLParams, answer: Answer | undefined) => {
     const yoga = await loadYoga();
+    // It makes a URL of the Host, and not every host is part of one: 999.999.999.999, or a%20b.
+    ctx.req.headers.host = 'localhost';
     const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, params, answer });
     ctx.status = response.status;
     ctx.set(Object.fromEntries(response.headers));

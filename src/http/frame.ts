@@ -1,7 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import { requireWrite } from '../schema/context.ts';
-import { readJsonBytes } from '../web/json-body.ts';
+import { letBodyGo, readJsonBytes } from '../web/json-body.ts';
 import { prefersHtml } from '../web/negotiation.ts';
 import { otherMethod } from '../web/other-method.ts';
 import type { InPath, OpenRoute, Route } from '../web/route.ts';
@@ -42,6 +43,7 @@ export function createFrame(parts: FrameParts): Middleware {
     const place = findPlace(path);
     const asksForPage = isPage(ctx);
     const route = asksForPage ? undefined : place?.routes.get(method);
+    if (!route?.takesBody && announcesBody(ctx.req)) letBodyGo(ctx.req);
     if (place && route) return serve(ctx, route, place.inPath);
     const opened = place && !asksForPage ? undefined : router.match(path, method);
     if (opened?.route) return serveOpen(ctx, next);
@@ -54,6 +56,10 @@ export function createFrame(parts: FrameParts): Middleware {
     // Authentication comes first: who has no key does not learn which paths and methods exist.
     return isBelowBase || place ? admission.admit(ctx, async () => refuse()) : refuse();
   };
+}
+
+function announcesBody({ headers }: IncomingMessage): boolean {
+  return (headers['content-length'] ?? headers['transfer-encoding']) !== undefined;
 }
 
 /** The router of what is open. What needs a key is asked for much more often, and is found by a map: docs/decisions/0081-own-routes.md */

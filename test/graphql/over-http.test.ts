@@ -54,6 +54,18 @@ describeEachEngine('GraphQL over HTTP', (engine) => {
     });
   });
 
+  // Valid by RFC 3986, and no part of a URL as browsers know it
+  test.each(['999.999.999.999', 'a%20b', '1.2.3.4.5'])('an error is answered at the Host %s, too', async (host) => {
+    const body = '{"query":"{ nothing }"}';
+    const head = `Host: ${host}\r\nConnection: close\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json`;
+    const text = await sendRaw(
+      gateway.port,
+      `POST /graphql HTTP/1.1\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(text).toMatch(/^HTTP\/1.1 200 /);
+    expect(text).toContain('GRAPHQL_VALIDATION_FAILED');
+  });
+
   describe('only JSON bodies', () => {
     test.each([
       'application/x-www-form-urlencoded',
