@@ -120,7 +120,7 @@ describeEachEngine('what is sent, in the log', (engine) => {
   });
 
   test('is in members that are known: no line says what nobody has thought of', () => {
-    expect(unknownMembers(gateway.logs)).toEqual([]);
+    expect([...new Set(unknownMembers(gateway.logs))]).toEqual([]);
     expect(gateway.logs.map(({ msg }) => msg)).toEqual(expect.arrayContaining(Object.keys(MEMBERS)));
   });
 });
