@@ -41,6 +41,27 @@ function unprovenCasts(path: string, text: string): string[] {
   return found;
 }
 
+/** An async function that is handed to whom nobody's promise matters: a listener, or a timer. What it throws is nobody's. */
+function asyncListeners(path: string, text: string): string[] {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest);
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isCallExpression(node) && LISTENING.test(node.expression.getText(file)) && node.arguments.some(isAsync)) {
+      found.push(`${path}:${file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1}`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+const LISTENING =
+  /\.(?:on|once|addListener|addEventListener|prepend(?:Once)?Listener)$|^(?:set(?:Timeout|Interval|Immediate)|queueMicrotask)$/;
+
+const isAsync = (node: ts.Node): boolean =>
+  (ts.isArrowFunction(node) || ts.isFunctionExpression(node)) &&
+  node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword) === true;
+
 const isOpaque = ({ kind }: ts.TypeNode): boolean =>
   kind === ts.SyntaxKind.UnknownKeyword || kind === ts.SyntaxKind.NeverKeyword;
 
@@ -76,6 +97,15 @@ describe('the house', () => {
     );
     expect(unprovenCasts('a.ts', 'const a = b as unknown as C;')).toEqual(['a.ts:1']);
     expect(unprovenCasts('a.ts', 'const a = b as unknown as C; // as b.ts makes it')).toEqual([]);
+  });
+
+  test('no listener and no timer is async: nobody takes the promise', () => {
+    expect(sources.filter((path) => path.endsWith('.ts')).flatMap((path) => asyncListeners(path, read(path)))).toEqual(
+      [],
+    );
+    expect(asyncListeners('a.ts', "a.on('b', async () => c());")).toEqual(['a.ts:1']);
+    expect(asyncListeners('a.ts', 'setTimeout(async function () {}, 1);')).toEqual(['a.ts:1']);
+    expect(asyncListeners('a.ts', "a.on('b', () => c());")).toEqual([]);
   });
 
   test('every npm command of the documents exists', () => {

@@ -1,6 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { WORKERS_FIRST_MS } from '../deadlines.ts';
 import { countForWorkers } from '../keys/rate-limit.ts';
@@ -30,14 +29,15 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
       everListened = true;
     });
     watchErrors(worker, log);
-    worker.once('exit', async (code, signal) => {
+    worker.once('exit', (code, signal) => {
       if (stopping || worker.exitedAfterDisconnect || replaced.has(worker)) return;
       if (!everListened) process.exit(code || 1); // it has said why
       earlyDeaths = performance.now() - startedAt < SETTLED_MS ? earlyDeaths + 1 : 0;
       const waitMs = earlyDeaths === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** earlyDeaths, BACK_OFF_MAX_MS);
       log.error({ pid: worker.process.pid, code, signal, waitMs }, 'a worker died; starting another');
-      await delay(waitMs);
-      if (!stopping) start();
+      setTimeout(() => {
+        if (!stopping) start();
+      }, waitMs);
     });
     return worker;
   };
@@ -109,7 +109,7 @@ const endings = new WeakMap<Worker, Promise<void>>();
 function end(worker: Worker): Promise<void> {
   if (worker.isDead()) return Promise.resolve();
   const known = endings.get(worker);
-  if (known) return known;
+  if (known !== undefined) return known;
   const { promise, resolve } = Promise.withResolvers<void>(); // once() of node:events would reject on an 'error', too
   worker.once('exit', () => resolve());
   endings.set(worker, promise);

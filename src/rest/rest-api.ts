@@ -63,9 +63,10 @@ function toRoute(operation: Operation, { basePath, stores, publicUrl }: RoutePar
       throw explainRefusal(operation, request, thrown);
     }
     ctx.status = success.status;
-    if (hasContent) ctx.set('Content-Type', 'application/json; charset=utf-8');
     const text = writeAnswer(ctx, data, request, context.reply);
-    if (hasContent) ctx.body = text;
+    if (!hasContent) return;
+    ctx.set('Content-Type', 'application/json; charset=utf-8');
+    ctx.body = text;
   };
 
   return {

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { createPlannedExecution } from '../../src/graphql/planned-execution.ts';
-import { createPlanner, type NO_VARIABLES } from '../../src/schema/plan.ts';
+import { createPlanner, type NO_VARIABLES, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
 import { createArgumentsOf } from '../../src/schema/planned-arguments.ts';
 import { expectGraphqlJs } from '../support/graphql-js-watch.ts';
 import { contextOf, createNestedSchema, type Person, type Rows, type Shop, wrong } from './nested-schema.ts';
@@ -185,4 +185,38 @@ test('what shared lists are written as is kept apart from lists that are not rig
   const { text, errors } = await runByPlan('{ shops { staff { name } } }', {}, { shops, people, loads: [] });
   expect(text).toBe('{"shops":[{"staff":null},{"staff":[{"name":"Rex"}]}]}');
   expect(errors).toEqual(['shops.0.staff.0: Cannot return null for non-nullable field Shop.staff.']);
+});
+
+test('what is still under way when the answer is there asks for nothing more', async () => {
+  const people = [1, 2, 3, 4].map((one) => ({ id: one, name: 'Ann', shopId: 1 }));
+  const loads: number[][] = [];
+  const within = 'friends(limit: 1) { friends(limit: 1) { friends(limit: 1) { id } } }';
+  const { text } = await runByPlan(
+    `{ person(id: 99) { id } shop(id: 1) { boss { ${within} } } }`,
+    {},
+    {
+      shops: [ROW],
+      people,
+      loads,
+    },
+  );
+  expect(text).toBe('null');
+  const atTheAnswer = loads.length;
+  for (let count = 0; count < 5; count++) await new Promise(setImmediate);
+  expect(loads.slice(atTheAnswer).length).toBeLessThanOrEqual(1); // that one was asked for before
+});
+
+test('a plan of the most fields is whole, and one with more says so', () => {
+  const planOf = (leaves: number) => {
+    const document = parse(
+      `{ shop(id: 1) { ${Array.from({ length: leaves }, (_, index) => `a${index}: id`).join(' ')} } }`,
+    );
+    const [operation] = document.definitions;
+    if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('the document is one operation');
+    return plan(document, operation);
+  };
+  const most = planOf(PLANNED_FIELDS_MAX - 1); // and the shop
+  expect(most.fieldCount).toBe(PLANNED_FIELDS_MAX);
+  expect(most.fields[0]?.selection?.fields).toHaveLength(PLANNED_FIELDS_MAX - 1);
+  expect(planOf(PLANNED_FIELDS_MAX).fieldCount).toBeGreaterThan(PLANNED_FIELDS_MAX);
 });

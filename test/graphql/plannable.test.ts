@@ -1,5 +1,6 @@
-import { buildSchema, type GraphQLField, GraphQLInt, GraphQLObjectType, GraphQLSchema } from 'graphql';
+import { buildSchema, type GraphQLField, GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { expect, test } from 'vitest';
+import { shapeFields } from '../../src/schema/field-shape.ts';
 import { createPlanner } from '../../src/schema/plan.ts';
 
 /** A schema whose root fields have resolvers. */
@@ -36,4 +37,22 @@ test('a root field without a resolver stops the start', () => {
 test('objects, lists of objects and leaves are planned, also where they lead back', () => {
   const schema = schemaOf('type Query { pet: Pet } type Pet { id: ID! parent: Pet children(limit: Int!): [Pet!]! }');
   expect(() => createPlanner(schema)).not.toThrow();
+});
+
+test('a field with arguments is not read as a property, even if it exposes one: its arguments have rules', () => {
+  const resolve = () => 'resolved';
+  const extensions = { pothosExposedField: 'name' };
+  const args = { first: { type: GraphQLInt } };
+  const pet = new GraphQLObjectType({
+    name: 'Pet',
+    fields: {
+      name: { type: GraphQLString, resolve, extensions },
+      called: { type: GraphQLString, resolve, extensions, args },
+    },
+  });
+  const query = new GraphQLObjectType({ name: 'Query', fields: { pet: { type: pet, resolve: () => ({}) } } });
+  const shapes = shapeFields(new GraphQLSchema({ query }));
+  const { name, called } = pet.getFields();
+  expect(name && shapes.get(name)).toMatchObject({ resolver: undefined, property: 'name' });
+  expect(called && shapes.get(called)?.resolver).toBe(resolve);
 });

@@ -10,3 +10,27 @@ test('a thousand at the most wait until it is learnt which keys there are: what 
   await new Promise(setImmediate);
   expect(refused).toBe(1500 - 1000 - 20); // these are looked up
 });
+
+test('what is learnt again goes back some minutes before the last time: the clocks of two gateways differ', async () => {
+  const since: number[] = [];
+  let moment = 0;
+  const keys = {
+    async hashesCreatedSince(from: Date) {
+      since.push(from.getTime());
+      return [];
+    },
+    isValid: () => true,
+  };
+  const budget = createLookupBudget(keys, () => moment);
+  const never = () => new Promise<never>(() => {});
+  const spend = (hash: string) => void budget.spend(hash, never, deadlineIn()).catch(() => {});
+  for (let n = 0; n < 21; n++) spend(`made up ${n}`); // more than may be under way
+  await new Promise(setImmediate);
+  moment = 1000;
+  spend('another one');
+  await new Promise(setImmediate);
+  expect(since).toHaveLength(2);
+  expect(since[0]).toBeLessThan(0);
+  expect(since[1]).toBeLessThanOrEqual(Date.now() - 300_000);
+  expect(since[1]).toBeGreaterThan(Date.now() - 400_000);
+});

@@ -91,6 +91,7 @@ describeEachEngine('openapi.json', (engine) => {
     expect(at(description, 'components', 'schemas', 'Pets', 'maxItems')).toBe(100);
     expect(at(description, 'components', 'headers', 'Retry-After', 'schema', 'type')).toBe('integer');
     expect(at(description, 'components', 'headers', 'Link', 'example')).toMatch(/^<https:.*>; rel="next"$/);
+    expect(at(description, 'components', 'headers', 'Location', 'example')).toMatch(/^\/v1\/pets\/\d+$/);
     expect(Object.keys(at(description, 'components', 'responses', 'too_many_requests', 'headers'))).toEqual(
       expect.arrayContaining(['Retry-After', 'RateLimit-Policy', 'RateLimit']),
     );

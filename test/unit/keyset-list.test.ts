@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
 import type { Binding } from '../../src/database/prepared.ts';
 import { deadlineIn } from '../../src/deadline.ts';
-import { int64FromJson } from '../../src/int64.ts';
+import { type Int64, type Integer64, int64FromJson } from '../../src/int64.ts';
+import { KINDS, type Kind } from '../../src/kinds.ts';
 import { createKeysetList } from '../../src/store/keyset-list.ts';
 import { defineTable, type PageQuery } from '../../src/store/table.ts';
 
@@ -25,7 +26,9 @@ function createRooms(ids: readonly Id[] = []) {
   const query = async (sql: string, bindings: readonly Binding[]) => {
     sent.push({ sql, bindings });
     const parts = sql.split(' UNION ALL ').length;
-    return ids.flatMap((id) => Array.from({ length: parts }, (_, part) => ({ id, part })));
+    return ids.flatMap((id) =>
+      Array.from({ length: parts }, (_, part) => ({ id, part, houseNumber: 7, tenant: null })),
+    );
   };
   // All that lists ask of a database.
   const database = { engine: 'mysql', connectionsMax: 4, wayMs: () => 0, query } as unknown as Database;
@@ -84,4 +87,19 @@ test('a filter is a column in snake case, and its index is named', async () => {
   await ask([{ houseNumber: id(7) as NonNullable<Query['houseNumber']> }]);
   expect(sent[0]?.sql).toContain('FROM rooms FORCE INDEX (rooms_house_number_id) WHERE house_number = ? AND id > ?');
   expect(sent[0]?.bindings).toEqual([7n, -(2n ** 63n), 21]);
+});
+
+describe('a kind that reads what a column gave', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  test('reads every value that is there, also of pages that share a statement', async () => {
+    const kind: Kind<Int64, Integer64> = { ...KINDS.int64.within(), read: (stored) => Number(stored) * 100 };
+    vi.spyOn(KINDS.int64, 'within').mockReturnValue(kind);
+    const { ask } = createRooms([1]);
+    const pages = await ask([{ owner: 'Ann' }, { owner: 'Bob' }]);
+    expect(pages.map(({ rows }) => rows)).toMatchObject([
+      [{ id: 1, houseNumber: 700, tenant: null }],
+      [{ id: 1, houseNumber: 700, tenant: null }],
+    ]);
+  });
 });

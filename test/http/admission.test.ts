@@ -1,0 +1,129 @@
+import { EventEmitter } from 'node:events';
+import type { Context } from 'koa';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type Deadline, remainingMs } from '../../src/deadline.ts';
+import { REQUEST_MS } from '../../src/deadlines.ts';
+import { createAdmission } from '../../src/http/admission.ts';
+import type { ValidKey } from '../../src/keys/authenticator.ts';
+import { createMetrics } from '../../src/metrics.ts';
+
+const MB = 2 ** 20;
+/** One key may have half of the 256 MB that bodies may take. */
+const ONE_KEY_BYTES = 128 * MB;
+
+/** An admission whose keys are all as `readOnly` says when they are looked up, which `lookUps` counts. */
+function admit({ readOnly = false } = {}) {
+  const counts = { lookUps: 0 };
+  const key: ValidKey['key'] = {
+    id: 'key',
+    name: 'test',
+    prefix: '',
+    readOnly,
+    createdAt: new Date(),
+    lastUsedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+  };
+  const admission = createAdmission({
+    authenticator: {
+      recall: () => undefined,
+      async lookUp() {
+        counts.lookUps++;
+        return { key, validUntil: Number.POSITIVE_INFINITY };
+      },
+    },
+    usage: { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} },
+    metrics: createMetrics(() => ({ used: 0, free: 0, waiting: 0 })),
+    bodyLimitBytes: 4 * MB,
+    rateLimit: undefined,
+  });
+  return { admission, counts };
+}
+
+/** A request of a key that has been let in. */
+function requestOf({ closed = false, headers = {}, ...state }: Record<string, unknown> = {}): Context {
+  const known = { keyId: 'key', mayWrite: true, keyValidUntil: Number.POSITIVE_INFINITY, ...state };
+  return { state: known, req: { headers }, res: Object.assign(new EventEmitter(), { closed }) } as never; // what admission reads
+}
+
+const never = () => new Promise<never>(() => {});
+
+describe('a body is counted', () => {
+  test.each([
+    ['as long as it says', { 'content-length': String(2 * MB) }, 2 * MB],
+    ['as the longest when it does not say', {}, 4 * MB],
+    ['as the longest when it says more', { 'content-length': String(400 * MB) }, 4 * MB],
+    ['as 16 KiB when it says less', { 'content-length': '1' }, 16_384],
+  ])('%s', async (_how, headers, bytes) => {
+    const { admission } = admit();
+    const hold = () => admission.holdBody(requestOf({ headers }), never);
+    const most = ONE_KEY_BYTES / bytes;
+    for (let count = 0; count < most; count++) void hold();
+    await expect(hold()).rejects.toMatchObject({ code: 'too_many_requests' });
+  });
+
+  test('until it is done with, also where that fails', async () => {
+    const { admission } = admit();
+    const fail = () => Promise.reject(new Error('no JSON'));
+    for (let count = 0; count < 40; count++) {
+      await expect(admission.holdBody(requestOf(), fail)).rejects.toThrow('no JSON');
+    }
+  });
+});
+
+describe('at work', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
+
+  /** The deadline that work is given. */
+  const deadlineOf = async (ctx: Context): Promise<Deadline> => {
+    const { promise, resolve } = Promise.withResolvers<Deadline>();
+    await admit().admission.atWork(ctx, async (deadline) => resolve(deadline));
+    return promise;
+  };
+
+  test('the look-up of the key is a part of the time', async () => {
+    expect(remainingMs(await deadlineOf(requestOf()))).toBeGreaterThan(REQUEST_MS - 1000);
+    const left = remainingMs(await deadlineOf(requestOf({ keyCheckMs: 2500 })));
+    expect(left).toBeLessThanOrEqual(REQUEST_MS - 2500);
+    expect(left).toBeGreaterThan(REQUEST_MS - 3500);
+  });
+
+  test('who has left is not worked for, and holds no place', async () => {
+    const { admission } = admit();
+    let worked = 0;
+    const work = async () => void worked++;
+    for (let count = 0; count < 300; count++) await admission.atWork(requestOf({ closed: true }), work);
+    expect(worked).toBe(0);
+    await admission.atWork(requestOf(), work);
+    expect(worked).toBe(1);
+  });
+
+  test.each([
+    ['is believed no more is looked up again, with its rights of now', 0, 1, false],
+    ['is believed is not', Number.POSITIVE_INFINITY, 0, true],
+  ])('a key that %s', async (_when, keyValidUntil, lookUps, mayWrite) => {
+    const { admission, counts } = admit({ readOnly: true });
+    const ctx = requestOf({ keyValidUntil });
+    await admission.atWork(ctx, async () => expect(ctx.state.mayWrite).toBe(mayWrite));
+    expect(counts.lookUps).toBe(lookUps);
+    expect.assertions(2);
+  });
+
+  test('while the process is behind, a second request of a key is refused, the first one is not', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    const { admission } = admit();
+    const now = performance.now();
+    vi.spyOn(performance, 'now').mockReturnValue(now + 5000);
+    vi.advanceTimersByTime(100); // which took 5 seconds
+    let worked = 0;
+    void admission.atWork(requestOf(), async () => {
+      worked++;
+      await never();
+    });
+    expect(worked).toBe(1);
+    await expect(admission.atWork(requestOf(), never)).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+});

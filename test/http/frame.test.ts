@@ -1,0 +1,87 @@
+import Koa from 'koa';
+import { describe, expect, test } from 'vitest';
+import type { Admission } from '../../src/http/admission.ts';
+import { errorBody } from '../../src/http/error-body.ts';
+import { createFrame } from '../../src/http/frame.ts';
+import { createUnknownPath } from '../../src/http/unknown-path.ts';
+import { createLog } from '../../src/log.ts';
+import type { Route } from '../../src/web/route.ts';
+import { send } from '../support/client.ts';
+import { afterFile } from '../support/engines.ts';
+
+const log = createLog('silent', { write() {} });
+
+/** Lets everybody in, as one who may write. */
+const admission: Admission = {
+  async admit(ctx, next) {
+    ctx.state.keyId = 'somebody';
+    ctx.state.mayWrite = true;
+    await next();
+  },
+  holdBody: (_ctx, next) => next(),
+  atWork: (_ctx, work) => work(Number.POSITIVE_INFINITY),
+};
+
+const tellState: Route['handle'] = async (ctx) => {
+  ctx.body = JSON.stringify({ changes: ctx.state.changes ?? false });
+};
+const common = { path: '/books', takesBody: false, isDeprecated: false, handle: tellState };
+
+const app = new Koa();
+app.use(errorBody(log));
+app.use(
+  createFrame({
+    routes: [
+      { ...common, methods: ['GET', 'HEAD'], changes: false },
+      { ...common, methods: ['PUT'], changes: true },
+    ],
+    open: [
+      {
+        path: '/books',
+        operation: 'page',
+        sharesPath: true,
+        handle: (ctx) => {
+          ctx.body = '<!doctype html>';
+        },
+      },
+    ],
+    basePath: '/v1',
+    admission,
+    bodyLimitBytes: 1024,
+    noteDeprecatedUse() {},
+    refuseUnknown: createUnknownPath([], '/docs'),
+  }),
+);
+const { promise, resolve } = Promise.withResolvers<void>();
+const server = app.listen(0, '127.0.0.1', resolve);
+afterFile(() => void server.close());
+await promise;
+const address = server.address();
+const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+
+describe('the frame', () => {
+  test.each([
+    ['GET', false],
+    ['PUT', true],
+  ])(
+    '%s: whether the answer tells of a change is known, so that it is not thrown away: %s',
+    async (method, changes) => {
+      expect((await send(`${url}/books`, { method })).json).toEqual({ changes });
+    },
+  );
+
+  test.each([
+    ['GET', 'text/html', 200, 'text/html'],
+    ['HEAD', 'text/html', 200, 'text/html'],
+    ['GET', 'application/json', 200, 'text/plain'],
+    ['PUT', 'text/html', 200, 'text/plain'],
+    ['DELETE', 'text/html', 405, 'application/json'],
+  ])(
+    'a path of a page and of an API, %s for %s: %i, %s, and caches know by what',
+    async (method, accept, status, type) => {
+      const answer = await send(`${url}/books`, { method, headers: { accept } });
+      expect([answer.status, answer.headers.get('content-type')?.split(';')[0]]).toEqual([status, type]);
+      expect(answer.headers.get('vary')).toBe('Accept');
+    },
+  );
+});

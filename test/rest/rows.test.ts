@@ -1,0 +1,132 @@
+import { buildSchema } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { createOpenApi } from '../../src/rest/openapi.ts';
+import { compileRow, type Row } from '../../src/rest/operation.ts';
+import { representPage } from '../../src/rest/output-representation.ts';
+import { createCompiler } from '../../src/schema/compile.ts';
+
+const schema = buildSchema(`
+  type Query {
+    books(limit: Int! = 20, after: ID): [Book!]!
+    book(id: ID!): Book
+    first: Book
+    size(of: Int!): Book!
+  }
+  type Mutation { addBook(input: NewBook!): Book!  move(from: Place!, to: Place!): Book! }
+  input NewBook { title: String! }
+  input Place { row: Int! }
+  type Book { id: ID!  title: String }
+`);
+for (const root of [schema.getQueryType(), schema.getMutationType()]) {
+  for (const field of Object.values(root?.getFields() ?? {})) field.resolve = () => null;
+}
+const compile = createCompiler({ schema, deprecations: [] });
+
+const ROW: Row = {
+  operationId: 'it',
+  method: 'GET',
+  path: '/books',
+  summary: 'It',
+  description: 'It.',
+  document: 'query ($limit: Int, $after: ID) { books(limit: $limit, after: $after) { id title } }',
+  success: { status: 200, description: 'It.' },
+  examples: {},
+};
+const compiled = (row: Partial<Row> = {}) => compileRow({ ...ROW, ...row }, 'books', compile);
+
+const BY_ID = { path: '/books/{id}', document: 'query ($id: ID!) { book(id: $id) { id } }', notFound: 'No book.' };
+const ADD = { method: 'POST', document: 'mutation ($input: NewBook!) { addBook(input: $input) { id } }' } as const;
+
+describe('a row that does not fit stops the start', () => {
+  test.each<readonly [string, Partial<Row>, string]>([
+    ['a change by GET', { ...ADD, method: 'GET' }, 'GET is for what changes nothing'],
+    ['reading by POST', { method: 'POST' }, 'GET is for what changes nothing'],
+    [
+      'two bodies',
+      { method: 'PUT', document: 'mutation ($a: Place!, $b: Place!) { move(from: $a, to: $b) { id } }' },
+      'it has several bodies.',
+    ],
+    [
+      'a parameter in the path that is no variable',
+      { ...BY_ID, path: '/books/{isbn}' },
+      'it requires no variable isbn.',
+    ],
+    [
+      'a parameter in the path that may be absent',
+      { ...BY_ID, path: '/books/{after}', document: 'query ($after: ID) { books(after: $after) { id } }' },
+      'it requires no variable after.',
+    ],
+    [
+      'a parameter in the path, without the message of its 404',
+      { path: '/sizes/{of}', document: 'query ($of: Int!) { size(of: $of) { id } }' },
+      'it needs the message of its 404.',
+    ],
+    [
+      'an answer that may be null, without the message of its 404',
+      { document: '{ first { id } }' },
+      'it needs the message of its 404.',
+    ],
+    [
+      'an object whose first field may be null',
+      { document: '{ books { title id } }' },
+      'The first field asked of Book',
+    ],
+  ])('%s', (_what, row, message) => {
+    expect(() => compiled(row)).toThrow(message);
+  });
+});
+
+describe('a row that fits', () => {
+  test.each<readonly [string, Partial<Row>, boolean]>([
+    ['a list with a place to begin after comes in pages', {}, true],
+    ['a list without one does not', { document: 'query ($limit: Int) { books(limit: $limit) { id } }' }, false],
+    ['an object does not', BY_ID, false],
+  ])('%s', (_what, row, isPaged) => {
+    expect(compiled(row).isPaged).toBe(isPaged);
+  });
+
+  test.each<readonly [string, Partial<Row>, string | undefined]>([
+    ['the same form of a type twice', {}, undefined],
+    ['two forms of a type under one name', { document: '{ books { id } }' }, 'give Book in two forms'],
+    ['two forms of a type under two names', { document: '{ books { id } }', schemaName: 'Short' }, undefined],
+    ['another form where nothing is told of it', { ...ADD, success: { status: 204, description: 'It.' } }, undefined],
+  ])('in a description with %s', (_what, row, message) => {
+    const describeBoth = () =>
+      createOpenApi({
+        api: { title: 'Books', version: '1', description: 'Books.' },
+        basePath: '/v1',
+        resources: [],
+        deprecations: [],
+        operations: [compiled(), compiled({ path: '/more', ...row })],
+      });
+    if (message === undefined) expect(describeBoth).not.toThrow();
+    else expect(describeBoth).toThrow(message);
+  });
+});
+
+describe('a page', () => {
+  const item = (write: () => string) => ({ schema: {}, components: {}, write });
+
+  test.each([
+    ['Book', 'Books'],
+    ['Category', 'Categories'],
+    ['Day', 'Days'],
+    ['Key', 'Keys'],
+  ])('of the schema %s has the schema %s', (name, plural) => {
+    const { schema: page, components } = representPage(item(String), name, 'Things.', 7);
+    expect(page).toEqual({ $ref: `#/components/schemas/${plural}` });
+    expect(components).toMatchObject({ [plural]: { maxItems: 7 } });
+  });
+
+  test('that would be longer than 32 million characters is refused', () => {
+    const text = 'x'.repeat(2 ** 20);
+    const { write } = representPage(
+      item(() => text),
+      'Book',
+      '',
+      100,
+    );
+    expect(write(Array.from({ length: 31 })).length).toBeGreaterThan(31 * 2 ** 20);
+    expect(() => write(Array.from({ length: 32 }))).toThrow('ask for a smaller limit');
+  });
+});
