@@ -114,10 +114,14 @@ describeEachEngine('faults of ours', (engine) => {
   beforeAll(async () => {
     broken = await startGateway(engine);
     for (const [, query] of WAYS) await broken.graphql(query);
-    await broken.database.knex.schema.renameTable('pets', 'pets_gone');
+    // What operations do to a database is no fault of ours: this is one that no driver has a number for.
+    const fail = async () => {
+      throw new TypeError('Cannot read properties of undefined, SELECT FROM pets_gone, store.ts:1');
+    };
+    Object.assign(broken.database.knex.client, { queryPrepared: fail, insertPrepared: fail });
   });
 
-  describe.each(WAYS)('%s on a broken table', (_what, query) => {
+  describe.each(WAYS)('%s with a fault in the store', (_what, query) => {
     test('shows nothing internal', async () => {
       const { status, json, text } = await broken.graphql(query);
       expect(status).toBe(200);
@@ -132,7 +136,7 @@ describeEachEngine('faults of ours', (engine) => {
       const { headers } = await broken.graphql(query);
       const lines = broken.logs.filter(({ requestId }) => requestId === headers.get('x-request-id'));
       expect(lines.find(({ level }) => level === 50)).toMatchObject({
-        err: { message: expect.stringMatching(/no such table|doesn't exist/) },
+        err: { type: 'TypeError', message: expect.stringContaining('Cannot read properties') },
       });
       expect(JSON.stringify(lines)).not.toContain('secret');
     });
