@@ -60,8 +60,7 @@ function createListWriter(): WriteList {
   const kept: { field: FieldPlan; list: unknown; text: string }[] = [];
   let next = 0;
   return (field, list, most) => {
-    for (const known of kept)
-      if (known.list === list && known.field === field && known.text.length <= most) return known.text;
+    for (const known of kept) if (known.list === list && known.field === field) return known.text; // counted by who asks
     const text = writeList(field, list, most);
     if (text.length <= LIST_LENGTH_MAX && Object.isFrozen(list)) kept[next++ % LISTS_MAX] = { field, list, text };
     return text;

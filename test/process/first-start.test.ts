@@ -70,6 +70,18 @@ describe("a newcomer's first start", () => {
     expect(await listPets(started.url, key)).toEqual([]);
   });
 
+  test('where animals are and no key is, there is a key, and no animal is added', async () => {
+    const first = await startProcess({ SAMPLE_DATA: 'false' });
+    await first.waitFor(LAST_LINE);
+    await stop(first);
+    const { knex } = openDatabase(`sqlite:${join(first.folder, 'data/petstore.sqlite')}`);
+    await knex('pets').insert({ name: 'Rex', category_id: 1 });
+    await knex('api_keys').delete();
+    const second = await startProcess({}, first.folder);
+    const [, key = ''] = await second.waitFor(LAST_LINE);
+    expect(await listPets(second.url, key)).toMatchObject([{ name: 'Rex' }]);
+  });
+
   test('with WORKERS=2 greets once, and the key works', async () => {
     const started = await startProcess({ WORKERS: '2' });
     const [, key = ''] = await started.waitFor(LAST_LINE);

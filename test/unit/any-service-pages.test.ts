@@ -14,6 +14,7 @@ const LIST = {
   parameters: [parameter('limit', 'query', { type: 'integer', minimum: 1, maximum: 50 })],
   responses: {
     200: { description: 'Books.', content: json({ type: 'array', items: BOOK }, [{ isbn: 7, title: 'It' }]) },
+    400: { description: 'A wrong parameter.', content: json({ type: 'object' }, { code: 'wrong', message: 'limit!' }) },
   },
 };
 const CREATE = {
@@ -78,6 +79,13 @@ describe('the pages of any service', () => {
     expect(text).toContain('{&#34;title&#34;:&#34;It&#34;}');
     expect(text).toContain('<code>isbn</code> is a JSON integer');
     expect(text).not.toContain('id="deprecations"');
+  });
+
+  test('the guides show what a list refuses, and the large integers of a list alone', async () => {
+    const text = await pagesOf({ '/books': { get: LIST } })('/docs');
+    const [, guides = ''] = text.split('<section id="errors"');
+    expect(guides.split('</section>')[0]).toContain('&#34;message&#34;: &#34;limit!&#34;');
+    expect(text).toContain('<code>isbn</code> is a JSON integer');
   });
 
   test('without creates there is no guide to repeat them, without a list there are no pages', async () => {

@@ -1,0 +1,41 @@
+import { buildSchema, getVariableValues } from 'graphql';
+import { expect, test } from 'vitest';
+import { createDocuments } from '../../src/graphql/documents.ts';
+import { createPlanner } from '../../src/schema/plan.ts';
+
+const schema = buildSchema('type Query { pet: Pet } type Pet { id: ID parent: Pet }');
+for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) field.resolve = () => null;
+
+/** How often an operation is planned that is asked for with each of these values of `$yes`. */
+function plansOf(text: string, values: readonly unknown[]): number {
+  const plan = createPlanner(schema);
+  let plans = 0;
+  const prepare = createDocuments({
+    validate: () => ({ errors: [], deprecations: [] }),
+    plan(...given) {
+      plans++;
+      return plan(...given);
+    },
+  });
+  for (const yes of values) {
+    const [prepared] = prepare(text).operations;
+    const definitions = prepared?.operation.variableDefinitions ?? [];
+    const { variableValues } = getVariableValues(schema, definitions, { yes });
+    if (variableValues) prepared?.plan(variableValues);
+  }
+  return plans;
+}
+
+const CONDITION = 'query ($yes: Boolean = true) { pet { id @include(if: $yes) parent { id } } }';
+const LEVELS = [0, 1, 2, 3, 4, 5, 6];
+/** Each fragment spreads the next one under two names: far more fields than tokens. */
+const DOUBLED = `query ($yes: Boolean) { pet { ...F0 } } ${LEVELS.map((n) => `fragment F${n} on Pet { a: parent { ...F${n + 1} } b: parent { ...F${n + 1} } }`).join(' ')} fragment F7 on Pet { id }`;
+
+test.each<readonly [string, string, readonly unknown[], number]>([
+  ['once where nothing depends on a variable', 'query ($yes: Boolean) { pet { id } }', [true, false, true], 1],
+  ['once for each value of a condition', CONDITION, [true, false, true, false], 2],
+  ['once for a value and for the default that is the same', CONDITION, [true, undefined], 1],
+  ['anew when its fragments make more fields than it has tokens: its memory is not counted', DOUBLED, [true, true], 2],
+])('an operation is planned %s', (_how, text, values, times) => {
+  expect(plansOf(text, values)).toBe(times);
+});

@@ -1,0 +1,82 @@
+import type { Knex } from 'knex';
+import { describe, expect, test } from 'vitest';
+import type { Database } from '../../src/database/connect.ts';
+import { deadlineIn } from '../../src/deadline.ts';
+import { createRowAdder } from '../../src/store/row-adder.ts';
+import { defineTable } from '../../src/store/table.ts';
+
+const NOTES = defineTable('notes', { text: { kind: 'text' } });
+const PACKET_BYTES = 1024;
+/** What a text may have at the most: all but the statement's own bytes, and those that tell its length. */
+const TEXT_BYTES = PACKET_BYTES - 256 - 9;
+
+/** The adder on a server that takes small packets, with what it is asked and sent. */
+function createNotes() {
+  const asked: string[] = [];
+  const inserted: unknown[] = [];
+  const insert = async (_into: string, rows: readonly unknown[]) => {
+    inserted.push(...rows);
+    return rows.map((_row, index) => String(index + 1));
+  };
+  const query = async (sql: string) => {
+    asked.push(sql);
+    return [{ bytes: PACKET_BYTES }];
+  };
+  // All that an adder asks of a database.
+  const database = { engine: 'mysql', connectionsMax: 4, wayMs: () => 0, query, insert } as unknown as Database;
+  const transaction = (isCompleted: boolean) =>
+    ({
+      raw: async (sql: string) => [await query(sql)],
+      isCompleted: () => isCompleted,
+      client: {
+        acquireConnection: async () => ({}),
+        insertOn: (_connection: object, ...rest: [string, unknown[]]) => insert(...rest),
+      },
+    }) as unknown as Knex.Transaction; // all that it asks of a transaction
+  const adder = createRowAdder(database, NOTES);
+  const add = (text: string) => adder.add({ text }, deadlineIn());
+  const addWithin = (texts: readonly string[], isCompleted = false) =>
+    adder.addWithin(
+      transaction(isCompleted),
+      texts.map((text) => ({ text })),
+    );
+  return { add, addWithin, asked, inserted };
+}
+
+describe('a row is as large as its bytes', () => {
+  test.each([
+    ['the longest', 'x'.repeat(TEXT_BYTES), true],
+    ['one letter more', 'x'.repeat(TEXT_BYTES + 1), false],
+    ['the longest, of three bytes each', '€'.repeat(TEXT_BYTES / 3), true],
+    ['letters of three bytes', '€'.repeat(TEXT_BYTES / 3 + 1), false],
+    ['letters of four bytes', '🐢'.repeat(TEXT_BYTES / 4 + 1), false],
+  ])('%s', async (_what, text, fits) => {
+    const { add, addWithin, inserted } = createNotes();
+    for (const adding of [() => add(text), () => addWithin([text])]) {
+      if (fits) await expect(adding()).resolves.toBeDefined();
+      else await expect(adding()).rejects.toMatchObject({ name: 'DatabaseFault', meaning: 'tooLarge' });
+    }
+    expect(inserted).toHaveLength(fits ? 2 : 0);
+  });
+
+  test('rows of one statement are counted together', async () => {
+    const { addWithin, inserted } = createNotes();
+    const half = 'x'.repeat(TEXT_BYTES / 2);
+    await expect(addWithin([half, half])).rejects.toMatchObject({ meaning: 'tooLarge' });
+    expect(inserted).toEqual([]);
+  });
+
+  test('the server is asked once for the largest packet', async () => {
+    const { add, addWithin, asked } = createNotes();
+    await add('one');
+    await add('two');
+    await addWithin(['three']);
+    expect(asked).toEqual(['SELECT @@max_allowed_packet AS bytes']);
+  });
+});
+
+test('nothing is added within a transaction that was not begun, or is over', async () => {
+  const { addWithin, inserted } = createNotes();
+  await expect(addWithin(['one'], true)).rejects.toThrow('not begun, or is over');
+  expect(inserted).toEqual([]);
+});

@@ -1,0 +1,21 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { Gateway } from '../../src/gateway.ts';
+import { PETSTORE } from '../../src/petstore/petstore.ts';
+import { welcome } from '../../src/process/first-start.ts';
+
+afterEach(() => void vi.restoreAllMocks());
+
+test.each([
+  ['http://0.0.0.0:4000', 'http://127.0.0.1:4000'],
+  ['http://[::]:4000', 'http://[::1]:4000'],
+  ['http://127.0.0.1:4000', 'http://127.0.0.1:4000'],
+  ['http://[2001:db8::]:4000', 'http://[2001:db8::]:4000'],
+])('who listens on %s is told of %s', async (listeningOn, told) => {
+  const print = vi.spyOn(console, 'log').mockReturnValue();
+  // All that a greeting asks of a gateway without keys, on a database of one's own.
+  const gateway = { service: PETSTORE, keys: { count: async () => 0 } } as unknown as Gateway;
+  await welcome(gateway, readConfig({ DATABASE_URL: 'mysql://root@127.0.0.1/pets' }), listeningOn);
+  const [[printed] = []] = print.mock.calls;
+  expect(printed.match(/http:\S+/g)).toEqual(['/', '/v1/pets', '/docs', '/graphql'].map((path) => told + path));
+});
