@@ -35,6 +35,7 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
   const most = Math.min(limitBytes, Number(request.headers['content-length'] ?? limitBytes));
   let bytes: Buffer = NO_BYTES;
   let length = 0;
+  let isWhole = false;
   const take = (piece: Buffer) => {
     const needed = length + piece.length;
     if (needed > limitBytes) return refuse();
@@ -50,13 +51,17 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
     letBodyGo(request.off('data', take));
     reject(new ApiError('payload_too_large', `The body must not be larger than ${limitBytes} bytes.`));
   };
-  const giveUp = (cause?: unknown) =>
-    reject(new ApiError('bad_request', 'The body could not be read to its end.', { cause }));
+  const giveUp = (cause?: unknown) => {
+    if (!isWhole) reject(new ApiError('bad_request', 'The body could not be read to its end.', { cause }));
+  };
   if (Number(request.headers['content-length'] ?? 0) > limitBytes) refuse();
   else if (!request.readable) giveUp();
   else request.on('data', take);
-  request.on('end', () => resolve(bytes.subarray(0, length))).on('error', giveUp);
-  request.on('close', giveUp); // in vain after the end
+  request.on('end', () => {
+    isWhole = true; // every request is closed after that: an error each time would cost as much as the rest
+    resolve(bytes.subarray(0, length));
+  });
+  request.on('error', giveUp).on('close', giveUp);
   return promise;
 }
 
