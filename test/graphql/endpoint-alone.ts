@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { deadlineIn } from '../../src/deadline.ts';
 import { createGraphqlEndpoint, GRAPHQL_PATH } from '../../src/graphql/endpoint.ts';
@@ -7,8 +6,8 @@ import { createLog } from '../../src/log.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { createPlanner, type PlanOperation } from '../../src/schema/plan.ts';
 import { readJsonBytes } from '../../src/web/json-body.ts';
-import { afterFile } from '../support/engines.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { serveApp } from '../support/served-app.ts';
 import { schema } from './schema-alone.ts';
 
 const BODY_LIMIT_BYTES = 4 * 2 ** 20;
@@ -42,12 +41,5 @@ export async function serveEndpoint(
     if (ctx.method === 'GET') return endpoint.get(ctx, deadlineIn());
     return endpoint.post(ctx, await readJsonBytes(ctx.req, BODY_LIMIT_BYTES), deadlineIn());
   });
-  const server = app.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  afterFile(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  return `http://127.0.0.1:${port}${GRAPHQL_PATH}`;
+  return (await serveApp(app)) + GRAPHQL_PATH;
 }

@@ -7,7 +7,7 @@ import { createUnknownPath } from '../../src/http/unknown-path.ts';
 import { createLog } from '../../src/log.ts';
 import type { Route } from '../../src/web/route.ts';
 import { send } from '../support/client.ts';
-import { afterFile } from '../support/engines.ts';
+import { serveApp } from '../support/served-app.ts';
 
 const log = createLog('silent', { write() {} });
 
@@ -52,12 +52,7 @@ app.use(
     refuseUnknown: createUnknownPath([], '/docs'),
   }),
 );
-const { promise, resolve } = Promise.withResolvers<void>();
-const server = app.listen(0, '127.0.0.1', resolve);
-afterFile(() => void server.close());
-await promise;
-const address = server.address();
-const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+const url = await serveApp(app);
 
 describe('the frame', () => {
   test.each([

@@ -12,9 +12,10 @@ import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { Page } from '../../src/pages/page.ts';
 import { send } from '../support/client.ts';
-import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { eventually, sumMetric } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
+import { serveApp } from '../support/served-app.ts';
 
 const [sqlite] = ENGINES as [TestEngine]; // always there; refusals are the same on each engine
 const lines: Record<string, unknown>[] = [];
@@ -22,16 +23,10 @@ const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) })
 const metrics = createMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
 
 /** Listens with the middleware below the request log and the form of errors. */
-async function serve(...middleware: readonly Koa.Middleware[]): Promise<string> {
+function serve(...middleware: readonly Koa.Middleware[]): Promise<string> {
   const app = new Koa();
   for (const one of [requestLog(log, metrics, new Set()), errorBody(log), ...middleware]) app.use(one);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const server = app.listen(0, '127.0.0.1', resolve);
-  afterFile(() => void server.close());
-  await promise;
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return `http://127.0.0.1:${address.port}`;
+  return serveApp(app);
 }
 
 /** An immutable asset that cannot be read the first time. */

@@ -8,6 +8,7 @@ import { createLog } from '../../src/log.ts';
 import { send, sendRaw } from '../support/client.ts';
 import { afterFile, describeEachEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
+import { serveApp } from '../support/served-app.ts';
 import { useLibrary } from './library-gateway.ts';
 
 const MB = 2 ** 20;
@@ -116,12 +117,6 @@ describe('an answer that would be one too many unread', () => {
       ctx.body = 'x'.repeat(20_000);
       holdAnswer(shares, ctx, shares.of('key'));
     });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const server = app.listen(0, '127.0.0.1', resolve);
-    afterFile(() => void server.close());
-    await promise;
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    expect((await send(`http://127.0.0.1:${address.port}`)).status).toBe(status);
+    expect((await send(await serveApp(app))).status).toBe(status);
   });
 });

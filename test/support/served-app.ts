@@ -1,0 +1,16 @@
+import type { AddressInfo } from 'node:net';
+import type Koa from 'koa';
+import { afterFile } from './engines.ts';
+
+/** Serves an app on a free port until the test file ends, and gives its base address. */
+export async function serveApp(app: Koa): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const server = app.listen(0, '127.0.0.1', resolve).once('error', reject);
+  afterFile(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await promise;
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  return `http://127.0.0.1:${port}`;
+}
