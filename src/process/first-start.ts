@@ -1,11 +1,14 @@
 import { styleText } from 'node:util';
 import type { Config } from '../config.ts';
+import type { Database } from '../database/connect.ts';
 import { migrationStatus } from '../database/migrations.ts';
+import { inTransaction } from '../database/transaction.ts';
 import type { Gateway } from '../gateway.ts';
 import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
+import { createKeyStore } from '../keys/key-store.ts';
 import { REFERENCE_PATH } from '../pages/site-header.ts';
 import type { Service } from '../service.ts';
-import type { Stores } from '../store/store.ts';
+import { createStores } from '../store/store.ts';
 
 /** How many samples of each resource a newcomer finds. */
 const SAMPLES = 12;
@@ -40,7 +43,7 @@ export async function welcome(gateway: Gateway, config: Config, listeningOn: str
 }
 
 async function findNews(gateway: Gateway, config: Config, url: string): Promise<string[] | undefined> {
-  const { service, database, keys, stores } = gateway;
+  const { service, database, keys } = gateway;
   // Who migrates by hand may have no tables yet.
   if (!config.migrateOnStart && (await migrationStatus(database)).pending.length > 0) {
     return [...addresses(service, url), '', 'Migrations are pending: npm run migrate'];
@@ -56,16 +59,19 @@ async function findNews(gateway: Gateway, config: Config, url: string): Promise<
       '  npm run keys -- create --name NAME',
     ];
   }
-  if (config.sampleData) await addSamples(service, stores);
-  const { key } = await keys.create({ name: 'first key', expiresAt: null });
-  return greeting(service, url, key);
+  const key = await inTransaction(database, (within) => addFirst(service, config, within));
+  return key === undefined ? undefined : greeting(service, url, key);
 }
 
-async function addSamples({ resources }: Service, stores: Stores): Promise<void> {
-  for (const { table, sample } of resources) {
-    const store = stores(table);
+/** Adds samples and a first key, and gives that one; undefined where a start beside this one has just done so. */
+async function addFirst(service: Service, { sampleData }: Config, within: Database): Promise<string | undefined> {
+  const keys = createKeyStore(within);
+  if ((await keys.count()) > 0) return undefined;
+  for (const { table, sample } of sampleData ? service.resources : []) {
+    const store = createStores(within)(table);
     if (sample && (await store.isEmpty())) await store.addAll(Array.from({ length: SAMPLES }, (_, n) => sample(n)));
   }
+  return (await keys.create({ name: 'first key', expiresAt: null })).key;
 }
 
 /** The address for a program on this machine: one that listens everywhere is reached at the loopback address. */

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
 import { openDatabase } from '../support/prepared.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 
@@ -81,6 +82,23 @@ describe("a newcomer's first start", () => {
     const [, key = ''] = await second.waitFor(LAST_LINE);
     expect(await listPets(second.url, key)).toMatchObject([{ name: 'Rex' }]);
   });
+
+  test('of three at once in one folder, one greets; there are twelve animals and one key', async () => {
+    for (let round = 0; round < 3; round++) {
+      const folder = temporaryFolder();
+      const starts = await Promise.all(Array.from({ length: 3 }, () => startProcess({}, folder)));
+      const greeted = async () => starts.filter(({ stdout }) => LAST_LINE.test(stdout()));
+      const [first] = await eventually(async () => (await greeted()).length > 0 && greeted(), 30_000, 'a greeting');
+      const [, key = ''] = first?.stdout().match(LAST_LINE) ?? [];
+      for (const start of starts) expect(await listPets(start.url, key)).toHaveLength(12);
+      for (const start of starts) await stop(start); // a greeting that is late is printed before
+      expect(await greeted()).toHaveLength(1);
+      for (const { stderr } of starts) expect(stderr()).toBe('');
+      const { knex } = openDatabase(`sqlite:${join(folder, 'data/petstore.sqlite')}`);
+      expect(await knex('api_keys').pluck('name')).toEqual(['first key']);
+      expect(await knex('pets').pluck('id')).toHaveLength(12);
+    }
+  }, 240_000);
 
   test('with WORKERS=2 greets once, and the key works', async () => {
     const started = await startProcess({ WORKERS: '2' });
