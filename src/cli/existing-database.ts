@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 import { connectDatabase, type Database } from '../database/connect.ts';
@@ -9,10 +9,11 @@ export function databaseFile({ databaseUrl, inMemory }: Pick<Config, 'databaseUr
   return databaseUrl.startsWith('sqlite:') && !inMemory ? databaseUrl.slice('sqlite:'.length) : undefined;
 }
 
-/** The database for work that only looks: where there is no file, an empty one in memory, so that none is made. */
+/** The database for work that only looks: where there is no file, or an empty one, a database in memory takes its place. */
 export function openToLook(config: Config): { database: Database; exists: boolean } {
   const file = databaseFile(config);
-  const exists = file === undefined || existsSync(file);
+  const found = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
+  const exists = file === undefined || (found !== undefined && !(found.isFile() && found.size === 0));
   return { database: connectDatabase(exists ? config : { ...config, databaseUrl: 'sqlite::memory:' }), exists };
 }
 

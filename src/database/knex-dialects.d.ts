@@ -2,7 +2,7 @@
 declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import { Knex } from 'knex';
   export default class BetterSqlite3Client extends Knex.Client {
-    connectionSettings: { filename: string };
+    connectionSettings: { files?: import('./sqlite/sqlite-files.ts').SqliteFiles };
     _driver(): unknown;
     acquireRawConnection(): Promise<unknown>;
     _query(connection: unknown, query: unknown): Promise<unknown>;

@@ -1,18 +1,17 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { deadlineIn } from '../deadline.ts';
 import { MIGRATION_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { PRODUCT } from '../product.ts';
 import type { Database } from './connect.ts';
+import { listMigrations, MIGRATIONS_FOLDER } from './migration-files.ts';
 import { isBusy } from './sqlite/sqlite-connection.ts';
 
 // Named locks are the server's, not the database's; their names have 64 characters at most.
 const LOCK_NAME = `LEFT(CONCAT('${PRODUCT}_', SHA2(DATABASE(), 256)), 64)`;
 
 const MIGRATIONS: Knex.MigratorConfig = {
-  directory: join(import.meta.dirname, '../../migrations'),
+  directory: MIGRATIONS_FOLDER,
   loadExtensions: ['.ts'],
 };
 
@@ -47,14 +46,9 @@ export function migrationStatus(database: Database, deadline = deadlineIn()): Pr
     const fresh = !(await knex.schema.hasTable('knex_migrations'));
     const done: { name: string }[] = fresh ? [] : await knex('knex_migrations').select('name').orderBy('id');
     const completed = done.map((migration) => migration.name);
-    const all = await listMigrations();
-    return { completed, pending: all.filter((name) => !completed.includes(name)) };
+    return { completed, pending: listMigrations().filter((name) => !completed.includes(name)) };
   };
   return database.run(look, { deadline });
-}
-
-async function listMigrations(): Promise<string[]> {
-  return (await readdir(join(import.meta.dirname, '../../migrations'))).filter((file) => file.endsWith('.ts')).sort();
 }
 
 /**

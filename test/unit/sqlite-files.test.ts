@@ -1,9 +1,23 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { openToLook } from '../../src/cli/existing-database.ts';
 import { readConfig } from '../../src/config.ts';
 import { connectDatabase } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
+import { openSqlite } from '../../src/database/sqlite/sqlite-connection.ts';
 import { prepareFiles } from '../../src/database/sqlite/sqlite-files.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
@@ -37,28 +51,131 @@ describe('the files of the embedded store', () => {
     expect(modeOf(folder)).toBe('700');
   });
 
-  test('a folder and a file that an earlier version left open are closed', async () => {
-    const folder = join(temporaryFolder(), 'data');
+  test('a folder and a file that were there before keep their modes', async () => {
+    const folder = join(temporaryFolder(), 'shared');
     const filename = join(folder, 'pets.sqlite');
     await useDatabase(filename);
-    chmodSync(folder, 0o755);
-    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644);
-    const modes = await useDatabase(filename);
-    expect(new Set(Object.values(modes))).toEqual(new Set(['600']));
-    expect(modeOf(folder)).toBe('700');
+    chmodSync(folder, 0o2775);
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o664);
+    expect(new Set(Object.values(await useDatabase(filename)))).toEqual(new Set(['664']));
+    expect(modeOf(folder)).toBe('2775');
   });
 
-  test.each([
-    ['holds something else', 0o755, ['pets.sqlite', 'notes.txt']],
-    ['is empty', 0o755, []],
-    ['is shared, as /tmp is', 0o1777, ['pets.sqlite']],
-  ])('a folder that %s keeps its mode', (_what, mode, names) => {
-    const folder = join(temporaryFolder(), 'shared');
+  test('a store that was killed while all was in its log is known as ours', async () => {
+    const folder = temporaryFolder();
+    const database = connectDatabase(readConfig({ DATABASE_URL: `sqlite:${join(folder, 'one.sqlite')}` }));
+    await migrateUp(database);
+    for (const suffix of ['', '-wal'])
+      copyFileSync(join(folder, `one.sqlite${suffix}`), join(folder, `two.sqlite${suffix}`));
+    await database.close();
+    expect(Object.keys(await useDatabase(join(folder, 'two.sqlite')))).toContain('two.sqlite-wal');
+  });
+
+  test('a store is found by a link to it', async () => {
+    const folder = temporaryFolder();
+    await useDatabase(join(folder, 'pets.sqlite'));
+    symlinkSync(join(folder, 'pets.sqlite'), join(folder, 'link.sqlite'));
+    expect(await useDatabase(join(folder, 'link.sqlite'))).toMatchObject({ 'pets.sqlite-wal': '600' });
+  });
+});
+
+/** What DATABASE_URL may name by mistake; each is made at a path. */
+const FOREIGN: Record<string, (path: string) => void> = {
+  'a CSV file': (path) => writeFileSync(path, 'id,name\n1,Rex\n'),
+  'a text that begins as a database does': (path) => writeFileSync(path, 'SQLite format 3\0 is what it begins with'),
+  'a folder': (path) => mkdirSync(path),
+  'a named pipe': (path) => void execFileSync('mkfifo', [path]),
+  "another program's database": (path) => makeOther(path, 'CREATE TABLE notes (text)'),
+  "another program's database, in WAL mode": (path) =>
+    makeOther(path, 'PRAGMA journal_mode = WAL; CREATE TABLE notes (text)'),
+  "another program's database by Knex": (path) =>
+    makeOther(path, "CREATE TABLE knex_migrations (name); INSERT INTO knex_migrations VALUES ('1_init.js')"),
+};
+
+function makeOther(path: string, sql: string): void {
+  const other = new DatabaseSync(path);
+  other.exec(sql);
+  other.close();
+}
+
+describe('what is no store of ours', () => {
+  test.each(Object.entries(FOREIGN))('%s is refused by name, and stays as it is', (_what, make) => {
+    const folder = join(temporaryFolder(), 'theirs');
+    const filename = join(folder, 'theirs.db');
     mkdirSync(folder);
-    for (const name of names) writeFileSync(join(folder, name), '');
-    chmodSync(folder, mode);
-    prepareFiles(join(folder, 'pets.sqlite'));
-    expect(modeOf(folder)).toBe(mode.toString(8));
-    expect(modeOf(join(folder, 'pets.sqlite'))).toBe('600');
+    make(filename);
+    chmodSync(filename, 0o664);
+    chmodSync(folder, 0o2775);
+    const config = readConfig({ DATABASE_URL: `sqlite:${filename}` });
+    const before = stateOf(folder);
+    const refusal = new RegExp(`^DATABASE_URL: ${filename} is not used and stays as it is: [^\\n]+$`);
+    expect(() => connectDatabase(config)).toThrow(refusal);
+    expect(() => openToLook(config)).toThrow(refusal);
+    expect(stateOf(folder)).toEqual(before);
+  });
+
+  test('so is a database that another program has open', () => {
+    const folder = temporaryFolder();
+    const filename = join(folder, 'theirs.db');
+    const other = new DatabaseSync(filename);
+    other.exec('PRAGMA journal_mode = WAL; CREATE TABLE notes (text)'); // all of it is in the log
+    // Its readers, too, note in the index of the log how far they have read.
+    const untouched = () => stateOf(folder).filter(({ path }) => !path.endsWith('-shm'));
+    const before = untouched();
+    expect(() => connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }))).toThrow(/of another program$/);
+    expect(untouched()).toEqual(before);
+    other.close();
+  });
+
+  test('an empty file becomes a store, and keeps its mode; who only looks leaves it empty', async () => {
+    const filename = join(temporaryFolder(), 'empty.sqlite');
+    writeFileSync(filename, '');
+    chmodSync(filename, 0o640);
+    const before = stateOf(join(filename, '..'));
+    const { database, exists } = openToLook(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
+    await database.close();
+    expect(exists).toBe(false);
+    expect(stateOf(join(filename, '..'))).toEqual(before);
+    expect(await useDatabase(filename)).toMatchObject({ 'empty.sqlite': '640', 'empty.sqlite-wal': '640' });
+  });
+});
+
+/** Of a folder and all in it: mode, moment of the last change, and bytes. */
+function stateOf(folder: string) {
+  return [folder, ...readdirSync(folder).map((name) => join(folder, name))].map((path) => {
+    const { mode, mtimeMs } = statSync(path);
+    const bytes = statSync(path).isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : '';
+    return { path, mode, mtimeMs, bytes };
+  });
+}
+
+describe('a connection', () => {
+  test('flushes each commit to the disk, checks references, and has the log cut', async () => {
+    const connection = await openSqlite(prepareFiles(join(temporaryFolder(), 'pets.sqlite')));
+    const pragma = (name: string) => Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+    const FULL = 2;
+    expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', FULL, 1]);
+    connection.close();
+  });
+
+  test('the log is cut when a long reader has gone', async () => {
+    const filename = join(temporaryFolder(), 'pets.sqlite');
+    const database = connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
+    await migrateUp(database);
+    const pets = createStores(database)(PETS);
+    const grow = (rows: number) =>
+      pets.addAll(Array.from({ length: rows }, (_, n) => ({ ...samplePet(n), name: 'x'.repeat(200_000) })));
+    const logBytes = () => statSync(`${filename}-wal`).size;
+    const reader = new DatabaseSync(filename);
+    reader.exec('BEGIN; SELECT * FROM pets');
+    await grow(100);
+    await grow(1);
+    const grown = logBytes();
+    reader.close();
+    await grow(1); // writes the log to the database
+    await grow(1); // begins it anew
+    expect(grown).toBeGreaterThan(20_000_000);
+    expect(logBytes()).toBeLessThan(9_000_000);
+    await database.close();
   });
 });

@@ -2,19 +2,29 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 import { setTimeout as delay } from 'node:timers/promises';
 import { BUSY_MS } from '../../deadlines.ts';
 import type { Binding } from '../prepared.ts';
+import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 
 /** How often a statement that waits for another process's write looks again, in ms. */
 const BUSY_RETRY_MS = 5;
 /** The primary result code, https://www.sqlite.org/rescode.html#busy */
 const SQLITE_BUSY = 5;
 
-/** A connection whose statements never block for another's lock: see `whenFree`. */
-export async function openSqlite(filename: string): Promise<DatabaseSync> {
-  const connection = new DatabaseSync(filename, { timeout: 0 });
+/** In bytes: what a log that grew beside a long reader is cut to, once it is written to the database. */
+const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
+
+/** A connection whose statements never block for another's lock: see `whenFree`. Without files it is in memory. */
+export async function openSqlite(files?: SqliteFiles): Promise<DatabaseSync> {
+  if (files) checkFiles(files, [files.filename]); // what stands there instead is not to be opened
+  const connection = new DatabaseSync(files?.filename ?? ':memory:', { timeout: 0 });
   // The busy timeout does not cover the change of mode, when two processes begin a new file at once.
   await whenFree(() => connection.exec('PRAGMA journal_mode = WAL'));
   // FULL: a commit is on the disk before it is acknowledged, https://www.sqlite.org/pragma.html#pragma_synchronous
-  connection.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;');
+  connection.exec(
+    `PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`,
+  );
+  // From the first read on there are all files, and as long as the connection is open they stay.
+  await whenFree(() => connection.exec('SELECT 1 FROM sqlite_master'));
+  if (files) checkFiles(files);
   return connection;
 }
 

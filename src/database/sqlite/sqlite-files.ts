@@ -1,51 +1,88 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { dirname, join, parse } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../config.ts';
+import { BUSY_MS } from '../../deadlines.ts';
+import { listMigrations } from '../migration-files.ts';
 
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
-const STICKY = 0o1000;
+const SQLITE_READONLY_DBMOVED = 1032;
 
-/** What stands beside a database: SQLite gives these the mode of the database, https://www.sqlite.org/walformat.html */
-const BESIDE = ['', '-wal', '-shm', '-journal'];
+/** A database file, and which files stood there when it was opened. */
+export interface SqliteFiles {
+  readonly filename: string;
+  /** Its log and the index of that, beside what a link leads to, https://www.sqlite.org/walformat.html */
+  readonly beside: readonly string[];
+  /** Device and inode of each, by path. */
+  readonly opened: Record<string, string>;
+}
 
 /**
- * Makes the folder and the file of an embedded store, or finds them; the files, and a folder that is theirs alone, are
- * for their owner only, whatever the umask. Throws ConfigError when the folder cannot be made.
+ * Makes the folder and the file of an embedded store, for their owner only, or finds them: then they are not changed. SQLite
+ * gives the files beside it the mode of the database. Throws ConfigError when the folder cannot be made, or when what is
+ * found is no store of ours.
  */
-export function prepareFiles(filename: string): void {
-  const folder = dirname(filename);
-  makeFolder(folder);
-  try {
-    if (isOursAlone(folder, filename)) chmodSync(folder, OWNER_ONLY_FOLDER);
-    closeSync(openSync(filename, 'a', OWNER_ONLY_FILE));
-    for (const file of filesOf(filename)) if (existsSync(file)) chmodSync(file, OWNER_ONLY_FILE);
-  } catch {
-    // Somebody else's, or not writable: SQLite says it in its own words, when the database is asked.
+export function prepareFiles(filename: string): SqliteFiles {
+  const why = existsSync(filename) ? whyForeign(filename) : makeFiles(filename);
+  if (why !== undefined) throw new ConfigError(`DATABASE_URL: ${filename} is not used and stays as it is: ${why}`);
+  const real = existsSync(filename) ? realpathSync(filename) : filename;
+  const files = { filename, beside: [`${real}-wal`, `${real}-shm`], opened: {} };
+  checkFiles(files, [filename]);
+  return files;
+}
+
+/**
+ * Throws SQLite's own error for a database that was moved when another file, or none, stands where one of its files was:
+ * what is written to an open file without a name is lost when it is closed. A file that was not there before is noted.
+ */
+export function checkFiles({ filename, beside, opened }: SqliteFiles, paths = [filename, ...beside]): void {
+  for (const path of paths) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    const identity = found && `${found.dev}:${found.ino}`;
+    if (identity !== undefined) opened[path] ??= identity;
+    if (identity === opened[path]) continue;
+    const error = new Error(`${path} was removed or replaced: put it back, or restart the gateway`);
+    throw Object.assign(error, { errcode: SQLITE_READONLY_DBMOVED });
   }
 }
 
-function filesOf(filename: string): string[] {
-  return BESIDE.map((suffix) => filename + suffix);
-}
-
-function makeFolder(folder: string): void {
+function makeFiles(filename: string): undefined {
+  const folder = dirname(filename);
   try {
     mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
   } catch (error) {
     throw new ConfigError(`DATABASE_URL: the folder ${folder} cannot be made: ${(error as Error).message}`); // fs throws Errors
   }
+  try {
+    closeSync(openSync(filename, 'a', OWNER_ONLY_FILE));
+  } catch {
+    // Not writable: SQLite says it in its own words, when the database is asked.
+  }
 }
 
-/**
- * Whether an earlier version has made the folder for the database. One that is empty, holds anything else, is shared
- * (sticky, such as /tmp) or is somebody's place to be is not ours to close.
- */
-function isOursAlone(folder: string, filename: string): boolean {
-  if ([homedir(), tmpdir(), process.cwd(), parse(folder).root].includes(folder)) return false;
-  const { uid, mode } = statSync(folder);
-  if (uid !== process.getuid?.() || (mode & STICKY) !== 0) return false;
-  const found = readdirSync(folder).map((name) => join(folder, name));
-  return found.includes(filename) && found.every((file) => filesOf(filename).includes(file));
+/** Why a file is no store of ours, found out by reading; an empty file or a database without tables may become one. */
+function whyForeign(filename: string): string | undefined {
+  const found = statSync(filename);
+  if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no file';
+  if (found.size === 0) return undefined;
+  // An immutable file is read without its log, and nothing is made beside it, https://www.sqlite.org/uri.html#uriimmutable;
+  // while a store is new, all is in its log.
+  const search = existsSync(`${realpathSync(filename)}-wal`) ? 'mode=ro' : 'immutable=1';
+  try {
+    using database = new DatabaseSync(Object.assign(pathToFileURL(filename), { search }), {
+      readOnly: true,
+      timeout: BUSY_MS,
+    });
+    const namesIn = (table: string) =>
+      Array.from(database.prepare(`SELECT name FROM ${table}`).iterate(), ({ name }) => name);
+    const objects = namesIn('sqlite_master') as string[]; // tables and their indexes all have names
+    const done = objects.includes('knex_migrations') ? namesIn('knex_migrations') : [];
+    const isOurs = listMigrations().some((name) => done.includes(name));
+    const isEmpty = done.length === 0 && objects.every((name) => /^(?:sqlite|knex)_/.test(name));
+    return isOurs || isEmpty ? undefined : 'it is the database of another program';
+  } catch (error) {
+    return (error as Error).message; // node:sqlite throws Errors
+  }
 }

@@ -2,6 +2,7 @@ import type { StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Binding } from '../prepared.ts';
 import { insertInTransaction, openSqlite } from './sqlite-connection.ts';
+import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 
 /** Rows to be added, all or none. */
 export interface WriteJob {
@@ -24,7 +25,8 @@ export interface WriteOutcome {
 // The thread that `createSqliteWrites` starts. A commit waits for the disk, and node:sqlite waits with it: here it stops
 // no event loop that answers requests.
 
-const connection = await openSqlite(workerData.filename);
+const files: SqliteFiles = workerData; // what `createSqliteWrites` hands over
+const connection = await openSqlite(files);
 const inserts = new Map<string, StatementSync>(); // one for each table
 
 function prepare(sql: string): StatementSync {
@@ -35,7 +37,10 @@ function prepare(sql: string): StatementSync {
 
 async function write({ number, into, rows }: WriteJob): Promise<WriteOutcome> {
   try {
-    return { number, ids: await insertInTransaction(connection, into, rows, prepare) };
+    checkFiles(files);
+    const ids = await insertInTransaction(connection, into, rows, prepare);
+    checkFiles(files); // once more: what is acknowledged was written to a file that had its name
+    return { number, ids };
   } catch (error) {
     const { message, code, errcode } = error as Error & { code?: string; errcode?: number }; // node:sqlite's
     return { number, fault: { message, code, errcode } };

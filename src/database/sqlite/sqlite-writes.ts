@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Binding } from '../prepared.ts';
+import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 import type { WriteJob, WriteOutcome } from './sqlite-writer.ts';
 
 /** Adds rows to a database file by a thread of its own, which begins with the first of them. */
@@ -14,7 +15,7 @@ export interface SqliteWrites {
 const SQLITE_IOERR = 10;
 
 /** The writes of one process to a database file. */
-export function createSqliteWrites(filename: string): SqliteWrites {
+export function createSqliteWrites(files: SqliteFiles): SqliteWrites {
   const underWay = new Map<number, PromiseWithResolvers<string[]>>();
   let thread: Worker | undefined;
   let jobs = 0;
@@ -28,7 +29,8 @@ export function createSqliteWrites(filename: string): SqliteWrites {
   };
 
   const start = (): Worker => {
-    const started = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: { filename } });
+    checkFiles(files, [files.filename]); // a thread costs more than a look
+    const started = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: files });
     let cause: unknown = 'the thread ended';
     started.on('message', settle);
     started.on('error', (error) => {
@@ -47,9 +49,9 @@ export function createSqliteWrites(filename: string): SqliteWrites {
   return {
     insert(into, rows) {
       const number = ++jobs;
+      thread ??= start();
       const job = Promise.withResolvers<string[]>();
       underWay.set(number, job);
-      thread ??= start();
       thread.ref();
       thread.postMessage({ number, into, rows } satisfies WriteJob);
       return job.promise;

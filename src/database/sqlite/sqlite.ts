@@ -14,19 +14,19 @@ import {
   readExactRows,
   whenFree,
 } from './sqlite-connection.ts';
-import { prepareFiles } from './sqlite-files.ts';
+import { checkFiles, prepareFiles } from './sqlite-files.ts';
 import { createSqliteWrites, type SqliteWrites } from './sqlite-writes.ts';
 
-const MEMORY = ':memory:';
+/** How old the answer may be that the files stand in their place before a read asks again, in ms. */
+const FILES_KNOWN_MS = 250;
 
-/** Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError when the folder cannot be made. */
+/** Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError as `prepareFiles` does. */
 export function createSqliteClient(databaseUrl: string): Knex.Config {
   const path = databaseUrl.slice('sqlite:'.length);
-  const filename = path === MEMORY ? path : resolve(path);
-  if (filename !== MEMORY) prepareFiles(filename);
+  const connection = { filename: path, files: path === ':memory:' ? undefined : prepareFiles(resolve(path)) };
   return {
     client: NodeSqliteClient,
-    connection: { filename },
+    connection,
     useNullAsDefault: true,
     // One connection for what Knex asks: node:sqlite is synchronous, a second one could only wait for the first.
     pool: { min: 1, max: 1, idleTimeoutMillis: 2 ** 31 - 1, acquireTimeoutMillis: ACQUIRE_MS },
@@ -55,16 +55,20 @@ class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   override acquireRawConnection(): Promise<DatabaseSync> {
-    return openSqlite(this.connectionSettings.filename);
+    return openSqlite(this.connectionSettings.files);
   }
 
   override async _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery> {
     // A transaction that reads first and writes later fails when another process wrote in between;
     // IMMEDIATE waits at its begin instead, https://www.sqlite.org/lang_transaction.html
     const sql = query.sql === 'BEGIN;' ? 'BEGIN IMMEDIATE' : query.sql;
-    // Some faults, such as a full disk, are rolled back by SQLite itself: then there is nothing to roll back any more.
-    if (/^ROLLBACK;?$/.test(sql) && !connection.isTransaction)
+    if (/^ROLLBACK;?$/.test(sql)) {
+      // Some faults, such as a full disk, are rolled back by SQLite itself: then there is nothing to roll back any more.
+      if (connection.isTransaction) connection.exec(sql);
       return Object.assign(query, { response: NOTHING_CHANGED });
+    }
+    const { files } = this.connectionSettings;
+    if (files && !connection.isTransaction) checkFiles(files);
     const statement = connection.prepare(sql);
     statement.setReadBigInts(true);
     const bindings = (query.bindings ?? []).map(toSqliteValue);
@@ -75,23 +79,31 @@ class NodeSqliteClient extends BetterSqlite3Client {
       query.response = { lastInsertRowid: String(lastInsertRowid), changes: Number(changes) };
       query.context = { lastID: String(lastInsertRowid), changes: Number(changes) };
     }
+    // Once more: what is acknowledged was written to a file that had its name.
+    if (files && !connection.isTransaction) checkFiles(files);
     return query;
   }
 
   /** The rows of a prepared statement, kept for the next time. */
   async queryPrepared(sql: string, bindings: readonly Binding[]): Promise<unknown[]> {
     this.#refuseWhenClosed();
-    if (this.#isMemory) return this.#onOwnConnection((connection) => prepareRead(connection, sql)(bindings));
+    const { files } = this.connectionSettings;
+    if (!files) return this.#onOwnConnection((connection) => prepareRead(connection, sql)(bindings));
     const read = this.#prepared.get(sql) ?? prepareRead(await this.#openReader(), sql);
     this.#prepared.set(sql, read);
+    if (performance.now() - this.#checkedAt > FILES_KNOWN_MS) {
+      checkFiles(files);
+      this.#checkedAt = performance.now();
+    }
     return whenFree(() => read(bindings));
   }
 
   /** The ids, in their order, of rows that are added all or none. */
   async insertPrepared(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
     this.#refuseWhenClosed();
-    if (this.#isMemory) return this.#onOwnConnection((connection) => insertInTransaction(connection, into, rows));
-    this.#writes ??= createSqliteWrites(this.connectionSettings.filename);
+    const { files } = this.connectionSettings;
+    if (!files) return this.#onOwnConnection((connection) => insertInTransaction(connection, into, rows));
+    this.#writes ??= createSqliteWrites(files);
     return this.#writes.insert(into, rows);
   }
 
@@ -113,16 +125,13 @@ class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   #isClosed = false;
+  #checkedAt = 0;
   #writes: SqliteWrites | undefined;
   #reader: Promise<DatabaseSync> | undefined;
   readonly #prepared = new Map<string, ReturnType<typeof prepareRead>>();
 
-  get #isMemory(): boolean {
-    return this.connectionSettings.filename === MEMORY;
-  }
-
   #openReader(): Promise<DatabaseSync> {
-    this.#reader ??= openSqlite(this.connectionSettings.filename).catch((error: unknown) => {
+    this.#reader ??= openSqlite(this.connectionSettings.files).catch((error: unknown) => {
       this.#reader = undefined; // the next query tries again
       throw error;
     });

@@ -1,0 +1,74 @@
+import { copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { send } from '../support/client.ts';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+
+const [sqlite] = ENGINES as [TestEngine]; // always there
+
+/** What may happen to the file of a gateway that serves; each gives what brings it back. */
+const MOVES: Record<string, (path: string, other: string) => () => void> = {
+  'the file is renamed'(path) {
+    renameSync(path, `${path}.aside`);
+    return () => renameSync(`${path}.aside`, path);
+  },
+  'another store takes its place'(path, other) {
+    renameSync(path, `${path}.aside`);
+    copyFileSync(other, path);
+    return () => renameSync(`${path}.aside`, path);
+  },
+  'its log is renamed'(path) {
+    renameSync(`${path}-wal`, `${path}-wal.aside`);
+    return () => renameSync(`${path}-wal.aside`, `${path}-wal`);
+  },
+  'its folder is renamed'(path) {
+    const folder = dirname(path);
+    renameSync(folder, `${folder}.aside`);
+    return () => renameSync(`${folder}.aside`, folder);
+  },
+  'an empty folder takes the place of its own'(path) {
+    const folder = dirname(path);
+    renameSync(folder, `${folder}.aside`);
+    mkdirSync(folder);
+    return () => {
+      rmSync(folder, { recursive: true });
+      renameSync(`${folder}.aside`, folder);
+    };
+  },
+};
+
+describe('SQLite, while it is served', () => {
+  test.each(Object.entries(MOVES))('%s: nothing is acknowledged that would be lost', async (_what, move) => {
+    const gateway = await startGateway(sqlite);
+    const other = await prepareDatabase(sqlite);
+    await other.database.close();
+    const path = gateway.database.knex.client.config.connection.files.filename as string;
+    const body = { name: 'Rex', categoryId: 1 };
+    const statuses = async () => {
+      const answers = await Promise.all([
+        gateway.createPet(body),
+        gateway.createPet(body, { 'Idempotency-Key': crypto.randomUUID() }),
+        gateway.graphql('mutation { addPet(input: { name: "Rex", categoryId: "1" }) { id } }'),
+      ]);
+      const [created, once, { json }] = answers as [(typeof answers)[0], (typeof answers)[0], (typeof answers)[0]];
+      return [created.status, once.status, json.errors?.[0].extensions.code ?? 'OK'];
+    };
+    const isReady = async () => (await send(`${gateway.url}/readyz`)).status === 200;
+    expect(await statuses()).toEqual([201, 201, 'OK']);
+
+    const moveBack = move(path, join(other.url.slice('sqlite:'.length)));
+    expect(await statuses()).toEqual([503, 503, 'SERVICE_UNAVAILABLE']);
+    await eventually(async () => !(await isReady()), 5000, 'it is not ready');
+    await eventually(async () => (await gateway.request('/v1/pets')).status === 503, 5000, 'lists are refused');
+    expect(JSON.stringify(gateway.logs)).toMatch(/was removed or replaced: put it back, or restart the gateway/);
+
+    moveBack();
+    expect(await statuses()).toEqual([201, 201, 'OK']);
+    await eventually(isReady, 5000, 'it is ready again');
+    const names: unknown[] = (await gateway.request('/v1/pets')).json;
+    expect(names.length).toBeGreaterThanOrEqual(6);
+  });
+});
