@@ -1,5 +1,4 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { PETSTORE } from '../petstore/petstore.ts';
 import { createSchema, printedSchema } from '../schema/schema.ts';
 import { runCommand } from './command.ts';
@@ -12,7 +11,8 @@ await runCommand({
   help: HELP,
   options: {},
   async run() {
-    await writeFile(join(import.meta.dirname, '../../schema.graphql'), printedSchema(createSchema(PETSTORE)));
+    // In the working folder, which npm sets to that of package.json.
+    await writeFile('schema.graphql', printedSchema(createSchema(PETSTORE)));
     console.log('schema.graphql is written.');
   },
 });

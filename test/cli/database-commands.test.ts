@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { printedSchema } from '../../src/schema/schema.ts';
-import { describeEachEngine } from '../support/engines.ts';
+import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { SCHEMA } from '../support/petstore-api.ts';
 import { freePort } from '../support/ports.ts';
@@ -142,8 +142,9 @@ describeEachEngine('commands', (engine) => {
 
 describe('commands', () => {
   test('schema writes schema.graphql as the code has it', async () => {
-    expect(await succeed('print-schema')).toEqual(['schema.graphql is written.']);
-    expect(await readFile(join(ROOT, 'schema.graphql'), 'utf8')).toBe(printedSchema(SCHEMA));
+    const folder = temporaryFolder();
+    expect(await succeed('print-schema', [], {}, folder)).toEqual(['schema.graphql is written.']);
+    expect(await readFile(join(folder, 'schema.graphql'), 'utf8')).toBe(printedSchema(SCHEMA));
   });
 
   test.each(['keys list', 'migrate', 'migrate --status', 'seed --pets 1', 'deprecation-report report'])(

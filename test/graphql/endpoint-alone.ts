@@ -17,7 +17,7 @@ export async function serveEndpoint(
   { stores, metrics }: Pick<TestGateway, 'stores' | 'metrics'>,
   choosePlan: (plan: PlanOperation) => PlanOperation = (plan) => plan,
 ): Promise<string> {
-  const log = createLog('silent');
+  const log = createLog('silent', { write() {} });
   const app = new Koa();
   app.use((ctx, next) => {
     Object.assign(ctx.state, { requestId: 'none', keyId: 'nobody', mayWrite: true });

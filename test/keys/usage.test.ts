@@ -41,7 +41,7 @@ describeEachEngine('API keys › usage', (engine) => {
   test('a key in use is written once a minute', async () => {
     const { database, keys, keyId } = await prepareDatabase(engine);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const usage = createUsage(keys, createDeprecatedUseStore(database), createLog('silent'));
+    const usage = createUsage(keys, createDeprecatedUseStore(database), createLog('silent', { write() {} }));
     const updates: string[] = [];
     database.knex.on('query', ({ sql }: { sql: string }) => updates.push(sql));
     for (let use = 0; use < 100; use++) usage.noteUse(keyId);
@@ -120,7 +120,7 @@ describeEachEngine('API keys › usage', (engine) => {
         await keys.noteLastUses(uses);
       },
     };
-    const usage = createUsage(stalled, createDeprecatedUseStore(database), createLog('silent'));
+    const usage = createUsage(stalled, createDeprecatedUseStore(database), createLog('silent', { write() {} }));
     const ids: string[] = [];
     for (let index = 0; index < 300; index += 10) {
       const names = Array.from({ length: 10 }, (_, next) => `key ${index + next}`);
@@ -155,7 +155,7 @@ describeEachEngine('API keys › usage', (engine) => {
   test('closing does not wait for a database that never answers', async () => {
     const { database, keyId } = await prepareDatabase(engine);
     const stalled = { noteLastUses: () => new Promise<void>(() => {}) };
-    const usage = createUsage(stalled, createDeprecatedUseStore(database), createLog('silent'));
+    const usage = createUsage(stalled, createDeprecatedUseStore(database), createLog('silent', { write() {} }));
     usage.noteUse(keyId);
     const startedAt = performance.now();
     await usage.close();

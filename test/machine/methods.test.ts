@@ -111,7 +111,7 @@ describe('an answer that would be one too many unread', () => {
   ])('when it tells of a change (%s): %i', async (changes, status) => {
     const shares = createShares(limits);
     const app = new Koa();
-    app.use(errorBody(createLog('silent')));
+    app.use(errorBody(createLog('silent', { write() {} })));
     app.use((ctx) => {
       ctx.state.changes = changes;
       ctx.body = 'x'.repeat(20_000);

@@ -137,7 +137,7 @@ describe('many requests in one packet', () => {
 
   /** A server that does nothing but what every request passes, with a connection to it and all that comes on that. */
   async function listen(serve: Serve) {
-    const server = createServer(guardDoor(serve, createLog('silent')));
+    const server = createServer(guardDoor(serve, createLog('silent', { write() {} })));
     await once(server.listen(0, '127.0.0.1'), 'listening');
     afterFile(() => {
       server.closeAllConnections();

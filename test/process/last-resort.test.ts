@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { describe, expect, it, test } from 'vitest';
 import { send } from '../support/client.ts';
@@ -52,6 +53,23 @@ describe('a fault that nothing catches', () => {
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
+});
+
+test('the metrics of a worker that is dead are not counted on', async () => {
+  const prepared = await prepareDatabase(sqlite);
+  const gateway = await start(prepared, { WORKERS: '2' });
+  await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
+  const metrics = async () => (await send(`${gateway.url}/metrics`, { headers: { connection: 'close' } })).text;
+  const [first = 0] = await workersOf(gateway);
+  const [, most] = (await readFile(`/proc/${first}/limits`, 'utf8')).match(/^Max open files +(\d+)/m) ?? [];
+  // The same for every process, so the sum over all tells how many they are.
+  const processes = async () => sumMetric(await metrics(), 'process_max_fds') / Number(most);
+  await eventually(async () => (await processes()) === 2, 10_000, 'both are counted');
+  process.kill(first, 'SIGKILL');
+  await gateway.waitFor(/(?:listening on[\s\S]*){3}/);
+  await eventually(async () => (await processes()) === 2, 10_000, 'the new one is counted, and the dead one is not');
+  gateway.child.kill('SIGTERM');
+  expect(await gateway.exited).toEqual({ code: 0, signal: null });
 });
 
 test('the metrics of two workers of which one does not answer come in time, with its last ones', async () => {

@@ -1,5 +1,6 @@
 import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
@@ -11,6 +12,8 @@ import { workersOf } from './workers-of.ts';
 
 const [sqlite] = ENGINES as [TestEngine]; // always there; processes are the same on each engine
 const CLIENTS = 30;
+/** After this time a worker's death is no failed start. */
+const SETTLED_MS = 10_000;
 
 /** Two workers, the first one first. */
 async function startTwo(env: Record<string, string> = {}, node?: string) {
@@ -56,6 +59,24 @@ describe('the primary', () => {
       return now.length === 2 && !now.some((pid) => workers.includes(pid));
     };
     await eventually(two, 10_000, 'two workers, both new');
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('starts another at once for a worker that lived, and waits longer for each that dies early', async () => {
+    const { gateway, workers } = await startTwo();
+    const waits = () => [...gateway.stdout().matchAll(/"waitMs":(\d+)/g)].map(([, ms]) => Number(ms));
+    await delay(SETTLED_MS + 500);
+    let known: readonly number[] = workers;
+    process.kill(workers[0], 'SIGKILL');
+    for (let deaths = 1; deaths <= 2; deaths++) {
+      const isNew = async () => (await workersOf(gateway)).find((pid) => !known.includes(pid));
+      const born = await eventually(isNew, 20_000, 'another worker');
+      known = [...known, born];
+      process.kill(born, 'SIGKILL'); // long before it has lived so long
+    }
+    await eventually(() => waits().length === 3, 20_000, 'three deaths');
+    expect(waits()).toEqual([0, 200, 400]);
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });

@@ -27,6 +27,7 @@ describeEachEngine('the landing page', (engine) => {
     const ready = await fetch(`${url}/readyz`);
     const { message } = (await ready.json()) as { message: string };
     expect([page.status, ready.status]).toEqual([200, 503]);
+    expect(page.headers.get('vary')?.split(/, */)).toContain('Accept');
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
     expect(await page.text()).toContain(`<li class="unready">Not ready. ${message}</li>`);
     const json = await fetch(url, { headers: { accept: 'application/json' } });

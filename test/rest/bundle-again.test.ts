@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+
+const [sqlite] = ENGINES as [TestEngine]; // always there; pages are the same on each engine
+
+test("GraphiQL's bundle is read again after it could not be read", async () => {
+  const { url } = await startGateway(sqlite);
+  const page = await (await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } })).text();
+  const [, script = ''] = page.match(/"script":"([^"]+)"/) ?? [];
+  const node = process.execPath;
+  process.execPath = '/is/not/there';
+  const failed = await fetch(new URL(script, `${url}/`)).finally(() => {
+    process.execPath = node;
+  });
+  expect(failed.status).toBe(500);
+  const answer = await fetch(new URL(script, `${url}/`));
+  expect(answer.status).toBe(200);
+  expect((await answer.text()).length).toBeGreaterThan(100_000);
+});
