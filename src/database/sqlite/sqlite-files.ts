@@ -21,13 +21,13 @@ export interface SqliteFiles {
 
 /**
  * Makes the folder and the file of an embedded store, for their owner only, or finds them: then they are not changed. SQLite
- * gives the files beside it the mode of the database. Throws ConfigError when the folder cannot be made, or when what is
- * found is no store of ours.
+ * gives the files beside it the mode of the database. Throws ConfigError when they cannot be made, or when what is found is no
+ * store of ours.
  */
 export function prepareFiles(filename: string): SqliteFiles {
   const why = existsSync(filename) ? whyForeign(filename) : makeFiles(filename);
   if (why !== undefined) throw new ConfigError(`DATABASE_URL: ${filename} is not used and stays as it is: ${why}`);
-  const real = existsSync(filename) ? realpathSync(filename) : filename;
+  const real = realpathSync(filename);
   const files = { filename, beside: [`${real}-wal`, `${real}-shm`], opened: {} };
   checkFiles(files, [filename]);
   return files;
@@ -49,16 +49,11 @@ export function checkFiles({ filename, beside, opened }: SqliteFiles, paths = [f
 }
 
 function makeFiles(filename: string): undefined {
-  const folder = dirname(filename);
   try {
-    mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
-  } catch (error) {
-    throw new ConfigError(`DATABASE_URL: the folder ${folder} cannot be made: ${(error as Error).message}`); // fs throws Errors
-  }
-  try {
+    mkdirSync(dirname(filename), { recursive: true, mode: OWNER_ONLY_FOLDER });
     closeSync(openSync(filename, 'a', OWNER_ONLY_FILE));
-  } catch {
-    // Not writable: SQLite says it in its own words, when the database is asked.
+  } catch (error) {
+    throw new ConfigError(`DATABASE_URL: the folder or file ${filename} cannot be made: ${(error as Error).message}`); // fs throws Errors
   }
 }
 
