@@ -16,8 +16,8 @@ describe.runIf(hasMysqlServer())('faults during mixed load', () => {
 
   test.each(SERVER_FAULTS)(
     '$name: right or 503 within 5 s, nothing lost or doubled',
-    async ({ fault, gatewayDies = false, poolMax }) => {
-      const gateway = await startGatewayProcess(await freshDatabase(server), poolMax);
+    async ({ fault, gatewayDies = false, poolMax, before }) => {
+      const gateway = await startGatewayProcess(await freshDatabase(server, before), poolMax);
       afterFile(gateway.remove);
       const report = await runFault({ ...gateway, gatewayDies }, fault(server, gateway));
       await gateway.remove();

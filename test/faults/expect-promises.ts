@@ -3,10 +3,13 @@ import type { FaultResult } from './fault-run.ts';
 
 const ANSWERED_WITHIN_MS = 5500;
 const HEALS_WITHIN_MS = 2000;
+/** How many of those that went wrong are told. */
+const STORIES = 5;
 
 /** Whatever fails: right or 503 within five and a half seconds, nothing lost or doubled. */
 export function expectPromisesKept(result: FaultResult): void {
-  expect(result).toMatchObject({ wrong: [], lost: [], doubled: [] });
+  const { wrong, lost, doubled } = result;
+  expect([...wrong, ...lost, ...doubled].slice(0, STORIES)).toEqual([]);
   expect(result.slowestMs).toBeLessThan(ANSWERED_WITHIN_MS);
 }
 

@@ -42,8 +42,8 @@ process.exit(isClean ? 0 : 1);
 async function runServer(program: string | undefined): Promise<void> {
   const server = await startMysqlServer([], program);
   try {
-    for (const { name, poolMax, gatewayDies, fault } of SERVER_FAULTS) {
-      const gateway = await startGatewayProcess(await freshDatabase(server), poolMax);
+    for (const { name, poolMax, gatewayDies, before, fault } of SERVER_FAULTS) {
+      const gateway = await startGatewayProcess(await freshDatabase(server, before), poolMax);
       await run(program ? 'MySQL' : 'MariaDB', name, gateway, fault(server, gateway), gatewayDies);
     }
   } finally {

@@ -34,6 +34,8 @@ export interface LoadTarget {
 
 /** Eight is enough to keep both a pool of ten and its host busy, and leaves a small machine room for the servers. */
 const CLIENTS = 8;
+/** A part of each name that no other character set than Unicode has. */
+const NOT_LATIN = '日本 🐾';
 
 /**
  * Clients that create, half of them with an Idempotency-Key and retries until the animal is there, and that get and
@@ -71,21 +73,21 @@ export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTa
     }
   };
   /** Whether this create is done: 503, 409 and no answer are not. */
-  const create = async (name: string, idempotencyKey?: string): Promise<boolean> => {
+  const create = async (id: string, name: string, hasKey: boolean): Promise<boolean> => {
     const body = JSON.stringify({ name, categoryId: 1 });
     const answer = await ask(
       '/v1/pets',
       { method: 'POST', body },
       {
         'content-type': 'application/json',
-        'x-request-id': name,
-        ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+        'x-request-id': id,
+        ...(hasKey && { 'idempotency-key': id }),
       },
     );
     const isCreated = answer?.status === 201;
     ledger.note(name, String(answer?.status ?? 'no answer'), isCreated ? String(answer.body.id) : undefined);
     if (answer === undefined || answer.status === 503) return false;
-    const isAtWork = idempotencyKey !== undefined && answer.status === 409;
+    const isAtWork = hasKey && answer.status === 409;
     judge(isAtWork || (isCreated && answer.body.name === name), `${name}: ${JSON.stringify(answer)}`);
     return isCreated;
   };
@@ -101,11 +103,12 @@ export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTa
   };
   const client = async (number: number): Promise<void> => {
     for (let round = 0; !stopped; round++) {
-      const name = `animal-${load}-${number}-${round}`;
+      const id = `animal-${load}-${number}-${round}`;
+      const name = `${id} ${NOT_LATIN}`;
       const hasKey = number % 2 === 0;
       ledger.open(name, hasKey);
       // Retried until it is there, also after the load has ended: a create that was begun is brought to its end.
-      while (!(await create(name, hasKey ? name : undefined)) && hasKey) await delay(50);
+      while (!(await create(id, name, hasKey)) && hasKey) await delay(50);
       await read();
     }
   };

@@ -8,6 +8,7 @@ const FAULT_MS = 2000;
 /** Longer than a query and a wait for the pool may take. */
 const LONG_FAULT_MS = 3000;
 const KILL_EVERY_MS = 50;
+const REBUILD = 'ALTER TABLE petstore.pets ENGINE = InnoDB, ALGORITHM = COPY';
 
 /** The account of the gateway: not root, for only others are stopped by read_only. */
 const APP = 'app';
@@ -18,8 +19,37 @@ export interface ServerFault {
   /** Whether requests may end without an answer, because the gateway itself dies. */
   readonly gatewayDies?: boolean;
   readonly poolMax?: number;
+  /** What root says to the server before the gateway makes its tables. */
+  readonly before?: readonly string[];
   fault(server: MysqlServer, gateway: GatewayProcess): Fault;
 }
+
+/** What operations do to a server while it serves: statements that begin it, and those that end it. */
+function operation(
+  name: string,
+  begin: readonly string[],
+  end: readonly string[],
+  {
+    before = [],
+    afterBegin = async () => {},
+  }: { before?: readonly string[]; afterBegin?: typeof killConnections } = {},
+): ServerFault {
+  return {
+    name,
+    before,
+    fault: ({ url }) => ({
+      async strike() {
+        await asRoot(url, ...begin);
+        await afterBegin(url);
+        await delay(FAULT_MS);
+        await asRoot(url, ...end);
+      },
+    }),
+  };
+}
+
+/** What is true of new sessions only, and of those there are when their connections are killed. */
+const NEW_SESSIONS = { afterBegin: killConnections };
 
 /** The gateway is killed in the middle of the load and started again; the same on every engine. */
 export const GATEWAY_KILLED = {
@@ -91,13 +121,58 @@ export const SERVER_FAULTS: readonly ServerFault[] = [
       strike: () => asRoot(url, 'LOCK TABLES petstore.pets WRITE', `DO SLEEP(${LONG_FAULT_MS / 1000})`),
     }),
   },
+  operation(
+    'account locked 2 s',
+    [`ALTER USER ${APP} ACCOUNT LOCK`],
+    [`ALTER USER ${APP} ACCOUNT UNLOCK`],
+    NEW_SESSIONS,
+  ),
+  operation(
+    'password expired 2 s',
+    [`ALTER USER ${APP} PASSWORD EXPIRE`],
+    [`ALTER USER ${APP} IDENTIFIED BY '' PASSWORD EXPIRE NEVER`],
+    NEW_SESSIONS,
+  ),
+  operation(
+    'INSERT revoked 2 s',
+    [`REVOKE INSERT ON petstore.* FROM ${APP}`],
+    [`GRANT INSERT ON petstore.* TO ${APP}`],
+  ),
+  operation(
+    'SELECT revoked 2 s',
+    [`REVOKE SELECT ON petstore.* FROM ${APP}`],
+    [`GRANT SELECT ON petstore.* TO ${APP}`],
+  ),
+  operation(
+    'table renamed, back after 2 s',
+    ['RENAME TABLE petstore.pets TO petstore.pets_away'],
+    ['RENAME TABLE petstore.pets_away TO petstore.pets'],
+  ),
+  operation('table rebuilt twice', [REBUILD], [REBUILD]),
+  operation(
+    'no prepared statement left for 2 s',
+    ['SET GLOBAL max_prepared_stmt_count = 0'],
+    ['SET GLOBAL max_prepared_stmt_count = 16382'],
+    NEW_SESSIONS,
+  ),
+  operation(
+    'new sessions are made to speak latin1',
+    [`SET GLOBAL init_connect = 'SET NAMES latin1'`],
+    [`SET GLOBAL init_connect = ''`],
+    NEW_SESSIONS,
+  ),
+  operation('tables are MyISAM by default', [], [`SET GLOBAL default_storage_engine = InnoDB`], {
+    before: ['SET GLOBAL default_storage_engine = MyISAM'],
+    afterBegin: killConnections,
+  }),
   GATEWAY_KILLED,
 ];
 
 /** Gives the server an empty database and an account, as a DATABASE_URL. */
-export async function freshDatabase({ url, port }: MysqlServer): Promise<string> {
+export async function freshDatabase({ url, port }: MysqlServer, before: readonly string[] = []): Promise<string> {
   await asRoot(
     url,
+    ...before,
     'DROP DATABASE IF EXISTS petstore',
     'CREATE DATABASE petstore',
     `CREATE USER IF NOT EXISTS '${APP}'@'%'`,
