@@ -212,22 +212,65 @@ describeEachEngine('what operations do to the tables', (engine) => {
   });
 });
 
-describeEachEngine('a rule that operations make', (engine) => {
-  test('refuses those that it is about, with 503, and none of those that travel with them', async () => {
-    const gateway = await startGateway(engine);
-    const { knex } = gateway.database;
-    await knex.raw(
-      engine.name === 'mysql'
-        ? "CREATE TRIGGER frozen BEFORE INSERT ON pets FOR EACH ROW IF NEW.category_id = 13 THEN SIGNAL SQLSTATE '45000'; END IF"
-        : "CREATE TRIGGER frozen BEFORE INSERT ON pets WHEN NEW.category_id = 13 BEGIN SELECT RAISE(ABORT, 'frozen'); END",
-    );
-    const create = (categoryId: number, index: number) =>
-      gateway.createPet({ ...PET, categoryId }, index % 2 === 0 ? {} : { 'idempotency-key': `${categoryId}-${index}` });
-    const allowed = Array.from({ length: 20 }, (_, index) => create(1, index));
-    const forbidden = Array.from({ length: 4 }, (_, index) => create(13, index));
-    expect((await Promise.all(allowed)).map(({ status }) => status)).toEqual(allowed.map(() => 201));
-    for (const answer of await Promise.all(forbidden)) expectUnavailable(answer);
-  });
+describeEachEngine('a table that operations have changed', (engine) => {
+  /** What was done to the table, and an animal that it does not take any more. */
+  const CHANGES: readonly (readonly [what: string, change: string, refused: object])[] =
+    engine.name === 'mysql'
+      ? [
+          [
+            'a trigger refuses some',
+            "CREATE TRIGGER frozen BEFORE INSERT ON pets FOR EACH ROW IF NEW.category_id = 13 THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 30001; END IF",
+            { categoryId: 13 },
+          ],
+          ['a constraint refuses some', 'ALTER TABLE pets ADD CHECK (category_id <> 13)', { categoryId: 13 }],
+          ['a number was narrowed', 'ALTER TABLE pets MODIFY category_id TINYINT NOT NULL', { categoryId: 300 }],
+          ['a text was narrowed', 'ALTER TABLE pets MODIFY name VARCHAR(3) NOT NULL', { name: 'Nero' }],
+          [
+            'a text has a smaller character set',
+            'ALTER TABLE pets MODIFY name TEXT CHARACTER SET latin1 NOT NULL',
+            { name: '\u732b' },
+          ],
+          ['a status is missed', "ALTER TABLE pets MODIFY status ENUM('sold') NOT NULL", { status: undefined }],
+          ['a word is gone', "ALTER TABLE pets MODIFY status ENUM('sold')", { status: 'pending' }],
+          [
+            'a partition is missed',
+            'ALTER TABLE pets DROP PRIMARY KEY, ADD PRIMARY KEY (id, category_id) PARTITION BY LIST (category_id) (PARTITION p VALUES IN (1))',
+            { categoryId: 2 },
+          ],
+        ]
+      : [
+          [
+            'a trigger refuses some',
+            "CREATE TRIGGER frozen BEFORE INSERT ON pets WHEN NEW.category_id = 13 BEGIN SELECT RAISE(ABORT, 'frozen'); END",
+            { categoryId: 13 },
+          ],
+        ];
+
+  test.each(CHANGES)(
+    '%s: 503 with its cause in the log, and none that share a statement',
+    async (_what, change, refused) => {
+      const gateway = await startGateway(engine);
+      await gateway.database.knex.raw(change);
+      const create = (changed: object, index: number) =>
+        gateway.createPet(
+          { ...PET, categoryId: 1, status: 'sold', ...changed },
+          index % 2 === 0 ? {} : { 'idempotency-key': `${changed === refused ? 'refused' : 'allowed'}-${index}` },
+        );
+      const allowed = Array.from({ length: 20 }, (_, index) => create({}, index));
+      const forbidden = Array.from({ length: 4 }, (_, index) => create(refused, index));
+      expect((await Promise.all(allowed)).map(({ status }) => status)).toEqual(allowed.map(() => 201));
+      for (const answer of await Promise.all(forbidden)) {
+        expectUnavailable(answer);
+        expect(JSON.stringify(gateway.logs)).not.toMatch(/Nero|猫|xE7|'300'|insert into/i); // whose animal it is stays theirs
+        const requestId = answer.headers.get('x-request-id');
+        expect(gateway.logs.find((line) => line.requestId === requestId && line.level === 50)).toMatchObject({
+          err: {
+            message: expect.stringMatching(/category_id|name|status|partition|constraint|frozen|exception/i),
+          },
+        });
+      }
+    },
+  );
 });
 
 describe('sqlite › the database refuses', () => {
