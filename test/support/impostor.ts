@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterFile } from './engines.ts';
 
 /** What an impostor says and hears, packet by packet. */
@@ -9,6 +10,8 @@ export interface Talk {
   say(first: number, ...payloads: readonly (Buffer | readonly number[])[]): void;
   /** The next packet without its header; undefined when the client has gone. */
   hear(): Promise<Buffer | undefined>;
+  /** Takes the client's wish for TLS and goes on encrypted. */
+  encrypt(key: Buffer, cert: Buffer): Promise<TLSSocket>;
 }
 
 /** Somebody who answers as a MySQL server and talks by a script; gives all bytes that came to it. */
@@ -17,7 +20,14 @@ export async function startImpostor(script: (talk: Talk) => Promise<unknown>) {
   const server = createServer((socket) => {
     socket.on('error', () => {}); // the client may cut it
     socket.on('data', (data) => heard.push(data));
-    void script({ socket, say: speaker(socket), hear: listener(socket) }).finally(() => socket.end());
+    const listening = listener(socket);
+    const encrypt = async (key: Buffer, cert: Buffer) => {
+      await listening.hear();
+      listening.stop();
+      const tls = new TLSSocket(socket, { isServer: true, secureContext: createSecureContext({ key, cert }) });
+      return tls.on('error', () => {}); // the client may not trust it
+    };
+    void script({ socket, say: speaker(socket), hear: listening.hear, encrypt }).catch(() => socket.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   afterFile(() => void server.close());
@@ -64,20 +74,20 @@ function speaker(socket: Socket): Talk['say'] {
   };
 }
 
-function listener(socket: Socket): Talk['hear'] {
+function listener(socket: Socket): Pick<Talk, 'hear'> & { stop(): void } {
   let bytes = Buffer.alloc(0);
   let hasEnded = false;
   let wake = () => {};
-  socket.on('data', (data) => {
+  const take = (data: Buffer) => {
     bytes = Buffer.concat([bytes, data]);
     wake();
-  });
-  socket.on('close', () => {
+  };
+  const finish = () => {
     hasEnded = true;
     wake();
-  });
-  socket.on('listening-elsewhere', () => socket.unshift(bytes));
-  return async () => {
+  };
+  socket.on('data', take).on('close', finish).on('end', finish);
+  const hear = async () => {
     for (;;) {
       const length = bytes.length < 4 ? Number.POSITIVE_INFINITY : 4 + bytes.readUIntLE(0, 3);
       if (bytes.length >= length) {
@@ -91,4 +101,10 @@ function listener(socket: Socket): Talk['hear'] {
       });
     }
   };
+  /** What came and was not heard is there for others. */
+  const stop = () => {
+    socket.pause().off('data', take);
+    socket.unshift(bytes);
+  };
+  return { hear, stop };
 }
