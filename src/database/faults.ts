@@ -93,7 +93,8 @@ const SQLITE_SYNTAX = /syntax error|^incomplete input/;
 
 /** The number that the server or SQLite gave an error; 0 when it has none. */
 export function errorNumber(error: unknown): number {
-  return driverError(error).errno ?? 0;
+  const { errno, errcode = 0 } = driverError(error);
+  return errno ?? errcode;
 }
 
 function driverError(error: unknown): DriverError {

@@ -3,6 +3,8 @@ import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { examineDatabase } from '../../src/cli/examination.ts';
+import { readConfig } from '../../src/config.ts';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
@@ -15,6 +17,7 @@ describe.runIf(hasMysqlServer())('the files of trust, while the gateway runs', (
   const file = (name: string) => join(folder, name);
   let root: mysql.Connection;
   let gateway: TestGateway;
+  let url: string;
 
   /** A key and a certificate that is its own authority. */
   const issue = (name: string) => {
@@ -60,9 +63,14 @@ describe.runIf(hasMysqlServer())('the files of trust, while the gateway runs', (
     copyFileSync(file('old.pem'), file('ca.pem'));
     install('old', 'client');
     const query = `ssl=${file('ca.pem')}&ssl-cert=${file('client.pem')}&ssl-key=${file('client.key')}`;
-    const url = `mysql://app:S3cret@127.0.0.1:${server.port}/petstore?${query}`;
+    url = `mysql://app:S3cret@127.0.0.1:${server.port}/petstore?${query}`;
     gateway = await startGateway({ name: 'mysql', freshDatabase: async () => url });
     expect(await isWell()).toBe(true);
+  });
+
+  test('doctor says which encryption there is', async () => {
+    const { facts } = await examineDatabase(readConfig({ DATABASE_URL: url }));
+    expect(facts.encryption).toMatch(/^TLSv1/);
   });
 
   test('the server has a new certificate: its new authority counts without a restart', async () => {

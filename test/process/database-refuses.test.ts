@@ -62,6 +62,8 @@ describe.runIf(hasMysqlServer())('a read-only server', () => {
     expectUnavailable(await gateway.createPet(PET, { 'idempotency-key': 'once' }));
     expectUnavailable(await gateway.graphql(ADD_PET));
     expect((await gateway.request('/v1/pets')).json).toHaveLength(1);
+    const { status, json } = await gateway.request('/readyz');
+    expect([status, json.database]).toEqual([200, 'takes no writes']); // reads go on
 
     await root.query('SET GLOBAL read_only = 0');
     await eventually(async () => (await gateway.createPet(PET)).status === 201, HEALED_WITHIN_MS, 'it heals');
@@ -181,6 +183,71 @@ describe.runIf(hasMysqlServer())('what operations do to an account', () => {
     expect(await isWell()).toBe(true);
     expect(JSON.stringify(gateway.logs)).not.toContain('S3cret');
   });
+});
+
+describe.runIf(hasMysqlServer())('readiness, when the account may only read', () => {
+  test('is 503 once a write was refused, and 200 when one would be taken, though nobody tries', async () => {
+    const server = await startMysqlServer();
+    afterFile(server.remove);
+    const root = await mysql.createConnection({ uri: server.url, multipleStatements: true });
+    afterFile(() => root.end());
+    await root.query("CREATE DATABASE petstore; CREATE USER app@'%'; GRANT ALL ON petstore.* TO app@'%'");
+    const url = `mysql://app@127.0.0.1:${server.port}/petstore`;
+    const gateway = await startGateway({ name: 'mysql', freshDatabase: async () => url }, { DATABASE_POOL_MAX: '3' });
+    const readiness = async () => (await gateway.request('/readyz')).status;
+    const isReady = async () => (await readiness()) === 200;
+    expect(await isReady()).toBe(true);
+    expect((await gateway.createPet(PET)).status).toBe(201);
+
+    await root.query("REVOKE ALL ON petstore.* FROM app@'%'; GRANT SELECT, UPDATE, DELETE ON petstore.* TO app@'%'");
+    await eventually(
+      async () => (await gateway.createPet(PET)).status === 503,
+      HEALED_WITHIN_MS,
+      'creates are refused',
+    );
+    await eventually(async () => !(await isReady()), HEALED_WITHIN_MS, 'readiness notices');
+    expect((await gateway.request('/readyz')).json).toMatchObject({ message: 'The database refuses writes.' });
+    await delay(2500); // it is asked once a second at most: twice more, it still says so
+    expect(await readiness()).toBe(503);
+    const before = await gateway.request('/v1/pets?limit=100');
+    expect(before.status).toBe(200);
+
+    await root.query("GRANT ALL ON petstore.* TO app@'%'");
+    await eventually(isReady, 2 * HEALED_WITHIN_MS, 'readiness notices that a write would be taken');
+    // On each session, those that were opened while it might not included.
+    const creates = await Promise.all(Array.from({ length: 9 }, () => gateway.createPet(PET)));
+    expect(creates.map(({ status }) => status)).toEqual(creates.map(() => 201));
+    const { json } = await gateway.request('/v1/pets?limit=100');
+    expect(json).toHaveLength(Math.min(100, before.json.length + creates.length)); // what was tried added nothing
+  });
+});
+
+describeEachEngine('readiness, when a table is away', (engine) => {
+  test('is 503 until it is back', async () => {
+    const gateway = await startGateway(engine);
+    const isReady = async () => (await gateway.request('/readyz')).status === 200;
+    expect(await isReady()).toBe(true);
+    await gateway.database.knex.schema.renameTable('pets', 'away');
+    expect((await gateway.createPet(PET)).status).toBe(503);
+    await eventually(async () => !(await isReady()), HEALED_WITHIN_MS, 'readiness notices');
+    await gateway.database.knex.schema.renameTable('away', 'pets');
+    await eventually(isReady, HEALED_WITHIN_MS, 'it is back');
+  });
+
+  test.runIf(engine.name === 'mysql')(
+    'a table that somebody has locked for a while is no reason to send readers away',
+    async () => {
+      const url = await engine.freshDatabase();
+      const gateway = await startGateway(engine, { DATABASE_URL: url });
+      const holder = await mysql.createConnection(url);
+      await holder.query('LOCK TABLES pets READ');
+      expect((await gateway.createPet(PET)).status).toBe(503);
+      await delay(1000); // it is asked once a second at most
+      expect((await gateway.request('/readyz')).status).toBe(200);
+      expect((await gateway.request('/v1/pets')).status).toBe(200);
+      await holder.end();
+    },
+  );
 });
 
 describeEachEngine('a key cannot be looked up', (engine) => {
