@@ -25,7 +25,6 @@ export const STATE_CLASSES: Readonly<Record<string, readonly Meaning[]>> = {
   '08': ['unknownOutcome'], // connection exception
   22: ['ruled'], // data exception: a column that was narrowed takes a value no more
   23: ['ruled'], // integrity constraint violation
-  40: ['rolledBack'], // transaction rollback
   44: ['ruled'], // with check option violation: a view stands in the table's place
   45: ['ruled'], // a trigger's own refusal
   70: ['unknownOutcome'], // interrupted
