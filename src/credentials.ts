@@ -5,5 +5,6 @@ const USER_ONLY = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^:@/%]*@[^@]*$/i;
 export function maskCredentials(text: string): string {
   // Greedy up to the last @: a password may hold @, / and : that somebody forgot to encode.
   const masked = USER_ONLY.test(text) ? text : text.replace(/^([a-z][a-z0-9+.-]*:\/*)?([^:@/]*):(.*)@/i, '$1$2:***@');
-  return masked.replaceAll(/([?&](?:password|pwd)=)[^&]*/gi, '$1***'); // as other drivers write it
+  // Passwords as other drivers write them; TLS options as JSON may hold a private key.
+  return masked.replaceAll(/([?&](?:password|pwd|ssl(?==(?:\{|%7b)))=)[^&]*/gi, '$1***');
 }

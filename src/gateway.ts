@@ -1,5 +1,6 @@
 import type { Config } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
+import { errorNumber } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { deadlineIn } from './deadline.ts';
 import { PROBE_MS } from './deadlines.ts';
@@ -14,6 +15,7 @@ import type { Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Service } from './service.ts';
 import { createStores, type Stores } from './store/store.ts';
+import { checkWrites } from './store/write-check.ts';
 
 /** What a gateway is made of. */
 export interface GatewayParts {
@@ -61,7 +63,7 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     stores,
     usage,
     authenticator: createAuthenticator(keys),
-    checkReady: readinessCheck(database, config.migrateOnStart),
+    checkReady: readinessCheck(database, service, config.migrateOnStart),
     isDraining: () => draining,
     collectMetrics: collectMetrics ?? (() => metrics.registry.metrics()),
   });
@@ -101,10 +103,26 @@ async function openDatabase(config: Config): Promise<Database> {
 /**
  * Ready: the database answers, and no migration is pending; the second is asked until it is so once, unless the start has
  * seen to it. A server that is the only one and takes no writes still answers reads: that is told, and is no reason to send
- * readers away.
+ * readers away. After something has failed a write is tried that adds nothing, until the database no longer refuses it: nobody
+ * else may try, because a load balancer sends nobody here.
  */
-function readinessCheck(database: Database, hasMigrated: boolean): () => Promise<{ database: string }> {
+function readinessCheck(
+  database: Database,
+  service: Service,
+  hasMigrated: boolean,
+): () => Promise<{ database: string }> {
   let schemaIsCurrent = hasMigrated;
+  let checkedFailures = database.failures();
+  const tables = service.resources.map(({ table }) => table);
+  const checkDoubtfulWrites = async () => {
+    const failures = database.failures();
+    if (failures === checkedFailures || !database.takesWrites()) return;
+    await checkWrites(database, tables, deadlineIn(PROBE_MS)).catch((error) => {
+      // One that waits for a lock is no refusal.
+      if (errorNumber(error) > 0) throw unavailable('The database refuses writes.', error);
+    });
+    checkedFailures = failures;
+  };
   const unavailable = (message: string, cause: unknown) => new ApiError('service_unavailable', message, { cause });
   return async () => {
     try {
@@ -116,6 +134,7 @@ function readinessCheck(database: Database, hasMigrated: boolean): () => Promise
       throw unavailable(why, error);
     }
     if (!schemaIsCurrent) throw unavailable('Migrations are pending: npm run migrate.', undefined);
+    await checkDoubtfulWrites();
     return { database: database.takesWrites() ? 'ok' : 'takes no writes' };
   };
 }

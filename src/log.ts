@@ -26,7 +26,18 @@ export function harmless<Arguments extends readonly unknown[]>(
  * One JSON line per event, by default on standard output. Nothing that holds a key or a body is ever handed to it.
  */
 export function createLog(level: Config['logLevel'], stream: DestinationStream = bufferedOutput()) {
-  return pino({ level, base: null, timestamp: isoTimeOncePerMs() }, stream);
+  return pino({ level, base: null, timestamp: isoTimeOncePerMs(), serializers: { err: describeError } }, stream);
+}
+
+/** What a server quotes of a value: `Incorrect integer value: '…' for column 'age' at row 1`. Its end is told by what follows. */
+const QUOTED_VALUE = /\b((?:value|entry):? )(?:'.*'(?= for (?:column|key)\b)|'.*'(?=\s*(?:$|\n {4}at )))/gis;
+
+/** An error as pino writes it, but for what a database repeats of a row: mysql2 adds the statement, values included. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { sql, sqlMessage, message, stack, ...told } = pino.stdSerializers.err(error);
+  const hide = (text: string) => text.replaceAll(QUOTED_VALUE, "$1'…'");
+  return { message: hide(message), stack: hide(stack), ...told };
 }
 
 const BATCH_CHARACTERS = 64_000;

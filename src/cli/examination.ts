@@ -47,6 +47,7 @@ async function collectFacts(
   problems: string[],
 ): Promise<void> {
   facts.answers = `yes, ${database.engine === 'mysql' ? 'MySQL protocol' : 'SQLite'} ${await database.ping()}`;
+  if (database.engine === 'mysql') facts.encryption = await nameEncryption(database);
   const { completed, pending } = await migrationStatus(database);
   facts.migrations = `${completed.length} done, ${pending.length} pending`;
   if (pending.length > 0) {
@@ -67,6 +68,11 @@ async function collectFacts(
   const valid = keys.filter((key) => !key.revokedAt && (!key.expiresAt || key.expiresAt.getTime() > Date.now()));
   facts['API keys'] = `${valid.length} valid of ${keys.length}`;
   if (valid.length === 0) problems.push('no valid API key: npm run keys -- create --name NAME');
+}
+
+async function nameEncryption(database: Database): Promise<string> {
+  const [[row]] = await database.run((knex) => knex.raw("SHOW SESSION STATUS LIKE 'Ssl_version'"));
+  return row?.Value || 'none: who has the network between can read all, and may learn the password';
 }
 
 /** The largest request of each kind. */

@@ -19,7 +19,7 @@ export interface WorkOptions {
   /** Whether doing it twice does no harm. */
   readonly repeatable?: boolean;
   /** By when it must be done or given up; by default a request's time from now. */
-  readonly deadline?: Deadline;
+  readonly deadline?: Deadline | undefined;
 }
 
 /** An open database: the query builder and what a room may ask about it. */
@@ -41,6 +41,8 @@ export interface Database {
   ping(deadline?: Deadline): Promise<string>;
   /** How long the way to the database and back takes, in ms; Infinity while not known. */
   wayMs(): number;
+  /** How much of `run` and `insert` has failed so far: when it has grown, a write may be refused again. */
+  failures(): number;
   /** Whether the server that was reached last takes writes. */
   takesWrites(): boolean;
   /** Connections of the pool in use and free, and those who wait for one. */
@@ -91,10 +93,15 @@ function createDatabase(
   const client = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
   // Errors reach the log through us: with placeholders, for what is kept is nobody's business there.
   const knex = knexFactory({ ...client, compileSqlOnError: false, log: SILENT });
+  let failures = 0;
+  const countFailure = (error: unknown): never => {
+    failures++;
+    throw error;
+  };
   const before = (deadline = deadlineIn(workMs)): Deadline => deadline - ANSWER_MS;
   const run: Database['run'] = (work, { repeatable, deadline } = {}) => {
     const end = before(deadline);
-    const done = deadlines.run(end, () => withoutFaults(() => work(knex), end, repeatable));
+    const done = deadlines.run(end, () => withoutFaults(() => work(knex), end, repeatable)).catch(countFailure);
     return engine === 'sqlite' && deadline !== undefined ? untilDeadline(done, end) : done;
   };
   const query: Database['query'] = <Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline) => {
@@ -111,10 +118,11 @@ function createDatabase(
     query,
     insert(into, rows, deadline) {
       const end = before(deadline);
-      return withoutFaults(() => knex.client.insertPrepared(into, rows, end), end);
+      return withoutFaults<Int64[]>(() => knex.client.insertPrepared(into, rows, end), end).catch(countFailure);
     },
     unhurried,
     wayMs: () => knex.client.wayMs?.() ?? 0,
+    failures: () => failures,
     takesWrites: () => knex.client.takesWrites?.() ?? true,
     poolState() {
       if (engine === 'mysql') return knex.client.poolState(); // Knex types its client as any

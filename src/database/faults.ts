@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Deadline, remainingMs } from '../deadline.ts';
 import { ATTEMPT_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
-import { type Meaning, NUMBERS, SQLITE_CODES, SQLITE_EXTENDED_CODES } from './fault-numbers.ts';
+import { type Meaning, NUMBERS, SQLITE_CODES, STATE_CLASSES } from './fault-numbers.ts';
 
 /** Attempts in all for a statement or transaction that the database rolled back in favour of another. */
 const ATTEMPTS = 4;
@@ -13,6 +13,7 @@ interface DriverError {
   readonly name?: string;
   readonly code?: string;
   readonly errno?: number;
+  readonly sqlState?: string;
   readonly errcode?: number;
   readonly fatal?: boolean;
   readonly message?: string;
@@ -37,10 +38,19 @@ export async function withoutFaults<T>(work: () => PromiseLike<T>, deadline: Dea
 
 /** What the error means to who asked; itself where it is a fault of ours. */
 function toFault(error: unknown): unknown {
-  if (error instanceof DatabaseFault) return error;
+  if (error instanceof DatabaseFault || isOurs(error)) return error;
   if (means(error, 'tooLarge')) return new DatabaseFault('tooLarge', error);
-  if (driverError(error).code === 'POOL_NO_WRITER') return new DatabaseFault('noWriter', error);
-  return isUnavailable(error) ? new DatabaseFault('unavailable', error) : error;
+  return new DatabaseFault(driverError(error).code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable', error);
+}
+
+/**
+ * THE rule of what is 500 and what is 503: whatever the network, the pool or the database itself says is no fault of ours, known
+ * or not, for operations can make a database say anything. But that a statement is wrong is, and what nobody there has said.
+ */
+function isOurs(error: unknown): boolean {
+  const fault = driverError(error);
+  if (isBroken(fault)) return false;
+  return (fault.errno === undefined && fault.errcode === undefined) || means(error, 'ours');
 }
 
 /** Whether a row with the same key stands in the way. */
@@ -53,16 +63,9 @@ export function isLockWait(error: unknown): boolean {
   return means(error, 'lockWait');
 }
 
-/**
- * Whether a statement was refused, and nothing of it was done. The server's own words come with an SQLSTATE, SQLite's with
- * a result code; what is known to mean "not now" or to leave the outcome open has become a DatabaseFault before, and
- * number 1105 tells nothing.
- */
+/** Whether a statement was refused, perhaps for the sake of one of its rows, and nothing of it was done. */
 export function isRefused(error: unknown): boolean {
-  if (error instanceof DatabaseFault) return error.meaning === 'tooLarge' || means(error, 'ruled');
-  return (
-    error instanceof Error && errorNumber(error) !== ER_UNKNOWN_ERROR && ('sqlState' in error || 'errcode' in error)
-  );
+  return (error instanceof DatabaseFault && error.meaning === 'tooLarge') || means(error, 'ruled');
 }
 
 /** Whether this server takes no writes, or is no member of its cluster now: others may. */
@@ -77,36 +80,27 @@ export function isStaleSession(error: unknown): boolean {
 
 /** Whether the error has that meaning; a DatabaseFault is judged by its cause. */
 function means(error: unknown, meaning: Meaning): boolean {
-  const { errno = 0, errcode = 0, message = '' } = driverError(error);
-  // Vitess has one number for all, and gRPC's words in the text, https://vitess.io/docs/reference/errors/query-serving/
-  if (errno === ER_UNKNOWN_ERROR) return meaning === 'notNow' && VITESS_NOT_NOW.test(message);
-  if (errcode === SQLITE_ERROR) return meaning === 'notNow' && SQLITE_CHANGED.test(message);
-  const meanings = NUMBERS[errno] ?? SQLITE_EXTENDED_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff];
+  const { errno = 0, sqlState = '', errcode = 0, message = '' } = driverError(error);
+  if (errcode === SQLITE_ERROR) return meaning === 'ours' && SQLITE_SYNTAX.test(message);
+  const ofSqlite = SQLITE_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff];
+  const meanings = NUMBERS[errno] ?? STATE_CLASSES[sqlState.slice(0, 2)] ?? ofSqlite;
   return meanings?.includes(meaning) ?? false;
 }
 
-const ER_UNKNOWN_ERROR = 1105;
-const VITESS_NOT_NOW = /\bcode[:=\s]+"?(?:unavailable|resource_?exhausted|aborted|cluster_event|deadline_?exceeded)/i;
-
-/** SQLite has one code for all that is wrong with a statement; these are wrong with the schema, as numbers 1054 and 1146. */
+/** SQLite has one code for all that is wrong with a statement or with the schema. */
 const SQLITE_ERROR = 1;
-const SQLITE_CHANGED = /^(?:no such (?:table|column|index)|table \w+ has no column named)\b/;
+const SQLITE_SYNTAX = /syntax error|^incomplete input/;
 
 /** The number that the server or SQLite gave an error; 0 when it has none. */
 export function errorNumber(error: unknown): number {
-  return driverError(error).errno ?? 0;
+  const { errno, errcode = 0 } = driverError(error);
+  return errno ?? errcode;
 }
 
 function driverError(error: unknown): DriverError {
   const thrown = error instanceof DatabaseFault ? error.cause : error;
   return (typeof thrown === 'object' && thrown !== null ? thrown : {}) as DriverError; // only read, and every field may be missing
 }
-
-function isUnavailable(error: unknown): boolean {
-  return isBroken(driverError(error)) || UNAVAILABLE.some((meaning) => means(error, meaning));
-}
-
-const UNAVAILABLE = ['notNow', 'rolledBack', 'readOnly', 'notReady', 'unknownOutcome'] as const satisfies Meaning[];
 
 /** The connection itself is gone, or was never there. */
 function isBroken(fault: DriverError): boolean {

@@ -46,6 +46,7 @@ describeEachEngine('doctor', (engine) => {
     expect(configuration.map(({ name }: { name: string }) => name)).toEqual(settingNames());
     expect(configuration).toContainEqual({ name: 'WORKERS', value: '1', isDefault: true });
     expect(database).toMatchObject({ 'takes writes': 'yes', 'API keys': '1 valid of 1' });
+    expect(database.encryption).toEqual(engine.name === 'mysql' ? expect.stringMatching(/^none: /) : undefined);
     expect(limits.list).toBe('1 to 100 animals, by default 20');
   });
 

@@ -62,6 +62,8 @@ describe.runIf(hasMysqlServer())('a read-only server', () => {
     expectUnavailable(await gateway.createPet(PET, { 'idempotency-key': 'once' }));
     expectUnavailable(await gateway.graphql(ADD_PET));
     expect((await gateway.request('/v1/pets')).json).toHaveLength(1);
+    const { status, json } = await gateway.request('/readyz');
+    expect([status, json.database]).toEqual([200, 'takes no writes']); // reads go on
 
     await root.query('SET GLOBAL read_only = 0');
     await eventually(async () => (await gateway.createPet(PET)).status === 201, HEALED_WITHIN_MS, 'it heals');
@@ -183,6 +185,77 @@ describe.runIf(hasMysqlServer())('what operations do to an account', () => {
   });
 });
 
+describe.runIf(hasMysqlServer())('readiness, when the account may only read', () => {
+  test('is 503 once a write was refused, and 200 when one would be taken, though nobody tries', async () => {
+    const server = await startMysqlServer();
+    afterFile(server.remove);
+    const root = await mysql.createConnection({ uri: server.url, multipleStatements: true });
+    afterFile(() => root.end());
+    await root.query("CREATE DATABASE petstore; CREATE USER app@'%'; GRANT ALL ON petstore.* TO app@'%'");
+    const url = `mysql://app@127.0.0.1:${server.port}/petstore`;
+    const gateway = await startGateway({ name: 'mysql', freshDatabase: async () => url }, { DATABASE_POOL_MAX: '3' });
+    const readiness = async () => (await gateway.request('/readyz')).status;
+    const isReady = async () => (await readiness()) === 200;
+    expect(await isReady()).toBe(true);
+    expect((await gateway.createPet(PET)).status).toBe(201);
+
+    await root.query("REVOKE ALL ON petstore.* FROM app@'%'; GRANT SELECT, UPDATE, DELETE ON petstore.* TO app@'%'");
+    // A session has the rights on a database that there were at its begin: such ones are cut.
+    const isRefused = async () => {
+      const [rows] = await root.query<mysql.RowDataPacket[]>(
+        "SELECT id AS id FROM information_schema.processlist WHERE user = 'app'",
+      );
+      for (const { id } of rows) await root.query(`KILL ${id}`).catch(() => {}); // gone by itself meanwhile
+      const { headers, status } = await gateway.createPet(PET);
+      const line = gateway.logs.find((each) => each.requestId === headers.get('x-request-id') && each.level === 50);
+      return status === 503 && JSON.stringify(line).includes('INSERT command denied');
+    };
+    await eventually(isRefused, 5 * HEALED_WITHIN_MS, 'creates are refused');
+    await eventually(async () => !(await isReady()), HEALED_WITHIN_MS, 'readiness notices');
+    expect((await gateway.request('/readyz')).json).toMatchObject({ message: 'The database refuses writes.' });
+    await delay(2500); // it is asked once a second at most: twice more, it still says so
+    expect(await readiness()).toBe(503);
+    const before = await gateway.request('/v1/pets?limit=100');
+    expect(before.status).toBe(200);
+
+    await root.query("GRANT ALL ON petstore.* TO app@'%'");
+    await eventually(isReady, 2 * HEALED_WITHIN_MS, 'readiness notices that a write would be taken');
+    // On each session, those that were opened while it might not included.
+    const creates = await Promise.all(Array.from({ length: 9 }, () => gateway.createPet(PET)));
+    expect(creates.map(({ status }) => status)).toEqual(creates.map(() => 201));
+    const { json } = await gateway.request('/v1/pets?limit=100');
+    expect(json).toHaveLength(Math.min(100, before.json.length + creates.length)); // what was tried added nothing
+  });
+});
+
+describeEachEngine('readiness, when a table is away', (engine) => {
+  test('is 503 until it is back', async () => {
+    const gateway = await startGateway(engine);
+    const isReady = async () => (await gateway.request('/readyz')).status === 200;
+    expect(await isReady()).toBe(true);
+    await gateway.database.knex.schema.renameTable('pets', 'away');
+    expect((await gateway.createPet(PET)).status).toBe(503);
+    await eventually(async () => !(await isReady()), HEALED_WITHIN_MS, 'readiness notices');
+    await gateway.database.knex.schema.renameTable('away', 'pets');
+    await eventually(isReady, HEALED_WITHIN_MS, 'it is back');
+  });
+
+  test.runIf(engine.name === 'mysql')(
+    'a table that somebody has locked for a while is no reason to send readers away',
+    async () => {
+      const url = await engine.freshDatabase();
+      const gateway = await startGateway(engine, { DATABASE_URL: url });
+      const holder = await mysql.createConnection(url);
+      await holder.query('LOCK TABLES pets READ');
+      expect((await gateway.createPet(PET)).status).toBe(503);
+      await delay(1000); // it is asked once a second at most
+      expect((await gateway.request('/readyz')).status).toBe(200);
+      expect((await gateway.request('/v1/pets')).status).toBe(200);
+      await holder.end();
+    },
+  );
+});
+
 describeEachEngine('a key cannot be looked up', (engine) => {
   it.each(['/v1/pets', '/graphql?query={pets{id}}'])('%s is 503, and not 401', async (path) => {
     const gateway = await startGateway(engine);
@@ -212,22 +285,65 @@ describeEachEngine('what operations do to the tables', (engine) => {
   });
 });
 
-describeEachEngine('a rule that operations make', (engine) => {
-  test('refuses those that it is about, with 503, and none of those that travel with them', async () => {
-    const gateway = await startGateway(engine);
-    const { knex } = gateway.database;
-    await knex.raw(
-      engine.name === 'mysql'
-        ? "CREATE TRIGGER frozen BEFORE INSERT ON pets FOR EACH ROW IF NEW.category_id = 13 THEN SIGNAL SQLSTATE '45000'; END IF"
-        : "CREATE TRIGGER frozen BEFORE INSERT ON pets WHEN NEW.category_id = 13 BEGIN SELECT RAISE(ABORT, 'frozen'); END",
-    );
-    const create = (categoryId: number, index: number) =>
-      gateway.createPet({ ...PET, categoryId }, index % 2 === 0 ? {} : { 'idempotency-key': `${categoryId}-${index}` });
-    const allowed = Array.from({ length: 20 }, (_, index) => create(1, index));
-    const forbidden = Array.from({ length: 4 }, (_, index) => create(13, index));
-    expect((await Promise.all(allowed)).map(({ status }) => status)).toEqual(allowed.map(() => 201));
-    for (const answer of await Promise.all(forbidden)) expectUnavailable(answer);
-  });
+describeEachEngine('a table that operations have changed', (engine) => {
+  /** What was done to the table, and an animal that it does not take any more. */
+  const CHANGES: readonly (readonly [what: string, change: string, refused: object])[] =
+    engine.name === 'mysql'
+      ? [
+          [
+            'a trigger refuses some',
+            "CREATE TRIGGER frozen BEFORE INSERT ON pets FOR EACH ROW IF NEW.category_id = 13 THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = 30001; END IF",
+            { categoryId: 13 },
+          ],
+          ['a constraint refuses some', 'ALTER TABLE pets ADD CHECK (category_id <> 13)', { categoryId: 13 }],
+          ['a number was narrowed', 'ALTER TABLE pets MODIFY category_id TINYINT NOT NULL', { categoryId: 300 }],
+          ['a text was narrowed', 'ALTER TABLE pets MODIFY name VARCHAR(3) NOT NULL', { name: 'Nero' }],
+          [
+            'a text has a smaller character set',
+            'ALTER TABLE pets MODIFY name TEXT CHARACTER SET latin1 NOT NULL',
+            { name: '\u732b' },
+          ],
+          ['a status is missed', "ALTER TABLE pets MODIFY status ENUM('sold') NOT NULL", { status: undefined }],
+          ['a word is gone', "ALTER TABLE pets MODIFY status ENUM('sold')", { status: 'pending' }],
+          [
+            'a partition is missed',
+            'ALTER TABLE pets DROP PRIMARY KEY, ADD PRIMARY KEY (id, category_id) PARTITION BY LIST (category_id) (PARTITION p VALUES IN (1))',
+            { categoryId: 2 },
+          ],
+        ]
+      : [
+          [
+            'a trigger refuses some',
+            "CREATE TRIGGER frozen BEFORE INSERT ON pets WHEN NEW.category_id = 13 BEGIN SELECT RAISE(ABORT, 'frozen'); END",
+            { categoryId: 13 },
+          ],
+        ];
+
+  test.each(CHANGES)(
+    '%s: 503 with its cause in the log, and none that share a statement',
+    async (_what, change, refused) => {
+      const gateway = await startGateway(engine);
+      await gateway.database.knex.raw(change);
+      const create = (changed: object, index: number) =>
+        gateway.createPet(
+          { ...PET, categoryId: 1, status: 'sold', ...changed },
+          index % 2 === 0 ? {} : { 'idempotency-key': `${changed === refused ? 'refused' : 'allowed'}-${index}` },
+        );
+      const allowed = Array.from({ length: 20 }, (_, index) => create({}, index));
+      const forbidden = Array.from({ length: 4 }, (_, index) => create(refused, index));
+      expect((await Promise.all(allowed)).map(({ status }) => status)).toEqual(allowed.map(() => 201));
+      for (const answer of await Promise.all(forbidden)) {
+        expectUnavailable(answer);
+        expect(JSON.stringify(gateway.logs)).not.toMatch(/Nero|猫|xE7|'300'|insert into/i); // whose animal it is stays theirs
+        const requestId = answer.headers.get('x-request-id');
+        expect(gateway.logs.find((line) => line.requestId === requestId && line.level === 50)).toMatchObject({
+          err: {
+            message: expect.stringMatching(/category_id|name|status|partition|constraint|frozen|exception/i),
+          },
+        });
+      }
+    },
+  );
 });
 
 describe('sqlite › the database refuses', () => {

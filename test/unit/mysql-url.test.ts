@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
@@ -55,19 +56,82 @@ describe('hosts', () => {
   ])('%s is read', (hosts, expected) => expect(parseMysqlUrl(`mysql://u:p@${hosts}/d`).hosts).toEqual(expected));
 });
 
-describe('ssl', () => {
+describe('trust', () => {
   const folder = temporaryFolder();
-  const caFile = join(folder, 'ca.pem');
-  writeFileSync(caFile, 'the certificate');
+  const [ca, key, publicKey, empty] = ['ca.pem', 'key.pem', 'public.pem', 'empty.pem'].map((name) =>
+    join(folder, name),
+  );
+  const make = (...words: string[]) => execFileSync('openssl', words, { stdio: 'ignore' });
+  make(
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-subj',
+    '/CN=db',
+    '-days',
+    '2',
+    '-keyout',
+    `${key}`,
+    '-out',
+    `${ca}`,
+  );
+  make('rsa', '-in', `${key}`, '-pubout', '-out', `${publicKey}`);
+  writeFileSync(`${empty}`, '');
+  const text = readFileSync(`${ca}`, 'utf8');
+  const trustOf = (query: string) => parseMysqlUrl(`mysql://u:p@db/d${query}`).readTrust();
 
   it.each([
     ['', undefined],
     ['?ssl=false', undefined],
-    ['?ssl=true', { rejectUnauthorized: true, verifyIdentity: true }],
+    ['?ssl=true', { verifyIdentity: true }],
     ['?ssl=skip-verify', { rejectUnauthorized: false }],
-    [`?ssl=${encodeURIComponent(caFile)}`, { rejectUnauthorized: true, ca: 'the certificate' }],
+    [`?ssl=${encodeURIComponent(`${ca}`)}`, { ca: text }],
+    [`?ssl=${ca}&ssl-cert=${ca}&ssl-key=${key}`, { ca: text, cert: text, key: readFileSync(`${key}`, 'utf8') }],
     [`?ssl=${encodeURIComponent('{"minVersion":"TLSv1.3"}')}`, { minVersion: 'TLSv1.3' }],
-  ])('%.30s is understood', (search, ssl) => expect(parseMysqlUrl(`mysql://u:p@db/d${search}`).ssl).toEqual(ssl));
+  ])('%.30s is understood', (query, ssl) => expect(trustOf(query)).toEqual(ssl === undefined ? {} : { ssl }));
+
+  it.each([
+    ['?get-server-public-key=true', undefined],
+    ['?get-server-public-key=false', ['caching_sha2_password', 'sha256_password']],
+    [`?server-public-key-path=${publicKey}`, ['caching_sha2_password', 'sha256_password']],
+  ])('%.30s: ways to prove oneself that are ours', (query, plugins) => {
+    const { authPlugins } = trustOf(query);
+    expect(authPlugins && Object.keys(authPlugins)).toEqual(plugins);
+  });
+
+  it.each([
+    ['a file that is not there', '?ssl=/no/such/file', '/no/such/file'],
+    ['an empty file: it would mean every authority that there is', `?ssl=${empty}`, 'of 1 to 1048576 bytes'],
+    ['a file without end', '?ssl=/dev/zero', 'of 1 to 1048576 bytes'],
+    ['a folder', `?ssl=${folder}`, folder],
+    ['a certificate that is none', `?ssl=${key}`, 'cannot be used'],
+    ['a key that is none', `?ssl=true&ssl-cert=${ca}&ssl-key=${ca}`, 'cannot be used'],
+    ['a public key that is none', `?server-public-key-path=${import.meta.filename}`, 'cannot be used'],
+    ['options that are no JSON', '?ssl={secret', 'ssl={…} cannot be used'],
+    ['a key where TLS needs none', `?ssl=true&server-public-key-path=${publicKey}`, 'without ssl'],
+    ['a certificate that nobody is shown', `?ssl-cert=${ca}`, 'with ssl'],
+    ['a word that is none', '?get-server-public-key=maybe', 'true or false'],
+  ])('%s is refused', (_what, query, why) => {
+    expect(() => trustOf(query)).toThrow(ConfigError);
+    expect(() => trustOf(query)).toThrow(why);
+    expect(() => trustOf(query)).not.toThrow('secret');
+  });
+
+  test('a file is read again, and what it says is the same object while it is the same', () => {
+    const file = join(folder, 'renewed.pem');
+    writeFileSync(file, text);
+    const { readTrust } = parseMysqlUrl(`mysql://u:p@db/d?ssl=${file}`);
+    const first = readTrust();
+    expect(readTrust()).toBe(first);
+    writeFileSync(file, `${text}\n`);
+    expect(readTrust()).toEqual({ ssl: { ca: `${text}\n` } });
+    writeFileSync(file, text.slice(0, 200));
+    expect(readTrust).toThrow(expect.objectContaining({ code: 'POOL_TRUST', message: expect.stringContaining(file) }));
+    writeFileSync(file, text);
+    expect(readTrust()).toEqual(first);
+  });
 });
 
 describe('a wrong address', () => {

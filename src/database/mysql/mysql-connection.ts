@@ -15,9 +15,9 @@ export interface MysqlTarget {
 /** Kept by a connection: our texts are about 35, and a server keeps max_prepared_stmt_count (16,382) for all its clients. */
 const PREPARED_MAX = 100;
 
-/** A connection that is not open yet. */
+/** A connection that is not open yet. Throws POOL_TRUST when a file that DATABASE_URL names cannot be used. */
 export function createConnection(address: MysqlAddress, { host, address: ip, port }: MysqlTarget): Connection {
-  const { user, password, database, ssl } = address;
+  const { user, password, database, readTrust } = address;
   const connection = mysql.createConnection({
     host,
     port,
@@ -25,7 +25,8 @@ export function createConnection(address: MysqlAddress, { host, address: ip, por
     user,
     password,
     database,
-    ...(ssl && { ssl }),
+    ...readTrust(),
+    flags: ['-LOCAL_FILES'], // no server may ask for a file
     maxPreparedStatements: PREPARED_MAX,
     charset: 'utf8mb4',
     // BIGINT as a number where that is exact, else as decimal text; never rounded.

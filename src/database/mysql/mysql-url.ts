@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import type { SslOptions } from 'mysql2';
 import { ConfigError } from '../../config.ts';
+import { createTrustReader, type ServerTrust } from './server-trust.ts';
 
 /** One server that may answer. */
 export interface MysqlHost {
@@ -14,7 +13,8 @@ export interface MysqlAddress {
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  readonly ssl: SslOptions | undefined;
+  /** Reads the files that it names anew; throws POOL_TRUST when one of them is missing or broken now. */
+  readonly readTrust: () => ServerTrust;
 }
 
 // The password runs to the last @, so that one somebody forgot to encode still works.
@@ -32,7 +32,7 @@ export function parseMysqlUrl(databaseUrl: string): MysqlAddress {
     user: decode('user', user),
     password: decode('password', password),
     database: decode('database', database),
-    ssl: parseOptions(query),
+    readTrust: readOptions(query),
   };
 }
 
@@ -54,26 +54,12 @@ function parseHost(text: string): MysqlHost {
   return { host: ipv6 ?? name ?? '', port: Number(port) };
 }
 
-function parseOptions(query: string): SslOptions | undefined {
-  const options = new URLSearchParams(query);
-  const unknown = [...options.keys()].find((name) => name !== 'ssl');
-  if (unknown !== undefined) refuse(`DATABASE_URL: unknown option ${JSON.stringify(unknown)}; the only one is ssl`);
-  return parseTls(options.get('ssl') ?? 'false');
-}
-
-function parseTls(ssl: string): SslOptions | undefined {
-  if (ssl === 'false') return undefined;
-  // Any certificate of a public authority would do, were the name in it not checked.
-  if (ssl === 'true') return { rejectUnauthorized: true, verifyIdentity: true };
-  if (ssl === 'skip-verify') return { rejectUnauthorized: false };
+function readOptions(query: string): MysqlAddress['readTrust'] {
   try {
-    // mysql2's own way of writing it: https://sidorares.github.io/node-mysql2/docs/documentation/ssl
-    if (ssl.startsWith('{')) return JSON.parse(ssl) as SslOptions; // handed to mysql2, which reads what it knows
-    return { ca: readFileSync(ssl, 'utf8'), rejectUnauthorized: true };
+    const readTrust = createTrustReader(query);
+    readTrust();
+    return readTrust;
   } catch (error) {
-    const reason = (error as Error).message; // JSON.parse and readFileSync throw Errors
-    return refuse(
-      `DATABASE_URL: ssl=${ssl} must be true, skip-verify, the path of a CA file or a JSON object (${reason})`,
-    );
+    return refuse(`DATABASE_URL: ${(error as Error).message}`); // its own Errors
   }
 }

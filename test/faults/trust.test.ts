@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import mysql from 'mysql2/promise';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { examineDatabase } from '../../src/cli/examination.ts';
+import { readConfig } from '../../src/config.ts';
+import { afterFile, temporaryFolder } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+
+const HEALED_WITHIN_MS = 5000;
+
+describe.runIf(hasMysqlServer())('the files of trust, while the gateway runs', () => {
+  const folder = temporaryFolder();
+  const file = (name: string) => join(folder, name);
+  let root: mysql.Connection;
+  let gateway: TestGateway;
+  let url: string;
+
+  /** A key and a certificate that is its own authority. */
+  const issue = (name: string) => {
+    const words = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', `/CN=${name}`, '-days', '2'];
+    execFileSync('openssl', [...words, '-keyout', file(`${name}.key`), '-out', file(`${name}.pem`)], {
+      stdio: 'ignore',
+    });
+  };
+  const install = (who: string, as: string) => {
+    for (const kind of ['key', 'pem']) copyFileSync(file(`${who}.${kind}`), file(`${as}.${kind}`));
+  };
+  /** So that new ones must be opened. */
+  const cutAll = async () => {
+    const [rows] = await root.query<mysql.RowDataPacket[]>(
+      "SELECT id AS id FROM information_schema.processlist WHERE user = 'app'",
+    );
+    for (const { id } of rows) await root.query(`KILL ${id}`).catch(() => {}); // gone by itself meanwhile
+  };
+  const isWell = async () => (await gateway.request('/v1/pets')).status === 200;
+  /** What the log says of a request that is refused now. */
+  const refusal = async (): Promise<unknown> => {
+    await cutAll();
+    const { status, headers } = await gateway.request('/v1/pets');
+    expect(status).toBe(503);
+    return gateway.logs.find(({ requestId, level }) => requestId === headers.get('x-request-id') && level === 50);
+  };
+  const saying = (words: string) => ({ err: { message: expect.stringContaining(words) } });
+
+  beforeAll(async () => {
+    for (const name of ['old', 'new']) issue(name);
+    install('old', 'server');
+    const server = await startMysqlServer([
+      `--ssl-cert=${file('server.pem')}`,
+      `--ssl-key=${file('server.key')}`,
+      `--ssl-ca=${file('old.pem')}`,
+    ]);
+    afterFile(server.remove);
+    root = await mysql.createConnection({ uri: server.url, multipleStatements: true });
+    afterFile(() => root.end());
+    await root.query(
+      "CREATE DATABASE petstore; CREATE USER app@'%' IDENTIFIED BY 'S3cret' REQUIRE X509; GRANT ALL ON petstore.* TO app@'%'",
+    );
+    copyFileSync(file('old.pem'), file('ca.pem'));
+    install('old', 'client');
+    const query = `ssl=${file('ca.pem')}&ssl-cert=${file('client.pem')}&ssl-key=${file('client.key')}`;
+    url = `mysql://app:S3cret@127.0.0.1:${server.port}/petstore?${query}`;
+    gateway = await startGateway({ name: 'mysql', freshDatabase: async () => url });
+    expect(await isWell()).toBe(true);
+  });
+
+  test('doctor says which encryption there is', async () => {
+    const { facts } = await examineDatabase(readConfig({ DATABASE_URL: url }));
+    expect(facts.encryption).toMatch(/^TLSv1/);
+  });
+
+  test('the server has a new certificate: its new authority counts without a restart', async () => {
+    install('new', 'server');
+    await root.query('FLUSH SSL');
+    expect(await refusal()).toMatchObject(saying('certificate'));
+    copyFileSync(file('new.pem'), file('ca.pem'));
+    await eventually(isWell, HEALED_WITHIN_MS, 'the new authority counts');
+  });
+
+  test.each([
+    ['is half written', () => writeFileSync(file('ca.pem'), '-----BEGIN CERTIFICATE-----\nMIID')],
+    ['is empty', () => writeFileSync(file('ca.pem'), '')],
+    ['is gone', () => rmSync(file('ca.pem'))],
+  ])('a file that %s: 503, its name in the log, and it heals', async (_what, spoil) => {
+    spoil();
+    expect(await refusal()).toMatchObject(saying(file('ca.pem')));
+    expect((await gateway.request('/readyz')).status).toBe(503);
+    copyFileSync(file('new.pem'), file('ca.pem'));
+    await eventually(isWell, HEALED_WITHIN_MS, 'it heals');
+  });
+
+  test("the gateway's own certificate is renewed, too", async () => {
+    install('new', 'client'); // whom the server does not know
+    expect(await refusal()).toMatchObject(saying(''));
+    install('old', 'client');
+    await eventually(isWell, HEALED_WITHIN_MS, 'it heals');
+    expect(JSON.stringify(gateway.logs)).not.toMatch(/S3cret|PRIVATE KEY/);
+  });
+});
