@@ -13,7 +13,7 @@ export interface MysqlTarget {
 }
 
 /** Kept by a connection: our texts are about 35, and a server keeps max_prepared_stmt_count (16,382) for all its clients. */
-const PREPARED_MAX = 100;
+export const PREPARED_MAX = 100;
 
 /** A connection that is not open yet. */
 export function createConnection(address: MysqlAddress, { host, address: ip, port }: MysqlTarget): Connection {

@@ -1,4 +1,5 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2';
+import { errorNumber } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
 import type { Binding } from '../prepared.ts';
 import { ask, destroyConnection } from './mysql-connection.ts';
@@ -23,6 +24,18 @@ function misunderstand(connection: Connection): never {
   throw reason;
 }
 
+/**
+ * The server prepares nothing, or no more, and has done nothing: ER_UNSUPPORTED_PS of a proxy, ER_MAX_PREPARED_STMT_COUNT_REACHED,
+ * ER_NEED_REPREPARE of a server whose table cache is too small.
+ */
+const NOT_PREPARED = [1295, 1461, 1615];
+
+/**
+ * Connections whose statements go as text, with their values in them. mysql2 escapes these as the session's sql_mode and
+ * character set need it, which are known to be set.
+ */
+const unprepared = new WeakSet<Connection>();
+
 function executePrepared(
   connection: Connection,
   sql: string,
@@ -33,9 +46,15 @@ function executePrepared(
     binding === null || typeof binding === 'string' ? binding : TypedParameter.BIGINT(binding),
   );
   return new Promise((resolve, reject) => {
-    connection.execute<RowDataPacket[] | ResultSetHeader>({ sql, values }, (error, result) =>
-      error ? reject(error) : resolve(result),
-    );
+    const tell = (error: Error | null, result: RowDataPacket[] | ResultSetHeader) =>
+      error ? reject(error) : resolve(result);
+    const sendText = () => connection.query<RowDataPacket[] | ResultSetHeader>({ sql, values: [...bindings] }, tell);
+    if (unprepared.has(connection)) return void sendText();
+    connection.execute<RowDataPacket[] | ResultSetHeader>({ sql, values }, (error, result) => {
+      if (!NOT_PREPARED.includes(errorNumber(error))) return tell(error, result);
+      unprepared.add(connection);
+      sendText();
+    });
   });
 }
 
