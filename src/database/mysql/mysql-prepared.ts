@@ -65,7 +65,7 @@ export async function insertAllOrNone(
   rows: readonly (readonly Binding[])[],
   beforeCommit: () => void,
 ): Promise<string[]> {
-  const rule = await idRuleOf(connection);
+  const rule = idRules.get(connection) ?? 'one by one';
   const insert = () => insertRows(connection, into, rows);
   return rule === 'one by one' && rows.length > 1 ? inTransaction(connection, insert, beforeCommit) : insert();
 }
@@ -99,7 +99,7 @@ export async function insertRows(
   into: string,
   rows: readonly (readonly Binding[])[],
 ): Promise<string[]> {
-  const rule = await idRuleOf(connection);
+  const rule = idRules.get(connection) ?? 'one by one';
   const marks = `(${rows[0]?.map(() => '?').join(', ')})`;
   const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
   if (rule === 'returned') {
@@ -128,15 +128,10 @@ type IdRule = 'returned' | 'one by one' | bigint;
 
 const idRules = new WeakMap<Connection, IdRule>();
 
-async function idRuleOf(connection: Connection): Promise<IdRule> {
-  const rule = idRules.get(connection) ?? (await readIdRule(connection));
-  idRules.set(connection, rule);
-  return rule;
-}
-
-async function readIdRule(connection: Connection): Promise<IdRule> {
-  const sql = 'SELECT @@version AS version, @@version_comment AS comment, @@auto_increment_increment AS step';
-  const [row] = await readPrepared(connection, sql, []);
-  if (/mariadb/i.test(row?.version)) return 'returned';
-  return /cluster/i.test(row?.comment) ? 'one by one' : BigInt(row?.step);
+/** Notes how a new session's ids are told, by what its server says of its variables. */
+export function noteIdRule(connection: Connection, variables: ReadonlyMap<string, string>): void {
+  const step = variables.get('auto_increment_increment');
+  const isStable = step !== undefined && !/cluster/i.test(variables.get('version_comment') ?? '');
+  const isMariadb = /mariadb/i.test(variables.get('version') ?? '');
+  idRules.set(connection, isMariadb ? 'returned' : isStable ? BigInt(step) : 'one by one');
 }

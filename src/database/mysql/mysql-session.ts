@@ -2,6 +2,7 @@ import type { Connection } from 'mysql2';
 import { errorNumber } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
 import { ask, createConnection, destroyConnection, endWhenOutOfOrder, type MysqlTarget } from './mysql-connection.ts';
+import { noteIdRule } from './mysql-prepared.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
 /** What a session must know of the limits of its work. */
@@ -38,7 +39,8 @@ const SQL_MODE = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';
 /** Each of them on means: this server takes no writes. A server has only some of them. */
 const REFUSING = ['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'];
 const NAMING = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
-const ASKED = [...REFUSING, ...NAMING, 'wsrep_on', 'version', 'group_replication_consistency'];
+const KINDS = ['version', 'version_comment', 'wsrep_on', 'group_replication_consistency', 'auto_increment_increment'];
+const ASKED = [...REFUSING, ...NAMING, ...KINDS];
 
 /** What a server says of its variables, by name. */
 type Variables = ReadonlyMap<string, string>;
@@ -47,7 +49,7 @@ type Variables = ReadonlyMap<string, string>;
 const SETTING = /(\w+) = ('[^']*'|\d+)/g;
 
 /** What is stored, read and acknowledged rests on these settings: a session that lacks one is not used. */
-const ESSENTIAL = /^(?:character_set|collation|sql_mode|autocommit|sql_select_limit|innodb_lock|tx|transaction)/;
+const ESSENTIAL = /^(?:character_set|collation|sql_mode|autocommit|sql_select_limit|innodb_lock|\w+_isolation)/;
 
 /** Connects, sets up the session and asks the server for its role. */
 export async function openSession(
@@ -62,6 +64,7 @@ export async function openSession(
     await new Promise<void>((resolve, reject) => connection.connect((error) => (error ? reject(error) : resolve())));
     const askedAt = performance.now();
     const variables = await setUp(connection, limits);
+    noteIdRule(connection, variables);
     const isGalera = variables.get('wsrep_on') === 'ON';
     const refusing = REFUSING.filter((name) => variables.has(name));
     endWhenOutOfOrder(connection);
@@ -151,23 +154,18 @@ export function missingSettings(variables: Variables, limits: SessionLimits): Re
   return settings;
 }
 
-function isSame(shown: string | undefined, literal: string): boolean {
+function isSame(shown = '', literal = ''): boolean {
   const value = literal.replaceAll("'", '');
-  return (
-    shown === value || Number(shown) === Number(value) || shown === (value === '1' ? 'ON' : value === '0' && 'OFF')
-  );
+  return shown === value || Number(shown) === Number(value) || ['OFF', 'ON'].indexOf(shown) === Number(value);
 }
 
 /** Sets all, and gives what the server says afterwards; rejects when it has not taken what is essential. */
 async function setUp(connection: Connection, limits: SessionLimits): Promise<Variables> {
   const sql = settingsSql(limits);
-  const names = [...sql.matchAll(SETTING)].map(([, name]) => name);
+  const names = [...ASKED, ...sql.matchAll(SETTING).map(([, name]) => name)].join("', '");
   // SHOW gives those that exist; SELECT would fail at the first that does not.
   const read = async (): Promise<Variables> => {
-    const rows = await ask(
-      connection,
-      `SHOW SESSION VARIABLES WHERE Variable_name IN ('${[...names, ...ASKED].join("', '")}')`,
-    );
+    const rows = await ask(connection, `SHOW SESSION VARIABLES WHERE Variable_name IN ('${names}')`);
     return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
   };
   await trySet(connection, [sql]);
