@@ -44,6 +44,8 @@ export const ACQUIRE_MS = 2500;
 export const NAME_LOOKUP_MS = 2000;
 /** From the first packet to a session that is ready: after it there is time to be told so. */
 export const CONNECT_MS = 2000;
+/** After which the server ends a session that asks nothing, and undoes its transaction; the pool closes it before. Whole seconds. */
+export const SESSION_IDLE_MS = 50_000;
 /** A server that takes no writes is asked again after this time while another one is silent: some times before it is given up. */
 export const ASK_AGAIN_MS = 500;
 /** A statement without an answer for so long may be lost: it is found out, by two looks, before those who wait must be refused. */

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import type { Database } from '../database/connect.ts';
 import { migrationStatus } from '../database/migrations.ts';
 import { schemaProblems } from '../database/schema-check.ts';
+import { examineSession } from '../database/session-check.ts';
 import { explainFailure } from '../failure.ts';
 import { LIMITS } from '../graphql/limits.ts';
 import { createKeyStore } from '../keys/key-store.ts';
@@ -48,6 +49,9 @@ async function collectFacts(
 ): Promise<void> {
   facts.answers = `yes, ${database.engine === 'mysql' ? 'MySQL protocol' : 'SQLite'} ${await database.ping()}`;
   if (database.engine === 'mysql') facts.encryption = await nameEncryption(database);
+  const session = await examineSession(database);
+  Object.assign(facts, session.facts);
+  problems.push(...session.problems);
   const { completed, pending } = await migrationStatus(database);
   facts.migrations = `${completed.length} done, ${pending.length} pending`;
   if (pending.length > 0) {

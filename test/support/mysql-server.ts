@@ -37,10 +37,10 @@ export function hasMysqlServer(): boolean {
   return findProgram('mariadbd', 'mysqld') !== undefined;
 }
 
-/** Starts a private server; `args` are added to its command line, and `program` is its path if not the installed one. */
+/** Starts a private server; `args` are added to its command line. `program` is its path, by default that of TEST_MYSQLD or the installed one. */
 export async function startMysqlServer(
   args: readonly string[] = [],
-  program = findProgram('mariadbd', 'mysqld'),
+  program = process.env.TEST_MYSQLD ?? findProgram('mariadbd', 'mysqld'),
 ): Promise<MysqlServer> {
   if (program === undefined) throw new Error('neither mariadbd nor mysqld is installed');
   const folder = mkdtempSync(join(tmpdir(), 'petstore-mysql-'));

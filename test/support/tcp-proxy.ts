@@ -19,6 +19,8 @@ export interface TcpProxy {
   delayAnswers(ms: number): void;
   /** Gives other bytes in place of each part of an answer; undefined: gives them as they are. */
   changeAnswers(change: ((bytes: Buffer) => Buffer) | undefined): void;
+  /** Gives the server other bytes in place of each part of a question; undefined: gives them as they are. */
+  changeQuestions(change: ((bytes: Buffer) => Buffer) | undefined): void;
   /** Cuts every open connection. */
   cut(): void;
 }
@@ -32,6 +34,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   let swallowed: RegExp | undefined;
   let delayMs = 0;
   let change = (bytes: Buffer) => bytes;
+  let changeQuestion = (bytes: Buffer) => bytes;
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (client) => {
     const born = generation;
@@ -51,7 +54,8 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     client.on('data', (bytes) => {
       if (born !== generation) return;
       isSilent ||= swallowed?.test(bytes.toString('latin1')) ?? false;
-      if (upstream.writable) upstream.write(bytes);
+      const question = changeQuestion(bytes);
+      if (upstream.writable && born === generation) upstream.write(question);
     });
     upstream.on('data', (bytes) => {
       const pass = () => born === generation && !isSilent && client.writable && client.write(change(bytes));
@@ -91,6 +95,9 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     },
     changeAnswers(next = (bytes) => bytes) {
       change = next;
+    },
+    changeQuestions(next = (bytes) => bytes) {
+      changeQuestion = next;
     },
     cut,
   };

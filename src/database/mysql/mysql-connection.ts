@@ -13,7 +13,7 @@ export interface MysqlTarget {
 }
 
 /** Kept by a connection: our texts are about 35, and a server keeps max_prepared_stmt_count (16,382) for all its clients. */
-const PREPARED_MAX = 100;
+export const PREPARED_MAX = 100;
 
 /** A connection that is not open yet. Throws POOL_TRUST when a file that DATABASE_URL names cannot be used. */
 export function createConnection(address: MysqlAddress, { host, address: ip, port }: MysqlTarget): Connection {

@@ -1,4 +1,5 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2';
+import { errorNumber } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
 import type { Binding } from '../prepared.ts';
 import { ask, destroyConnection } from './mysql-connection.ts';
@@ -23,6 +24,18 @@ function misunderstand(connection: Connection): never {
   throw reason;
 }
 
+/**
+ * The server prepares nothing, or no more, and has done nothing: ER_UNSUPPORTED_PS of a proxy, ER_MAX_PREPARED_STMT_COUNT_REACHED,
+ * ER_NEED_REPREPARE of a server whose table cache is too small.
+ */
+const NOT_PREPARED = [1295, 1461, 1615];
+
+/**
+ * Connections whose statements go as text, with their values in them. mysql2 escapes these as the session's sql_mode and
+ * character set need it, which are known to be set.
+ */
+const unprepared = new WeakSet<Connection>();
+
 function executePrepared(
   connection: Connection,
   sql: string,
@@ -33,9 +46,15 @@ function executePrepared(
     binding === null || typeof binding === 'string' ? binding : TypedParameter.BIGINT(binding),
   );
   return new Promise((resolve, reject) => {
-    connection.execute<RowDataPacket[] | ResultSetHeader>({ sql, values }, (error, result) =>
-      error ? reject(error) : resolve(result),
-    );
+    const tell = (error: Error | null, result: RowDataPacket[] | ResultSetHeader) =>
+      error ? reject(error) : resolve(result);
+    const sendText = () => connection.query<RowDataPacket[] | ResultSetHeader>({ sql, values: [...bindings] }, tell);
+    if (unprepared.has(connection)) return void sendText();
+    connection.execute<RowDataPacket[] | ResultSetHeader>({ sql, values }, (error, result) => {
+      if (!NOT_PREPARED.includes(errorNumber(error))) return tell(error, result);
+      unprepared.add(connection);
+      sendText();
+    });
   });
 }
 
@@ -46,7 +65,7 @@ export async function insertAllOrNone(
   rows: readonly (readonly Binding[])[],
   beforeCommit: () => void,
 ): Promise<string[]> {
-  const rule = await idRuleOf(connection);
+  const rule = idRules.get(connection) ?? 'one by one';
   const insert = () => insertRows(connection, into, rows);
   return rule === 'one by one' && rows.length > 1 ? inTransaction(connection, insert, beforeCommit) : insert();
 }
@@ -80,7 +99,7 @@ export async function insertRows(
   into: string,
   rows: readonly (readonly Binding[])[],
 ): Promise<string[]> {
-  const rule = await idRuleOf(connection);
+  const rule = idRules.get(connection) ?? 'one by one';
   const marks = `(${rows[0]?.map(() => '?').join(', ')})`;
   const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
   if (rule === 'returned') {
@@ -109,15 +128,10 @@ type IdRule = 'returned' | 'one by one' | bigint;
 
 const idRules = new WeakMap<Connection, IdRule>();
 
-async function idRuleOf(connection: Connection): Promise<IdRule> {
-  const rule = idRules.get(connection) ?? (await readIdRule(connection));
-  idRules.set(connection, rule);
-  return rule;
-}
-
-async function readIdRule(connection: Connection): Promise<IdRule> {
-  const sql = 'SELECT @@version AS version, @@version_comment AS comment, @@auto_increment_increment AS step';
-  const [row] = await readPrepared(connection, sql, []);
-  if (/mariadb/i.test(row?.version)) return 'returned';
-  return /cluster/i.test(row?.comment) ? 'one by one' : BigInt(row?.step);
+/** Notes how a new session's ids are told, by what its server says of its variables. */
+export function noteIdRule(connection: Connection, variables: ReadonlyMap<string, string>): void {
+  const step = variables.get('auto_increment_increment');
+  const isStable = step !== undefined && !/cluster/i.test(variables.get('version_comment') ?? '');
+  const isMariadb = /mariadb/i.test(variables.get('version') ?? '');
+  idRules.set(connection, isMariadb ? 'returned' : isStable ? BigInt(step) : 'one by one');
 }

@@ -3,7 +3,15 @@ import type { Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { Connection, RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
-import { CONNECT_MS, LOCK_MS, STATEMENT_MS, UNHURRIED_CONNECT_MS, UNHURRIED_LOCK_MS } from '../../deadlines.ts';
+import {
+  CONNECT_MS,
+  LOCK_MS,
+  SESSION_IDLE_MS,
+  STATEMENT_MS,
+  UNHURRIED_CONNECT_MS,
+  UNHURRIED_LOCK_MS,
+  UNHURRIED_MS,
+} from '../../deadlines.ts';
 import { poolError } from '../pool-error.ts';
 import type { Binding } from '../prepared.ts';
 import { noteTime } from '../time-meter.ts';
@@ -14,13 +22,19 @@ import type { SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
 
 /** For a request: what waits for a lock ends at the server before we give it up, so it cannot happen later. */
-export const REQUEST_LIMITS: SessionLimits = { connectMs: CONNECT_MS, lockMs: LOCK_MS, statementMs: STATEMENT_MS };
+export const REQUEST_LIMITS: SessionLimits = {
+  connectMs: CONNECT_MS,
+  lockMs: LOCK_MS,
+  statementMs: STATEMENT_MS,
+  idleMs: SESSION_IDLE_MS,
+};
 
 /** For work that nobody waits for in a request. */
 export const UNHURRIED_LIMITS: SessionLimits = {
   connectMs: UNHURRIED_CONNECT_MS,
   lockMs: UNHURRIED_LOCK_MS,
   statementMs: 0,
+  idleMs: UNHURRIED_MS, // a connection that holds the lock of migrations waits for them
 };
 
 /**
