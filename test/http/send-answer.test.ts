@@ -34,7 +34,7 @@ function ask(url: string, method = 'GET') {
 
 const LAST_CODE_POINT = 0x10ffff;
 const SURROGATES = [0xd800, 0xdfff] as const;
-const BLOCK = 0x4000;
+const BLOCK = 0x20000;
 
 /** Every character of Unicode, in blocks; the first is of ASCII alone, the second of what Latin-1 has beyond it. */
 function* allCharacters(): Generator<string> {
@@ -65,13 +65,13 @@ describe('an answer', () => {
       const { status, headers, bytes } = await ask(url);
       expect([status, headers['content-length']]).toEqual([200, String(expected.length)]);
       expect(bytes.equals(expected)).toBe(true);
-      const head = await ask(url, 'HEAD');
-      expect([head.status, head.headers['content-length'], head.bytes.length]).toEqual([
-        200,
-        headers['content-length'],
-        0,
-      ]);
     }
+    const head = await ask(url, 'HEAD');
+    expect([head.status, head.headers['content-length'], head.bytes.length]).toEqual([
+      200,
+      String(Buffer.byteLength(body)),
+      0,
+    ]);
   });
 
   test.each([204, 304])('of status %i has no content', async (code) => {
