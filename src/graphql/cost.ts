@@ -1,7 +1,6 @@
-import type { GraphQLArgument, GraphQLError, GraphQLObjectType } from 'graphql';
+import type { GraphQLError, GraphQLObjectType } from 'graphql';
 import type { FieldPlan, OperationPlan } from '../schema/plan.ts';
 import type { ArgumentsOf } from '../schema/planned-arguments.ts';
-import { rulesOf } from '../schema/rules.ts';
 import type { Weights } from '../schema/weights.ts';
 import { answerLimitError, costLimitError, LIMITS, limitError } from './limits.ts';
 
@@ -66,21 +65,13 @@ function addField(
   for (const inner of selection.fields) addField(cost, inner, argumentsOf, count, pageWithin);
 }
 
-/** How many objects a page of the field has at most; undefined for a field without pages. */
+/** How many objects a page of the field has at most; undefined for a field without pages. What its rules refuse never reaches the database. */
 function pageOf(field: FieldPlan, argumentsOf: ArgumentsOf): number | undefined {
-  const argument = field.field.args.find(({ name }) => name === 'limit' || name === 'first');
-  if (argument === undefined) return undefined;
+  if (field.page === undefined) return undefined;
+  const { name, least, most } = field.page;
   const given = argumentsOf(field);
-  const size = given instanceof Error ? undefined : given[argument.name];
-  return typeof size === 'number' && isAllowed(argument, size) ? Math.max(0, size) : 0;
-}
-
-/** Whether the argument's own rules let a value through; what they refuse never reaches the database. */
-function isAllowed(argument: GraphQLArgument, value: unknown): boolean {
-  return rulesOf(argument).every((rule) => {
-    const result = rule['~standard'].validate(value);
-    return result instanceof Promise || result.issues === undefined;
-  });
+  const size = given instanceof Error ? undefined : given[name];
+  return typeof size === 'number' && size >= least && size <= most ? size : 0;
 }
 
 /** What of an answer need not be counted: a mutation has fewer fields than such parts would make too much. */

@@ -47,8 +47,8 @@ interface Asked {
 /** The endpoint of a schema. Its functions throw ApiError for what is no GraphQL answer. */
 export function createGraphqlEndpoint(settings: GraphqlSettings): GraphqlEndpoint {
   const { schema, stores, metrics, noteDeprecatedUse, plan = createPlanner(schema) } = settings;
-  const prepareDocument = createDocuments({ validate: createValidator(settings), plan });
-  const execute = createExecution(settings);
+  const prepareDocument = createDocuments({ validate: createValidator(schema, settings.deprecations), plan });
+  const execute = createExecution(schema, settings.things);
 
   const observe = ({ state }: KoaContext, { operation, isMutation, deprecated }: PreparedOperation) => {
     state.operation = operation.operation;

@@ -23,15 +23,8 @@ const ERRORS_MAX = 5;
 /** Runs a valid operation: by its plan or, for introspection, by graphql-js; the limits are the same for both. */
 export type ExecuteOperation = (request: OperationRequest) => Promise<Answer>;
 
-/** What operations are executed against. */
-export interface ExecutionParts {
-  readonly schema: GraphQLSchema;
-  /** What answers are made of, in messages. */
-  readonly things: string;
-}
-
-/** The execution of a schema. */
-export function createExecution({ schema, things }: ExecutionParts): ExecuteOperation {
+/** The execution of a schema; answers are made of `things`, in messages. */
+export function createExecution(schema: GraphQLSchema, things: string): ExecuteOperation {
   const executePlan = createPlannedExecution(things);
   const cost = { weights: weighTypes(schema), things };
   const tooLarge = () => answerLimitError(things);

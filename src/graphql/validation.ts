@@ -88,17 +88,11 @@ const RULES = [
   depthLimitRule,
 ];
 
-/** What documents are validated against. */
-export interface ValidatorParts {
-  readonly schema: GraphQLSchema;
-  readonly deprecations: readonly Deprecation[];
-}
-
 /** Validates a document, which must be what `text` was parsed to, unchanged. */
 export type Validate = (document: DocumentNode, text: string) => Validated;
 
 /** Validates documents by the rules of the specification and by our limits. */
-export function createValidator({ schema, deprecations }: ValidatorParts): Validate {
+export function createValidator(schema: GraphQLSchema, deprecations: readonly Deprecation[]): Validate {
   return (document, text) => {
     const found = new Set<Deprecation>();
     const idle = new Set(RULES_OF_SIGNS.flatMap(([sign, rules]) => (sign.test(text) ? [] : rules)));

@@ -13,6 +13,7 @@ import { errorBody } from './error-body.ts';
 import { createFrame } from './frame.ts';
 import { requestLog } from './request-log.ts';
 import { createRoutes, type Routes, type RoutesParts } from './routes.ts';
+import { sendPlainly } from './send-answer.ts';
 import { createUnknownPath } from './unknown-path.ts';
 
 /** What the app is composed of, and what it is about. */
@@ -43,6 +44,7 @@ export function createApp(parts: AppParts): App {
   const refuseUnknown = createUnknownPath(served.knownPaths, REFERENCE_PATH);
 
   const koa = new Koa();
+  sendPlainly(koa);
   koa.use(closeWhenDraining(parts.isDraining));
   koa.use(requestLog(log, metrics, served.operations));
   koa.use(errorBody(log));

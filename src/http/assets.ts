@@ -41,7 +41,7 @@ async function answer(ctx: Context, page: Page, content: Content): Promise<void>
   const bytes = isFresh || ctx.method === 'HEAD' ? undefined : await content.bytes(encoding);
   // What may fail is behind us: no refusal has the headers of a page, which caches would keep with it.
   ctx.set('ETag', tag);
-  ctx.set('Content-Type', page.contentType);
+  if (!isFresh) ctx.set('Content-Type', page.contentType);
   ctx.set(page.headers ?? {});
   ctx.set('Cache-Control', page.immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
   if (isFresh) {

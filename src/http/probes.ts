@@ -14,12 +14,10 @@ export interface ProbeParts {
 /** What those ask who run the service. */
 export function createProbes({ checkReady, isDraining, collectMetrics }: ProbeParts): OpenRoute[] {
   const handlers: Readonly<Record<string, (ctx: Context) => unknown>> = {
-    '/livez': (ctx) => {
-      ctx.body = { status: 'ok' };
-    },
+    '/livez': (ctx) => writeJson(ctx, { status: 'ok' }),
     '/readyz': async (ctx) => {
       if (isDraining()) throw new ApiError('service_unavailable', 'The gateway is shutting down.');
-      ctx.body = { status: 'ok', ...(await checkReady()) };
+      writeJson(ctx, { status: 'ok', ...(await checkReady()) });
     },
     '/metrics': async (ctx) => {
       // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
@@ -28,4 +26,9 @@ export function createProbes({ checkReady, isDraining, collectMetrics }: ProbePa
     },
   };
   return Object.entries(handlers).map(([path, handle]) => ({ path, operation: path.slice(1), handle }));
+}
+
+function writeJson(ctx: Context, content: object): void {
+  ctx.type = 'json';
+  ctx.body = JSON.stringify(content);
 }

@@ -50,7 +50,7 @@ export function requestLog(log: Logger, metrics: Metrics, operations: ReadonlySe
       );
     };
     // On close, not after next(): an answer that its client did not wait for is logged too.
-    ctx.res.once('close', harmless(log, write));
+    ctx.res.on('close', harmless(log, write));
     return next();
   };
 }

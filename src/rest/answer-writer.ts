@@ -33,7 +33,8 @@ export function createAnswerWriter(
     }
     if (isPaged && unfinished.includes(data)) {
       const last = (data as readonly Readonly<Record<string, unknown>>[]).at(-1); // what is listed by pages is ordered by its id
-      if (last) ctx.append('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(request, last[idKey])}>; rel="next"`);
+      if (last)
+        ctx.res.appendHeader('Link', `<${baseUrl(ctx.req, publicUrl)}${nextPage(request, last[idKey])}>; rel="next"`);
     }
     if (fillLocation) ctx.set('Location', fillLocation(data as Readonly<Record<string, unknown>>)); // an object
     if (replayed) ctx.set('Idempotency-Replayed', 'true');

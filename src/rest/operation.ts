@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import type { Deprecation } from '../deprecations.ts';
 import type { Compile, CompiledOperation, CompiledVariable } from '../schema/compile.ts';
+import { loadedKey } from '../schema/loading.ts';
 import { type Input, representInput, representParameter } from './input-representation.ts';
 import { type Json, type Leaf, representLeaf } from './leaf-representation.ts';
 import { type Output, representObject, representPage } from './output-representation.ts';
@@ -84,7 +85,7 @@ export interface Operation extends Row {
 /** Compiles a row of the group `tag`. Throws an error that stops the start when it does not fit the schema. */
 export function compileRow(row: Row, tag: string, compile: Compile): Operation {
   const compiled = compile(row.document);
-  const { deprecations, isMutation, field, variables, run } = compiled;
+  const { deprecations, isMutation, field, variables, selection, run } = compiled;
   const [body, ...bodies] = variables.filter(isBody);
   const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     const variable = variables.find((candidate) => candidate.name === name);
@@ -112,9 +113,9 @@ export function compileRow(row: Row, tag: string, compile: Compile): Operation {
     isPaged: isListType(getNullableType(field.type)) && inQuery.some(({ name }) => name === CURSOR),
     answer: representAnswer(compiled, row.schemaName),
     keyOf(member) {
-      const asked = compiled.selection?.members.find(({ name }) => name === member);
-      if (asked === undefined) throw new Error(`${row.operationId} asks for no ${member}, which its headers tell.`);
-      return asked.key;
+      const asked = selection?.fields.find(({ responseName }) => responseName === member);
+      if (!selection || !asked) throw new Error(`${row.operationId} asks for no ${member}, which its headers tell.`);
+      return loadedKey(selection, asked);
     },
     run,
   };

@@ -1,6 +1,7 @@
 import { type GraphQLField, getNamedType, getNullableType, isListType, isNonNullType } from 'graphql';
 import { ApiError } from '../errors.ts';
-import type { Member, Selection } from '../schema/compile.ts';
+import { loadedKey } from '../schema/loading.ts';
+import type { FieldPlan, SelectionPlan } from '../schema/plan.ts';
 import { type Json, refer, representLeaf } from './leaf-representation.ts';
 
 /** How what a resolver gives looks in REST. */
@@ -14,10 +15,12 @@ export interface Output {
 }
 
 /** The representation of what a document asks of an object, whose schema is called `name`; what is null is left out. */
-export function representObject({ type, members: asked }: Selection, name = type.name): Output {
-  const members = asked.map((member, index) => {
-    const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(member.name)}:`;
-    return { ...member, prefix, ...representMember(member) };
+export function representObject(selection: SelectionPlan, name = selection.type.name): Output {
+  const { type, fields } = selection;
+  const members = fields.map((asked, index) => {
+    const { responseName, field } = asked;
+    const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(responseName)}:`;
+    return { name: responseName, field, key: loadedKey(selection, asked), prefix, ...representMember(asked) };
   });
   if (!isNonNullType(members[0]?.field.type)) throw new Error(`The first field asked of ${type.name} is never null.`);
   const component = {
@@ -57,7 +60,7 @@ function pluralOf(itemName: string): string {
   return /[^aeiou]y$/.test(itemName) ? `${itemName.slice(0, -1)}ies` : `${itemName}s`;
 }
 
-function representMember({ field, selection }: Member): Output {
+function representMember({ field, selection }: FieldPlan): Output {
   if (!selection) return representLeaf(getNamedType(field.type));
   const item = representObject(selection);
   if (!isListType(getNullableType(field.type))) return item;

@@ -62,10 +62,11 @@ function toRoute(operation: Operation, { basePath, stores, publicUrl }: RoutePar
     } catch (thrown) {
       throw explainRefusal(operation, request, thrown);
     }
+    if (ctx.headerSent) return; // it was refused meanwhile
     ctx.status = success.status;
     const text = writeAnswer(ctx, data, request, context.reply);
     if (!hasContent) return;
-    ctx.set('Content-Type', 'application/json; charset=utf-8');
+    ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
     ctx.body = text;
   };
 

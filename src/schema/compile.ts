@@ -3,7 +3,6 @@ import {
   type FieldNode,
   type GraphQLArgument,
   type GraphQLField,
-  type GraphQLObjectType,
   type GraphQLSchema,
   getOperationAST,
   Kind,
@@ -18,7 +17,7 @@ import {
 } from 'graphql';
 import { type Deprecation, deprecationOf } from '../deprecations.ts';
 import type { Context } from './context.ts';
-import { createLoader, loadedKey } from './loading.ts';
+import { createLoader } from './loading.ts';
 import { createPlanner, type FieldPlan, type OperationPlan, type PlanOperation, type SelectionPlan } from './plan.ts';
 
 /** A document of ours with one operation and one root field, parsed, validated and planned once. */
@@ -31,7 +30,7 @@ export interface CompiledOperation {
   /** Its variables, in their order. */
   readonly variables: readonly CompiledVariable[];
   /** What it asks of the object that the root field gives, or of each in its list; undefined for a leaf. */
-  readonly selection: Selection | undefined;
+  readonly selection: SelectionPlan | undefined;
   /**
    * Runs it with the arguments of its root field, each given or with its default; gives the value of that field, or a
    * promise of it, with all within it that `selection` names. Throws what a resolver throws.
@@ -44,23 +43,6 @@ export interface CompiledVariable {
   readonly name: string;
   readonly argument: GraphQLArgument;
   readonly isRequired: boolean;
-}
-
-/** What is asked of an object. */
-export interface Selection {
-  readonly type: GraphQLObjectType;
-  readonly members: readonly Member[];
-}
-
-/** A field that is asked of an object. */
-export interface Member {
-  /** The name that the answer has for it. */
-  readonly name: string;
-  /** The property that has its value, in an object that `run` gave. */
-  readonly key: string;
-  readonly field: GraphQLField<unknown, unknown>;
-  /** What is asked of the object, or of each in the list, that its value is; undefined for a leaf. */
-  readonly selection?: Selection;
 }
 
 /** Compiles a document of ours. Throws an error that stops the start when it does not fit the schema. */
@@ -90,13 +72,14 @@ function compile({ schema, deprecations }: CompilerParts, plan: PlanOperation, t
   if (node.arguments?.some(({ value }) => value.kind !== Kind.VARIABLE)) {
     throw new Error(`A document of the table takes its arguments from variables: ${text}`);
   }
+  if (root.selection) forbidVariables(root.selection);
   const definitions = operation?.variableDefinitions ?? [];
   return {
     deprecations: [...found],
     isMutation: operation?.operation === OperationTypeNode.MUTATION,
     field: root.field,
     variables: definitions.map((definition) => readVariable(definition, node, root.field)),
-    selection: root.selection && readSelection(root.selection),
+    selection: root.selection,
     run: createLoader(root),
   };
 }
@@ -120,22 +103,15 @@ function readVariable(
   return { name: variableName, argument, isRequired: type.kind === Kind.NON_NULL_TYPE };
 }
 
-function readSelection(plan: SelectionPlan): Selection {
-  const { type, fields } = plan;
-  const members = fields.map((asked) => {
-    forbidVariables(asked.nodes);
-    const { responseName: name, field, selection } = asked;
-    return { name, key: loadedKey(plan, asked), field, ...(selection && { selection: readSelection(selection) }) };
-  });
-  return { type, members };
-}
-
 /** Below the root field there are no arguments of REST's. */
-function forbidVariables(nodes: readonly FieldNode[]): void {
-  const Variable = () => {
-    throw new Error(`A document of the table has variables at its root field only: ${nodes.map(print)}`);
-  };
-  for (const node of nodes) visit(node, { Variable });
+function forbidVariables({ fields }: SelectionPlan): void {
+  for (const { nodes, selection } of fields) {
+    const Variable = () => {
+      throw new Error(`A document of the table has variables at its root field only: ${nodes.map(print)}`);
+    };
+    for (const node of nodes) visit(node, { Variable });
+    if (selection) forbidVariables(selection);
+  }
 }
 
 /** Validation rule that refuses nothing: notes the records of the deprecated fields that a document touches. */

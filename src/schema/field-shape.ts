@@ -13,6 +13,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { leafKind } from './leaf-kind.ts';
+import { boundsOf } from './rules.ts';
 
 /** What plans must know of a field of the schema, whatever a document asks of it. */
 export interface FieldShape {
@@ -24,6 +25,8 @@ export interface FieldShape {
   readonly isList: boolean;
   /** Whether an item of its list may be null. */
   readonly isItemNullable: boolean;
+  /** The argument that says how many objects a page of it has, and what its rules allow; undefined without pages. */
+  readonly page: { readonly name: string; readonly least: number; readonly most: number } | undefined;
   /** Undefined for a field that exposes a property of its object. */
   readonly resolver: GraphQLFieldResolver<unknown, unknown> | undefined;
   /** The property that it exposes, where it has no resolver. */
@@ -70,10 +73,18 @@ function shapeField(parentType: GraphQLObjectType, field: GraphQLField<unknown, 
     isNullable: !isNonNullType(field.type),
     isList,
     isItemNullable: isList && !isNonNullType(type.ofType),
+    page: pageArgument(field),
     resolver: typeof exposed === 'string' ? undefined : field.resolve,
     property: typeof exposed === 'string' ? exposed : field.name, // by its name: GraphQL's default
     writeLeaf: isLeaf ? leafWriter(content, `${parentType}.${field.name}`) : writeNothing,
   };
+}
+
+function pageArgument({ args }: GraphQLField<unknown, unknown>): FieldShape['page'] {
+  const argument = args.find(({ name }) => name === 'limit' || name === 'first');
+  if (argument === undefined) return undefined;
+  const { minimum = 0, maximum = Number.POSITIVE_INFINITY } = boundsOf(argument);
+  return { name: argument.name, least: Math.max(0, Number(minimum)), most: Number(maximum) };
 }
 
 function leafWriter(type: GraphQLLeafType, coordinate: string): FieldShape['writeLeaf'] {

@@ -3,15 +3,11 @@ import { type GraphQLArgument, GraphQLError, type GraphQLInputField } from 'grap
 import * as z from 'zod/mini';
 import type { Bounds } from '../kinds.ts';
 
-/** The rules of an argument or an input field. */
-export function rulesOf({ extensions }: GraphQLArgument | GraphQLInputField): readonly z.core.$ZodType[] {
-  // Where Pothos keeps them, https://pothos-graphql.dev/docs/plugins/validation
-  return (extensions['@pothos/plugin-validation'] as { schemas?: z.core.$ZodType[] } | undefined)?.schemas ?? [];
-}
-
 /** What of the rules of an argument or an input field JSON Schema can say. */
-export function boundsOf(input: GraphQLArgument | GraphQLInputField): Bounds {
-  const bounds = rulesOf(input).map((rule) => {
+export function boundsOf({ extensions }: GraphQLArgument | GraphQLInputField): Bounds {
+  // Where Pothos keeps them, https://pothos-graphql.dev/docs/plugins/validation
+  const { schemas = [] } = (extensions['@pothos/plugin-validation'] ?? {}) as { schemas?: z.core.$ZodType[] };
+  const bounds = schemas.map((rule) => {
     const { $schema, type, ...keywords } = z.toJSONSchema(rule, { unrepresentable: 'any', io: 'input' });
     return keywords;
   });

@@ -67,17 +67,15 @@ export function createKeysetList<T extends Table>(database: Database, table: T):
     return key;
   };
 
-  const unionText = keepTexts();
-  const unionSql = (query: Query, count: number): string =>
-    unionText(`${count} ${groupOf(query)}`, () =>
-      Array.from({ length: count }, (_, part) => `(${listSql(query, `, ${part} AS part`)})`).join(' UNION ALL '),
-    );
+  const listText = keepTexts();
+  const listsSql = (query: Query, count: number): string =>
+    listText(`${count} ${groupOf(query)}`, () => unionAll(count, (part) => listSql(query, part)));
 
   const readLists = async (queries: readonly Query[], deadline: number): Promise<Row[][]> => {
     const [first] = queries;
     if (first === undefined) return [];
-    if (queries.length === 1) return [await database.query<Row>(listSql(first), listBindings(first), deadline)];
-    const sql = unionSql(first, queries.length); // all are of one group
+    const sql = listsSql(first, queries.length); // all are of one group
+    if (queries.length === 1) return [await database.query<Row>(sql, listBindings(first), deadline)];
     const rows = await database.query<Row & { part: number }>(sql, queries.flatMap(listBindings), deadline);
     const lists: Row[][] = queries.map(() => []);
     for (const row of rows) lists[row.part]?.push(row);
@@ -101,12 +99,13 @@ export function createKeysetList<T extends Table>(database: Database, table: T):
 export function createRowReader<T extends Table>(database: Database, table: T): Ask<Int64, Kept<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
   const readRows = rowReader(table);
+  const text = keepTexts();
   return shareReads(
     (id) => id,
     async (ids, deadline) => {
       const asked = fillUp(ids);
-      const marks = asked.map(() => '?').join(', ');
-      const rows = await database.query<Kept<T>>(`${select} (${marks})`, asked.map(BigInt), deadline);
+      const sql = text(String(asked.length), () => `${select} (${asked.map(() => '?').join(', ')})`);
+      const rows = await database.query<Kept<T>>(sql, asked.map(BigInt), deadline);
       readRows?.(rows);
       const byKey = new Map(rows.map((row) => [String(row.id), row]));
       return ids.map((id) => byKey.get(id) ?? null);
@@ -115,11 +114,18 @@ export function createRowReader<T extends Table>(database: Database, table: T): 
   );
 }
 
+function unionAll(count: number, write: (part?: string) => string): string {
+  if (count === 1) return write();
+  return Array.from({ length: count }, (_, part) => `(${write(`, ${part} AS part`)})`).join(' UNION ALL ');
+}
+
 /** Writes each text once: a prepared statement is found by its text, and a text that is known is found faster. */
 function keepTexts(): (key: string, write: () => string) => string {
   const kept = new Map<string, string>();
   return (key, write) => {
-    const text = kept.get(key) ?? write();
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    const text = write();
     kept.set(key, text);
     return text;
   };

@@ -12,7 +12,7 @@ const prepare = createDocuments({
   validate: () => ({ errors: [], deprecations: [] }),
   plan: createPlanner(schema),
 });
-const execute = createExecution({ schema, things: 'books' });
+const execute = createExecution(schema, 'books');
 
 /** What `{"title":""}` leaves of the longest answer. */
 const MOST = LIMITS.responseBytes.most - '{"title":""}'.length;

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createCompiler, type Selection } from '../../src/schema/compile.ts';
+import { createCompiler } from '../../src/schema/compile.ts';
+import { loadedKey } from '../../src/schema/loading.ts';
+import type { SelectionPlan } from '../../src/schema/plan.ts';
 import { contextOf, createNestedSchema, type Person, type Rows, type Shop, wrong } from './nested-schema.ts';
 
 const compile = createCompiler({ schema: createNestedSchema(), deprecations: [] });
@@ -21,13 +23,15 @@ const found = (): Rows => ({
 });
 
 /** What was asked of a value that `run` gave, by the keys of the selection, under its names. */
-function read({ members }: Selection, value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => read({ members } as Selection, item));
+function read(asked: SelectionPlan, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => read(asked, item));
   if (value === null || value === undefined) return null;
   const object = value as Record<string, unknown>;
-  return Object.fromEntries(
-    members.map(({ name, key, selection }) => [name, selection ? read(selection, object[key]) : (object[key] ?? null)]),
-  );
+  const entries = asked.fields.map((field) => {
+    const content = object[loadedKey(asked, field)] ?? null;
+    return [field.responseName, field.selection ? read(field.selection, content) : content];
+  });
+  return Object.fromEntries(entries);
 }
 
 async function run(text: string, args: object, rows = found()) {

@@ -12,7 +12,7 @@ import { createNestedSchema } from './nested-schema.ts';
 const schema = createNestedSchema();
 const plan = createPlanner(schema);
 const weights = weighTypes(schema);
-const prepare = createDocuments({ validate: createValidator({ schema, deprecations: [] }), plan });
+const prepare = createDocuments({ validate: createValidator(schema, []), plan });
 
 function costOf(query: string): string | undefined {
   const [operation] = prepare(query).operations;

@@ -8,7 +8,7 @@ import { createSchema } from '../../src/schema/schema.ts';
 export const schema = createSchema(PETSTORE);
 
 /** Validates documents for it. */
-export const validateDocument = createValidator({ ...PETSTORE, schema });
+export const validateDocument = createValidator(schema, PETSTORE.deprecations);
 
 /** Prepares documents for it, with an empty memory. */
 export function createPetDocuments(): PrepareDocument {

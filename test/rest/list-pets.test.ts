@@ -33,6 +33,7 @@ const REFUSED: readonly (readonly [query: string, rule: RegExp])[] = [
   ['status=SOLD', meantSold('SOLD')],
   ['status=Sold', meantSold('Sold')],
   ['status=sold%20', meantSold('sold ')],
+  ['status=sold+', meantSold('sold ')], // https://url.spec.whatwg.org/#concept-urlencoded-parser
   ['status=sold,pending', STATUS_RULE],
   ['status=null', STATUS_RULE],
   ['status=constructor', STATUS_RULE],

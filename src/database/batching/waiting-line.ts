@@ -109,9 +109,8 @@ export function createWaitingLine<Question, Answer>(
       // Powers of two: few different texts, so that each stays prepared.
       const taken = isFilledUp ? entries : entries.slice(0, 2 ** Math.floor(Math.log2(entries.length)));
       const rest = taken.length < entries.length ? [...batch.entries].slice(taken.length) : [];
-      line = line.flatMap((one) =>
-        one !== batch ? [one] : rest.length > 0 ? [{ ...one, entries: new Map(rest) }] : [],
-      );
+      if (rest.length > 0) line[line.indexOf(batch)] = { ...batch, entries: new Map(rest) };
+      else line.splice(line.indexOf(batch), 1);
       askers -= countAskers(taken);
       return taken;
     },

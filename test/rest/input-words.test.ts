@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { quoteInput } from '../../src/rest/input-words.ts';
+
+const KEY = `petstore_${'aB3'.repeat(14)}`;
+const encode = (text: string) => text.replaceAll(/./gs, (one) => `%${one.charCodeAt(0).toString(16)}`);
+
+test.each([
+  ['sold ', 'sold '],
+  [KEY, 'petstore_***'],
+  [`before ${KEY} after`, 'before petstore_*** after'],
+  [encode(KEY), '***'],
+  [encode(KEY).replaceAll('%', '%25'), '***'],
+  ['100 % of a word', '100 % of a word'],
+  ['x'.repeat(100), 'x'.repeat(100)],
+  ['x'.repeat(101), `${'x'.repeat(100)}…`],
+  [`${'x'.repeat(99)}🐈`, `${'x'.repeat(99)}…`],
+  [`${'x'.repeat(98)}🐈`, `${'x'.repeat(98)}🐈`],
+  ['\ud83d', '\ufffd'],
+  ['two\nlines', 'two\ufffdlines'],
+])('a message quotes %j as %j', (text, quoted) => {
+  expect(quoteInput(text)).toBe(quoted);
+});
