@@ -91,6 +91,8 @@ export const CLOSING_MS = 4000;
 export const LAST_COUNTS_MS = 3000;
 /** How long a database connection may take to end well. */
 export const CONNECTION_END_MS = 500;
+/** How long the last lines of the log may wait for a reader of standard output. */
+export const LAST_LINES_MS = 300;
 /** The primary ends this much later than its workers: they end by themselves. */
 export const WORKERS_FIRST_MS = 500;
 

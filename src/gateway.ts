@@ -11,7 +11,7 @@ import { createAuthenticator } from './keys/authenticator.ts';
 import { createDeprecatedUseStore } from './keys/deprecated-use.ts';
 import { createKeyStore, type KeyStore } from './keys/key-store.ts';
 import { createUsage } from './keys/usage.ts';
-import type { Logger } from './log.ts';
+import { droppedLines, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Service } from './service.ts';
 import { createStores, type Stores } from './store/store.ts';
@@ -52,7 +52,7 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
   const stores = createStores(database);
   const keys = createKeyStore(database);
   const usage = createUsage(keys, createDeprecatedUseStore(database), log);
-  const metrics = createMetrics(database.poolState);
+  const metrics = createMetrics(database.poolState, () => droppedLines(log));
   const records = createRecords(database);
   let draining = false;
   const app = createApp({

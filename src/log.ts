@@ -1,4 +1,4 @@
-import { type DestinationStream, destination, type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 import type { ApiError } from './errors.ts';
 
@@ -25,8 +25,14 @@ export function harmless<Arguments extends readonly unknown[]>(
 /**
  * One JSON line per event, by default on standard output. Nothing that holds a key or a body is ever handed to it.
  */
-export function createLog(level: Config['logLevel'], stream: DestinationStream = bufferedOutput()) {
-  return pino({ level, base: null, timestamp: isoTimeOncePerMs(), serializers: { err: describeError } }, stream);
+export function createLog(level: Config['logLevel'], stream?: DestinationStream): Logger {
+  const tell = (lines: number) =>
+    log.warn({ lines }, 'lines of the log were dropped: standard output did not take them');
+  const log: Logger = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
+    stream ?? boundedOutput(tell),
+  );
+  return log;
 }
 
 /** What a server quotes of a value: `Incorrect integer value: '…' for column 'age' at row 1`. Its end is told by what follows. */
@@ -40,46 +46,68 @@ function describeError(error: unknown): unknown {
   return { message: hide(message), stack: hide(stack), ...told };
 }
 
-const BATCH_CHARACTERS = 64_000;
-const FLUSH_MS = 100;
-
-/** pino's isoTime, but under load some twenty lines share a millisecond and its text. */
-function isoTimeOncePerMs(): () => string {
-  let writtenMs = 0;
-  let text = '';
-  return () => {
-    const ms = Date.now();
-    if (ms !== writtenMs) {
-      writtenMs = ms;
-      text = `,"time":"${new Date(ms).toISOString()}"`;
-    }
-    return text;
-  };
+/** How many lines of a log were dropped so far. */
+export function droppedLines(log: Logger): number {
+  return (log as unknown as { [pino.symbols.streamSym]: Partial<Output> })[pino.symbols.streamSym].dropped ?? 0; // every logger has its stream
 }
 
+/** Where lines go. */
+interface Output extends DestinationStream {
+  /** Lines so far that were not written. */
+  readonly dropped: number;
+  /** Writes what is left; calls back when it is written. `Logger.flush` comes here. */
+  flush(done: () => void): void;
+}
+
+const BATCH_CHARACTERS = 64_000;
+const FLUSH_MS = 100;
+/** What may wait for a reader of standard output: of a pipe to a log driver that has stopped, for example. */
+const WAITING_BYTES = 4 * 2 ** 20;
+
 /**
- * Under load many lines are one write, for each costs as much as a query; a process that exits writes what is left.
- * Not pino's own minLength: it measures all that waits anew at each line.
+ * Standard output. Under load many lines are one write, for each costs as much as a query. What nobody reads is dropped beyond
+ * a bound, counted, and told when lines are read again. Node writes to files at once, and to pipes without blocking:
+ * https://nodejs.org/api/process.html#a-note-on-process-io
  */
-function bufferedOutput(): DestinationStream {
-  const output = destination({ dest: 1, sync: false });
-  let lines = '';
+function boundedOutput(tell: (lines: number) => void): Output {
+  const { stdout } = process;
+  let batch = '';
+  let lines = 0;
+  let dropped = 0;
+  let untold = 0;
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    output.write(lines);
-    lines = '';
+    if (stdout.writableLength + batch.length <= WAITING_BYTES) stdout.write(batch);
+    else drop();
+    batch = '';
+    lines = 0;
   };
-  process.on('exit', () => {
-    flush();
-    output.flushSync();
-  });
+  const drop = () => {
+    if (untold === 0) stdout.once('drain', tellDropped);
+    untold += lines;
+    dropped += lines;
+  };
+  const tellDropped = () => {
+    tell(untold);
+    untold = 0;
+  };
+  stdout.on('error', () => {}); // of a pipe that was closed, or a full disk: neither ends the process
+  process.on('exit', flush);
   return {
+    get dropped() {
+      return dropped;
+    },
     write(line) {
-      lines += line;
-      if (lines.length >= BATCH_CHARACTERS) flush();
+      batch += line;
+      lines++;
+      if (batch.length >= BATCH_CHARACTERS) flush();
       else timer ??= setTimeout(flush, FLUSH_MS).unref();
+    },
+    flush(done) {
+      flush();
+      stdout.write('', () => done());
     },
   };
 }

@@ -25,8 +25,8 @@ export interface Metrics {
   countShedRequest(): void;
 }
 
-/** Meters of one process; `poolState` is asked at each scrape. */
-export function createMetrics(poolState: () => PoolState): Metrics {
+/** Meters of one process; `poolState` and `droppedLines` of the log are asked at each scrape. */
+export function createMetrics(poolState: () => PoolState, droppedLines: () => number = () => 0): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -43,6 +43,15 @@ export function createMetrics(poolState: () => PoolState): Metrics {
   const errors = counter('graphql_errors_total', 'GraphQL errors in responses, by extensions.code.', ['code']);
   const deprecated = counter('deprecated_use_total', 'Uses of what is deprecated.', ['operation']);
   const shed = counter('http_requests_shed_total', 'Requests refused early because of overload.', []);
+  new Counter({
+    name: 'log_lines_dropped_total',
+    help: 'Lines of the log that standard output did not take.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(droppedLines());
+    },
+  });
   new Gauge({
     name: 'database_pool_connections',
     help: 'Connections of the pool in use and free, and requests that wait for one.',

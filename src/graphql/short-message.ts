@@ -1,5 +1,5 @@
 import { QUOTED_MAX } from '../errors.ts';
-import { maskPlainKeys } from '../key-mask.ts';
+import { maskValue } from '../key-mask.ts';
 
 /** How long a message may be: its own words, and what it quotes. */
 const MESSAGE_MAX = 400;
@@ -15,7 +15,7 @@ const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)|(?<=(?:found|Found|value): ).+$/gs;
  * API key.
  */
 export function shortMessage(whole: string): string {
-  const message = maskPlainKeys(cut(whole, READ_MAX)); // masked first: a part of a key is not known as one
+  const message = maskValue(cut(whole, READ_MAX)); // masked first: a part of a key is not known as one
   if (message.length <= QUOTED_MAX) return message;
   let left = QUOTED_MAX;
   const shortened = message.replace(QUOTED, (quoted) => {
@@ -28,7 +28,7 @@ export function shortMessage(whole: string): string {
 
 /** Names from the input for a message of ours: as many as it may quote. */
 export function listNames(names: readonly string[]): string {
-  return cut(maskPlainKeys(names.slice(0, QUOTED_MAX).join(', ')), QUOTED_MAX);
+  return cut(maskValue(names.slice(0, QUOTED_MAX).join(', ')), QUOTED_MAX);
 }
 
 function cut(text: string, most: number): string {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
+import { maskUrl } from '../key-mask.ts';
 import { requireWrite } from '../schema/context.ts';
 import { letBodyGo, readJsonBytes } from '../web/json-body.ts';
 import { prefersHtml } from '../web/negotiation.ts';
@@ -50,7 +51,7 @@ export function createFrame(parts: FrameParts): Middleware {
     const refuse = (): never => {
       if (place) throw otherMethod(place.path, place.routes.keys());
       const methods = opened?.path.flatMap((known) => known.methods) ?? [];
-      if (methods.length > 0) throw otherMethod(path, methods);
+      if (methods.length > 0) throw otherMethod(maskUrl(path), methods);
       return refuseUnknown(ctx);
     };
     // Authentication comes first: who has no key does not learn which paths and methods exist.

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import { maskKeys } from '../key-mask.ts';
+import { maskUrl } from '../key-mask.ts';
 import { harmless, type Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type {} from '../web/request-state.ts';
@@ -56,8 +56,7 @@ export function requestLog(log: Logger, metrics: Metrics, operations: ReadonlySe
 }
 
 function shorten(path: string): string {
-  // Masked before it is cut, so that no half of a key is left; twice as much is enough for that.
-  return maskKeys(path.slice(0, 2 * PATH_MAX)).slice(0, PATH_MAX);
+  return maskUrl(path).slice(0, PATH_MAX); // in this order: half of a key is not known as one
 }
 
 function readTraceparent(sent: string | string[] | undefined): string | undefined {

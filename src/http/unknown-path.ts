@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
 import { ApiError, QUOTED_MAX } from '../errors.ts';
-import { KEY_PREFIX, maskKeys } from '../key-mask.ts';
+import { KEY_PREFIX, maskUrl } from '../key-mask.ts';
 
 /** Gives what throws ApiError `not_found`, with the one of `paths` that may be meant, and where the reference is. */
 export function createUnknownPath(paths: readonly string[], referencePath: string): (ctx: Context) => never {
   return (ctx) => {
-    const path = maskKeys(ctx.path).replaceAll(`${KEY_PREFIX}***`, '***');
+    const path = maskUrl(ctx.path).replaceAll(`${KEY_PREFIX}***`, '***');
     const method = ctx.method === 'HEAD' ? 'GET' : ctx.method; // RFC 9110 §9.3.2: the same answer, to its length
     const quoted = path.length > QUOTED_MAX ? `${path.slice(0, QUOTED_MAX - 1)}…` : path;
     const meant = nearest(path, paths);

@@ -1,93 +1,106 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** A request whose turn has not come. */
-interface Waiting {
-  /** What it holds in memory, about. */
-  readonly bytes: number;
-  readonly begin: () => void;
+/** A connection as Node's server knows it, undocumented: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js */
+interface Connection extends Socket {
+  parser: {
+    /** Called with each request whose header is complete; what it returns tells the parser how to go on. */
+    onIncoming(request: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
+    resume(): void;
+  } | null;
 }
 
-/** What waiting requests of all connections may hold together, in bytes, and what those of one may hold in any case. */
-const WAITING_BYTES = 32 * 2 ** 20;
-const WAITING_LEAST_BYTES = 16_384;
-
-/** What Node makes of a request, of a line of its header, and of what of a body may come with it: in chunks of a byte, or not. */
-const REQUEST_BYTES = 2000;
-const FIELD_BYTES = 100;
-const BODY_BYTES = 65_536;
-const CHUNKED_BYTES = 3 * 2 ** 20;
-
-function weigh({ headers, rawHeaders }: IncomingMessage): number {
-  const bytes = REQUEST_BYTES + (FIELD_BYTES * rawHeaders.length) / 2;
-  if (headers['transfer-encoding'] !== undefined) return bytes + CHUNKED_BYTES;
-  return bytes + Math.min(BODY_BYTES, Number(headers['content-length'] ?? 0));
+/** The requests of a connection. */
+interface Queue {
+  /** One of them is being served. */
+  isBusy: boolean;
+  /** Those whose turn has not come: one, or a few when Node itself resumed the connection. */
+  readonly waiting: [IncomingMessage, ServerResponse][];
+  /** The bytes behind them have been put back once: the connection is read as a stream from then on. */
+  isStream: boolean;
 }
 
-/** Asked a tick later, because Node resumes a connection whenever a request has come, or has been answered. */
-function pause(socket: Socket): void {
-  socket.pause();
-}
+/** What a parser's callback returns to stop it: https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
+const STOP = 21;
+const STOPPED = 'HPE_PAUSED';
+const WAITING_MAX = 16;
+/** Empty, but at an address: the parser takes a null pointer for the end of the connection. */
+const NO_BYTES = Buffer.alloc(1).subarray(1);
 
 /**
- * Serves the requests of a connection one after the other, in the order that their answers must have (RFC 9112 §9.3.2), and
- * reads no further ones while some wait. One packet may hold thousands: begun all at once they would keep everybody else
- * waiting, and one client's would refuse each other their places. When those of many connections hold too much memory, the
- * connection that brings one more is cut.
+ * Serves the requests of a connection one after the other, in the order that their answers must have (RFC 9112 §9.3.2). The
+ * parser stops behind the header of a request that must wait: what follows stays bytes, at most 128 kB, until its turn.
+ * Gives the connections without a request, the one that has had none for the longest time first.
  */
-export function oneAtATime(serve: RequestListener): RequestListener {
-  const lines = new WeakMap<Socket, Waiting[]>();
-  const watched = new WeakSet<Socket>();
-  let held = 0;
+export function serveInOrder(server: Server, serve: RequestListener): Set<Socket> {
+  const idle = new Set<Socket>();
+  const queues = new WeakMap<Socket, Queue>();
 
-  const begin = (line: Waiting[], request: IncomingMessage, answer: ServerResponse): void => {
-    answer.once('close', () => process.nextTick(goOn, line, request.socket));
+  server.on('connection', (connection: Connection) => {
+    const { parser } = connection;
+    if (parser === null) return;
+    const queue: Queue = { isBusy: false, waiting: [], isStream: false };
+    queues.set(connection, queue);
+    idle.add(connection);
+    connection.once('close', () => idle.delete(connection));
+    const onIncoming = parser.onIncoming;
+    parser.onIncoming = (request, keepAlive) => {
+      const { upgrade } = request; // behind such a request the parser stops by itself
+      const verdict = onIncoming(request, keepAlive);
+      return queue.waiting.length > 0 && !upgrade ? STOP : verdict;
+    };
+  });
+
+  server.on('request', (request, answer) => {
+    const connection = request.socket as Connection; // of this server
+    const queue = queues.get(connection);
+    if (queue === undefined) return serve(request, answer);
+    if (queue.isBusy) {
+      queue.waiting.push([request, answer]);
+      if (queue.waiting.length > WAITING_MAX) connection.destroy();
+      return;
+    }
+    idle.delete(connection);
+    queue.isBusy = true;
+    begin(connection, queue, request, answer);
+  });
+
+  server.on('clientError', (error: Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }, socket) => {
+    const queue = queues.get(socket as Socket); // the only kind of stream that this server is given
+    if (error.code !== STOPPED || queue === undefined) return;
+    if (!queue.isStream) readAsStream(socket as Connection, queue);
+    socket.pause();
+    socket.unshift(error.rawPacket?.subarray(error.bytesParsed) ?? NO_BYTES);
+  });
+
+  const begin = (connection: Connection, queue: Queue, request: IncomingMessage, answer: ServerResponse): void => {
+    answer.once('close', () => {
+      if (queue.waiting.length > 0) return void setImmediate(beginNext, connection, queue); // after the other connections
+      queue.isBusy = false;
+      if (!connection.destroyed) idle.add(connection);
+    });
     if (!answer.headersSent) serve(request, answer); // else its body was refused while it waited
   };
 
-  const goOn = (line: Waiting[], socket: Socket): void => {
-    if (line.length > 0) {
-      socket.pause();
-      setImmediate(beginNext, line); // after the other connections
-    } else {
-      lines.delete(socket);
-      socket.resume();
-    }
+  const beginNext = (connection: Connection, queue: Queue): void => {
+    const next = queue.waiting.shift();
+    if (next === undefined || connection.destroyed) return;
+    begin(connection, queue, ...next);
+    if (queue.waiting.length > 0 || !connection.parser) return;
+    connection.parser.resume();
+    connection.emit('data', NO_BYTES); // completes a request without a body
+    connection.resume();
   };
-
-  const beginNext = (line: Waiting[]): void => {
-    const next = line.shift();
-    if (next === undefined) return;
-    held -= next.bytes;
-    next.begin();
-  };
-
-  /** Nobody waits for the answers of a connection that has ended. */
-  const forget = (socket: Socket): void => {
-    for (const { bytes } of lines.get(socket)?.splice(0) ?? []) held -= bytes;
-  };
-
-  const mayWait = (line: readonly Waiting[], bytes: number): boolean =>
-    held + bytes <= WAITING_BYTES || (line.length + 1) * bytes <= WAITING_LEAST_BYTES;
-
-  const wait = (line: Waiting[], request: IncomingMessage, answer: ServerResponse): void => {
-    const { socket } = request;
-    const bytes = weigh(request);
-    if (!socket.destroyed && !mayWait(line, bytes)) socket.destroy();
-    if (socket.destroyed) return void request.resume(); // what has come of its body goes now, not with the connection
-    held += bytes;
-    line.push({ bytes, begin: () => begin(line, request, answer) });
-    if (!watched.has(socket)) socket.once('close', () => forget(socket));
-    watched.add(socket);
-    process.nextTick(pause, socket);
-  };
-
-  return (request, answer) => {
-    const { socket } = request;
-    const line = lines.get(socket);
-    if (line !== undefined) return wait(line, request, answer);
-    const own: Waiting[] = [];
-    lines.set(socket, own);
-    begin(own, request, answer);
-  };
+  return idle;
 }
+
+/** The parser reads the connection itself until somebody listens for its data. */
+function readAsStream(connection: Connection, queue: Queue): void {
+  queue.isStream = true;
+  connection.on('data', ignore).off('data', ignore);
+  connection._read(0); // the parser may have stopped the reading
+  // Node resumes a connection when an answer could be written, too.
+  connection.on('resume', () => void (queue.waiting.length > 0 && connection.pause()));
+}
+
+function ignore(): void {}

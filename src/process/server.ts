@@ -3,7 +3,7 @@ import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Config } from '../config.ts';
 import { CONNECTIONS_CHECK_MS, HEADERS_MS, KEEP_ALIVE_MS, LINGER_MS, RECEIVE_MS, STALLED_MS } from '../deadlines.ts';
 import type { Gateway } from '../gateway.ts';
-import { guardDoor } from '../http/door.ts';
+import { guardRequests } from '../http/request-guard.ts';
 import { harmless, type Logger } from '../log.ts';
 import { watchSockets } from './sockets.ts';
 
@@ -13,7 +13,7 @@ const TIMEOUTS = {
   requestTimeout: RECEIVE_MS,
   connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
   keepAliveTimeout: KEEP_ALIVE_MS,
-  timeout: STALLED_MS, // see `guardDoor`
+  timeout: STALLED_MS, // see `guardRequests`
 };
 
 /** What Node is to leave to us. */
@@ -33,7 +33,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-type ListenConfig = Pick<Config, 'host' | 'port' | 'shutdownGraceMs'>;
+type ListenConfig = Pick<Config, 'host' | 'port' | 'shutdownGraceMs' | 'databasePoolMax'>;
 
 /** Serves the gateway over HTTP. Rejects with the system's error when the port cannot be had. */
 export async function listen(
@@ -43,7 +43,8 @@ export async function listen(
   timeouts: Partial<typeof TIMEOUTS> = {},
 ): Promise<Listening> {
   const { timeout, ...limits } = { ...TIMEOUTS, ...timeouts };
-  const server = createServer({ ...limits, ...OPTIONS }, guardDoor(gateway.app.koa.callback(), log));
+  const server = createServer({ ...limits, ...OPTIONS });
+  guardRequests(server, gateway.app.koa.callback(), log, config.databasePoolMax);
   server.timeout = timeout;
   server.maxHeadersCount = 0; // all that fit the header's 16 kB: a second Host must not hide behind the others
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.

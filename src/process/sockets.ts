@@ -27,7 +27,7 @@ export function watchSockets(server: Server, log: Logger, methods: readonly stri
   const refuseRest = (answer: ServerResponse, error: ApiError) => {
     const given = answer.getHeader('X-Request-Id');
     if (given !== undefined) return refuseAndEnd(answer, error, String(given)); // the app writes its line in the log
-    const requestId = requestIdOf(answer.req.headers); // it waits for its turn, see `oneAtATime`
+    const requestId = requestIdOf(answer.req.headers); // it waits for its turn, see `serveInOrder`
     refuseAndEnd(answer, error, requestId);
     log.info({ requestId, status: error.status, reason: error.message }, 'request refused unread');
   };
@@ -36,7 +36,9 @@ export function watchSockets(server: Server, log: Logger, methods: readonly stri
   server.on(
     'clientError',
     harmless(log, (error: ParserError, socket: Duplex) => {
+      if (error.code === 'HPE_PAUSED') return; // no fault: `serveInOrder` has stopped the parser
       const answer = answers.get(socket);
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isOwed(answer) && waitsWhole(answer.req)) return; // the time was that of the answers before it
       // The method is to be seen unless the header came in pieces.
       const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
       const answerFault = harmless(log, () => refuse(socket, parserRefusal(error.code), isHead));
@@ -62,6 +64,11 @@ export function watchSockets(server: Server, log: Logger, methods: readonly stri
   );
   // An expectation other than 100-continue: RFC 9110 §10.1.1 lets a server ignore it.
   server.on('checkExpectation', (request, answer) => server.emit('request', request, answer));
+}
+
+/** Whether a request that waits for its turn has no body that could be late. */
+function waitsWhole({ complete, headers }: IncomingMessage): boolean {
+  return !complete && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
 }
 
 /** Whether the request before still waits for its answer. */

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
-import { CLOSING_MS } from '../deadlines.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CLOSING_MS, LAST_LINES_MS } from '../deadlines.ts';
 import { harmless, type Logger } from '../log.ts';
 
 /**
@@ -17,6 +18,7 @@ export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log
     stopping = true;
     setTimeout(() => process.exit(exitCode), graceMs + CLOSING_MS).unref();
     await close().catch((error) => log.error({ err: error }, 'stopping was not clean'));
+    await Promise.race([new Promise<void>((done) => log.flush(() => done())), delay(LAST_LINES_MS)]);
     process.exit(exitCode);
   };
   const stopOn = (signal: string) => {

@@ -1,5 +1,5 @@
 import { QUOTED_MAX } from '../errors.ts';
-import { maskKeys, maskPlainKeys } from '../key-mask.ts';
+import { maskValue } from '../key-mask.ts';
 
 /** How much of a longer one is looked at. */
 const READ_MAX = 400;
@@ -13,7 +13,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
  */
 export function quoteInput(text: string): string {
   const read = text.slice(0, READ_MAX); // masked first: a part of a key is not known as one
-  const masked = read.includes('%') ? maskKeys(read) : maskPlainKeys(read);
+  const masked = maskValue(read);
   const start = masked.length > QUOTED_MAX ? `${masked.slice(0, QUOTED_MAX).replace(CUT_PAIR, '')}…` : masked;
   return start.toWellFormed().replace(UNPRINTABLE, '\ufffd');
 }

@@ -1,13 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { describe, expect, test } from 'vitest';
-import { guardDoor, type Serve } from '../../src/http/door.ts';
-import { createLog } from '../../src/log.ts';
-import { sendRaw } from '../support/client.ts';
 import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { connectClient, eventually, readFootprint } from '../support/load.ts';
@@ -129,80 +125,4 @@ test('200 CONNECTs that are reset at once, and no file descriptor left: the proc
   await eventually(serves, 5000, 'it serves again');
   expect(gateway.stderr()).toBe('');
   expect(gateway.stdout()).not.toContain('a fault that nothing caught');
-});
-
-describe('many requests in one packet', () => {
-  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-  const MANY = 20_000;
-
-  /** A server that does nothing but what every request passes, with a connection to it and all that comes on that. */
-  async function listen(serve: Serve) {
-    const server = createServer(guardDoor(serve, createLog('silent', { write() {} })));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    afterFile(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const open = async () => {
-      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-      afterFile(() => void socket.destroy());
-      await once(socket, 'connect');
-      return socket;
-    };
-    return { server, open };
-  }
-
-  test('begin one after the other, other connections between them, and are answered in order', async () => {
-    const begun: string[] = [];
-    let atWork = 0;
-    let most = 0;
-    const { open } = await listen(async ({ url = '' }, answer) => {
-      begun.push(url);
-      most = Math.max(most, ++atWork);
-      if (url === '/0') polite.write(get('/polite'));
-      await delay(0);
-      if (url !== '/polite') atWork--;
-      answer.end(`[${url}]`);
-    });
-    const polite = await open();
-    const greedy = await open();
-    let text = '';
-    greedy.setEncoding('latin1').on('data', (chunk) => (text += chunk));
-    const paths = Array.from({ length: 1000 }, (_, index) => `/${index}`);
-    greedy.write(paths.map(get).join(''));
-    await eventually(async () => text.endsWith('[/999]'), 10_000, 'all are answered');
-    expect([...text.matchAll(/\[(.*?)\]/g)].map(([, path]) => path)).toEqual(paths);
-    expect(most).toBeLessThanOrEqual(2); // one of each connection
-    expect(begun.indexOf('/polite')).toBeLessThan(500);
-  });
-
-  test('are not read while the first is at work, and all answered then', async () => {
-    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
-    const { server, open } = await listen(async (_request, answer) => {
-      await isFree;
-      answer.end();
-    });
-    let read = 0;
-    server.on('request', () => read++);
-    const greedy = await open();
-    let answers = 0;
-    greedy.setEncoding('latin1').on('data', (chunk) => (answers += String(chunk).split('HTTP/1.1 200').length - 1));
-    greedy.write(get('/').repeat(MANY));
-    await eventually(async () => read > 1000, 5000, 'the first packet is read');
-    await delay(200);
-    expect(read).toBeLessThan(MANY / 2);
-    free();
-    await eventually(async () => answers >= MANY - 10, 20_000, 'all are answered'); // a status line may be cut by a chunk
-    await eventually(() => read === MANY, 5000, 'all are read');
-  }, 30_000);
-
-  test('a body that goes wrong while its request waits is refused with an id, which the log has', async () => {
-    const gateway = await startGateway(sqlite);
-    const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`;
-    const wrong = `POST /v1/pets HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nno length\r\n`;
-    const text = await sendRaw(gateway.port, `GET /v1/pets HTTP/1.1\r\n${head}\r\n${wrong}`);
-    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400']);
-    const ids = [...text.matchAll(/x-request-id: (\S+)/gi)].map(([, id]) => id);
-    expect(ids.map((id) => gateway.logs.filter(({ requestId }) => requestId === id).length)).toEqual([1, 1]);
-  });
 });

@@ -103,6 +103,7 @@ function generateStream(random: SeededRandom, key: string): Buffer {
     text += `${lines.join('\r\n')}\r\n\r\n`;
     if (random.chance(0.4)) text += random.pick(BODIES);
   }
+  if (random.chance(0.01)) text = text.repeat(1 + random.below(300)); // pipelined
   const bytes = Buffer.from(text, 'latin1');
   if (random.chance(0.3)) bytes[random.below(bytes.length)] = random.below(256);
   return random.chance(0.4) ? bytes.subarray(0, random.below(bytes.length)) : bytes;

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
-import { connectClient } from '../support/load.ts';
+import { connectClient, eventually, readFootprint } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 
@@ -60,3 +62,45 @@ test.each(KINDS)(
   },
   60_000,
 );
+
+/** CONTRACT: nothing that anybody sends holds the process for longer. */
+const HELD_MAX_MS = 250;
+
+test('100 packets of the smallest requests at once hold neither memory nor the others, and are all answered', async () => {
+  const { url: DATABASE_URL } = await prepareDatabase(sqlite);
+  const gateway = await startProcess({ DATABASE_URL, NODE_OPTIONS: '--max-old-space-size=256' });
+  const { ask } = connectClient(gateway.url, 'none');
+  for (let round = 0; round < 50; round++) await ask('GET', '/livez');
+  const before = await readFootprint(gateway.url);
+  const port = Number(new URL(gateway.url).port);
+  const connections = 100;
+  const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  for (const socket of sockets) afterFile(() => void socket.destroy());
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const smallest = 'GET /nope HTTP/1.1\r\nHost:a\r\n\r\n';
+  const requests = Math.floor(65_536 / smallest.length);
+  let answers = 0;
+  for (const socket of sockets) {
+    socket.setEncoding('latin1').on('data', (text: string) => (answers += text.split('"code":"not_found"').length - 1));
+    socket.write(smallest.repeat(requests));
+  }
+  let most = 0;
+  for (let round = 0; round < 10; round++) {
+    const cpuBefore = cpuMs(gateway.child.pid);
+    expect((await ask('GET', '/livez')).status).toBe(200);
+    expect(cpuMs(gateway.child.pid) - cpuBefore).toBeLessThan(HELD_MAX_MS);
+    most = Math.max(most, (await readFootprint(gateway.url)).residentMb);
+  }
+  expect(most - before.residentMb).toBeLessThan(150);
+  for (const socket of sockets.slice(3)) socket.destroy();
+  answers = 0;
+  await eventually(() => answers > 1000, 30_000, 'the others are answered');
+  expect(gateway.child.exitCode).toBeNull();
+}, 120_000);
+
+/** The CPU time of a process so far, in ms: proc_pid_stat(5), fields 14 and 15, in ticks of 10 ms. */
+function cpuMs(pid: number | undefined): number {
+  const [, , , , , , , , , , , user, system] =
+    readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
+  return (Number(user) + Number(system)) * 10;
+}

@@ -117,7 +117,7 @@ describeEachEngine('raw HTTP', (engine) => {
       'half a request that ends (%j) is answered or closed, without 5xx',
       async (bytes) => {
         const { statuses } = readAnswers(await sendRaw(gateway().port, bytes, { ...QUIET, half: false }));
-        expect(statuses.every((status) => status === 400)).toBe(true);
+        expect([[], [400]]).toContainEqual(statuses);
       },
     );
 
@@ -126,7 +126,7 @@ describeEachEngine('raw HTTP', (engine) => {
       const { statuses } = readAnswers(
         await sendRaw(gateway().port, `${head}{"name":"Rex","categoryId":1}`, { ...QUIET, half: false }),
       );
-      expect(statuses.every((status) => status === 400)).toBe(true);
+      expect(statuses).toEqual([400]);
       expect(await gateway().storedIds()).toEqual([]);
     });
 
@@ -236,7 +236,9 @@ describeEachEngine('raw HTTP', (engine) => {
       ),
     );
     const texts = await Promise.all(noise.map((bytes) => sendRaw(fresh.port, bytes, { ...QUIET, firstMs: 2000 })));
-    expect(texts.flatMap((text) => readAnswers(text).statuses).every((status) => status === 400)).toBe(true);
+    const statuses = texts.flatMap((text) => readAnswers(text).statuses);
+    expect(statuses.length).toBeGreaterThan(noise.length / 2);
+    expect(new Set(statuses)).toEqual(new Set([400]));
     expect((await fresh.request('/v1/pets')).status).toBe(200);
     expect(fresh.logs.filter(({ level }) => Number(level) >= 50)).toEqual([]);
   });

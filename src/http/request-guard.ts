@@ -1,7 +1,8 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { toApiError } from '../errors.ts';
-import { oneAtATime } from '../load/pipeline.ts';
+import { connectionsMost, limitConnections } from '../load/connection-limit.ts';
+import { serveInOrder } from '../load/pipeline.ts';
 import { harmless, type Logger } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
 import { refuse } from './refusal.ts';
@@ -11,17 +12,12 @@ import { requestIdOf } from './request-id.ts';
 export type Serve = (request: IncomingMessage, answer: ServerResponse) => Promise<unknown>;
 
 /**
- * The one way in: a request whose target or Host is not understood is refused before `serve`, and all that `serve` runs,
- * see it. Whatever `serve` throws, or an answer that cannot be written, goes to the log and no further.
+ * The request guard, the one way in: a request whose target or Host is not understood is refused before `serve`, and all that
+ * `serve` runs, see it. Whatever `serve` throws, or an answer that cannot be written, goes to the log and no further.
  */
-export function guardDoor(serve: Serve, log: Logger): RequestListener {
-  const serveInTurn = oneAtATime(harmless(log, serveOne));
-  return harmless(log, (request, answer) => {
+export function guardRequests(server: Server, serve: Serve, log: Logger, databaseConnections = 0): void {
+  const serveOne = (request: IncomingMessage, answer: ServerResponse): void => {
     answer.on('error', ignore).on('timeout', endStalled);
-    serveInTurn(request, answer);
-  });
-
-  function serveOne(request: IncomingMessage, answer: ServerResponse): void {
     try {
       readRequestTarget(request);
     } catch (thrown) {
@@ -35,7 +31,9 @@ export function guardDoor(serve: Serve, log: Logger): RequestListener {
       answer.destroy(); // nobody else will end it
       log.error({ err: error }, 'a request could not be served');
     });
-  }
+  };
+  const idle = serveInOrder(server, harmless(log, serveOne));
+  limitConnections(server, idle, connectionsMost(databaseConnections), log);
 }
 
 /** Who is not there any more needs no answer; the request log says that it was aborted. */

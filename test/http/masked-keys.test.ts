@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { sendRaw } from '../support/client.ts';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { createRandom, type SeededRandom } from '../support/random.ts';
+
+const [sqlite] = ENGINES as [TestEngine]; // always there; texts are the same on each engine
+const SEED = Number(process.env.FUZZ_SEED ?? 20_261_124);
+const ROUNDS = 60;
+/** So many letters of a key in a row, however encoded, are too many. */
+const TOO_MANY = 12;
+const hex = (letter: string) => letter.charCodeAt(0).toString(16);
+const again = (text: string) => text.replaceAll('%', '%25');
+
+/** The ways in which URLs and JSON may write a letter. */
+const WAYS: readonly ((letter: string) => string)[] = [
+  (letter) => letter,
+  (letter) => letter,
+  (letter) => `%${hex(letter)}`,
+  (letter) => `%${hex(letter).toUpperCase()}`,
+  (letter) => again(`%${hex(letter)}`),
+  (letter) => again(again(`%${hex(letter)}`)),
+  (letter) => `%25${[...hex(letter)].map((digit) => `%${hex(digit)}`).join('')}`,
+  (letter) => `%u00${hex(letter)}`,
+  (letter) => `\\u00${hex(letter)}`,
+  (letter) => `%5Cu00${hex(letter)}`,
+  (letter) => `\\x${hex(letter)}`,
+];
+
+function encode(random: SeededRandom, key: string): string {
+  const ways = Array.from({ length: 1 + random.below(4) }, () => random.pick(WAYS));
+  const plus = random.chance(0.2) ? 1 + random.below(key.length - 1) : -1;
+  return [...key].map((letter, index) => (index === plus ? '+' : '') + random.pick(ways)(letter)).join('');
+}
+
+/** A text as somebody would read it who looks for keys. */
+function decode(text: string): string {
+  const decoded = text
+    .replaceAll(/(?:%u00|\\+u00|\\+x|%)([2-7][\da-f])/gi, (_all, code) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    )
+    .replaceAll('+', '');
+  return decoded === text ? text : decode(decoded);
+}
+
+test('a key, in whatever way its letters are encoded, is in no answer and no line of the log', async () => {
+  const gateway = await startGateway(sqlite, { LOG_LEVEL: 'trace' });
+  const { key, port } = gateway;
+  const secret = key.slice(key.indexOf('_') + 1);
+  const windows = Array.from({ length: secret.length - TOO_MANY + 1 }, (_, at) => secret.slice(at, at + TOO_MANY));
+  const raw = (text: string, ...headers: string[]) =>
+    sendRaw(port, `${text} HTTP/1.1\r\n${['Host: x', 'Connection: close', ...headers, '', ''].join('\r\n')}`);
+  const bearer = `Authorization: Bearer ${key}`;
+  const graphql = (query: string, variables?: object, operationName?: string) =>
+    gateway
+      .request('/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query, variables, operationName }),
+      })
+      .then(({ text }) => text);
+  let sent = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const random = createRandom(SEED + round);
+    const word = encode(random, key);
+    const filled = 'x'.repeat(random.below(120)) + word;
+    const far = `${'/y'.repeat(random.below(600))}/${word}`;
+    const inHeader = word.replaceAll('\\', '');
+    const answers = await Promise.all([
+      raw(`GET /${word}`),
+      raw(`GET ${far}`),
+      raw(`PUT /assets/${word}/graphiql.js`),
+      raw(`DELETE /v1/pets/${word}`, bearer),
+      raw(`GET /v1/${filled}`, bearer),
+      raw(`GET /v1/pets?limit=${word}`, bearer),
+      raw(`GET /v1/pets?status=${filled}`, bearer),
+      raw(`GET /v1/pets?after=${word}&x=${word}`, bearer),
+      raw(`GET /graphql?query={${word}}&operationName=${word}`, bearer, 'Accept: application/json'),
+      raw('GET /v1/pets', `Authorization: Bearer ${inHeader}`),
+      raw('GET /v1/pets', bearer, `X-Request-Id: ${inHeader}`, `traceparent: ${inHeader}`, `tracestate: ${inHeader}`),
+      raw('GET /v1/pets', bearer, `Idempotency-Key: ${inHeader}`, `Origin: http://${inHeader}`, `Accept: ${inHeader}`),
+      gateway.createPet({ name: 'a', categoryId: word }).then(({ text }) => text),
+      gateway.createPet({ name: 'a', categoryId: 1, status: filled }).then(({ text }) => text),
+      graphql(`{ pet(id: ${JSON.stringify(word)}) { id } }`),
+      graphql(`{ ${key} pets(status: ${JSON.stringify(filled)}) { id } }`),
+      graphql('query ($v: ID!) { pet(id: $v) { id } }', { v: [word] }, filled),
+      graphql('query ($v: PetStatus) { pets(status: $v) { id } }', { v: word, [word]: word }),
+    ]);
+    sent += answers.length;
+    for (const answer of answers) {
+      const found = windows.filter((window) => decode(answer).includes(window));
+      expect(found, `seed ${SEED + round}, ${word}: ${answer}`).toEqual([]);
+    }
+  }
+  await eventually(() => gateway.logs.length >= sent, 5000, 'a line for each request');
+  const lines = gateway.logs.map((line) => JSON.stringify(line));
+  expect(lines.filter((line) => windows.some((window) => decode(line).includes(window)))).toEqual([]);
+  expect(lines.filter((line) => line.includes('***')).length).toBeGreaterThan(ROUNDS); // they were there, and masked
+});

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { guardRequests, type Serve } from '../../src/http/request-guard.ts';
+import { createLog } from '../../src/log.ts';
+import { sendRaw } from '../support/client.ts';
+import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { createRandom } from '../support/random.ts';
+
+const [sqlite] = ENGINES as [TestEngine]; // always there; connections are the same on each engine
+
+describe('many requests in one packet', () => {
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const MANY = 6000;
+
+  /** A server that does nothing but what every request passes, with a connection to it and all that comes on that. */
+  async function listen(serve: Serve) {
+    const server = Object.assign(createServer(), { httpAllowHalfOpen: true });
+    server.on('connection', (socket) => socket.on('error', () => {})); // it may be cut
+    guardRequests(server, serve, createLog('silent'));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    afterFile(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const open = async () => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      afterFile(() => void socket.destroy());
+      await once(socket, 'connect');
+      return socket;
+    };
+    return { server, open };
+  }
+
+  test('begin one after the other, other connections between them, and are answered in order', async () => {
+    const begun: string[] = [];
+    let atWork = 0;
+    let most = 0;
+    const { open } = await listen(async ({ url = '' }, answer) => {
+      begun.push(url);
+      most = Math.max(most, ++atWork);
+      if (url === '/0') polite.write(get('/polite'));
+      await delay(0);
+      if (url !== '/polite') atWork--;
+      answer.end(`[${url}]`);
+    });
+    const polite = await open();
+    const greedy = await open();
+    let text = '';
+    greedy.setEncoding('latin1').on('data', (chunk) => (text += chunk));
+    const paths = Array.from({ length: 1000 }, (_, index) => `/${index}`);
+    greedy.write(paths.map(get).join(''));
+    await eventually(async () => text.endsWith('[/999]'), 10_000, 'all are answered');
+    expect([...text.matchAll(/\[(.*?)\]/g)].map(([, path]) => path)).toEqual(paths);
+    expect(most).toBeLessThanOrEqual(2); // one of each connection
+    expect(begun.indexOf('/polite')).toBeLessThan(500);
+  });
+
+  test('are not read while the first is at work, and all answered then', async () => {
+    const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+    const { server, open } = await listen(async (_request, answer) => {
+      await isFree;
+      answer.end();
+    });
+    let read = 0;
+    server.on('request', () => read++);
+    const greedy = await open();
+    let answers = 0;
+    greedy.setEncoding('latin1').on('data', (chunk) => (answers += String(chunk).split('HTTP/1.1 200').length - 1));
+    greedy.write(get('/').repeat(MANY));
+    await eventually(async () => read > 1, 5000, 'the first packet is read');
+    await delay(200);
+    expect(read).toBe(2); // the one that is served, and the next
+    free();
+    await eventually(async () => answers >= MANY - 10, 20_000, 'all are answered'); // a status line may be cut by a chunk
+    await eventually(() => read === MANY, 5000, 'all are read');
+  }, 30_000);
+
+  test('a body that goes wrong while its request waits is refused with an id, which the log has', async () => {
+    const gateway = await startGateway(sqlite);
+    const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`;
+    const wrong = `POST /v1/pets HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nno length\r\n`;
+    const text = await sendRaw(gateway.port, `GET /v1/pets HTTP/1.1\r\n${head}\r\n${wrong}`);
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400']);
+    const ids = [...text.matchAll(/x-request-id: (\S+)/gi)].map(([, id]) => id);
+    expect(ids.map((id) => gateway.logs.filter(({ requestId }) => requestId === id).length)).toEqual([1, 1]);
+  });
+
+  test('in any pieces, with bodies, are answered whole and in order, also when the client has closed its side', async () => {
+    const SEED = 20_261_122;
+    const { open } = await listen(async (request, answer) => {
+      const body = await buffer(request);
+      if (body.length % 3 === 0) await delay(0);
+      // Some answers are longer than what a connection takes at once.
+      answer.end(`[${request.method} ${request.url} ${body}]${'.'.repeat(request.url?.endsWith('9') ? 200_000 : 0)}`);
+    });
+    for (let round = 0; round < 30; round++) {
+      const random = createRandom(SEED + round);
+      const sent: string[] = [];
+      const expected: string[] = [];
+      for (let number = 0; number < 60; number++) {
+        const body = 'b'.repeat(random.below(3) * random.below(2000));
+        const path = `/${round}-${number}`;
+        const [method, rest] = random.pick([
+          ['GET', '\r\n'],
+          ['POST', `Content-Length: ${body.length}\r\n\r\n${body}`],
+          ['POST', `Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n${body}`],
+          ['PUT', `Transfer-Encoding: chunked\r\n\r\n${body && `${body.length.toString(16)}\r\n${body}\r\n`}0\r\n\r\n`],
+        ] as const);
+        sent.push(`${method} ${path} HTTP/1.1\r\nHost: x\r\n${rest}`);
+        expected.push(`[${method} ${path} ${method === 'GET' ? '' : body}]`);
+      }
+      const socket = await open();
+      const received = buffer(socket);
+      const bytes = sent.join('');
+      for (let at = 0; at < bytes.length; ) {
+        const size = 1 + random.below(random.chance(0.5) ? bytes.length : 3000);
+        socket.write(bytes.slice(at, at + size));
+        at += size;
+        if (random.chance(0.2)) await delay(0);
+      }
+      socket.end();
+      const text = (await received).toString('latin1');
+      expect([...text.matchAll(/\[.*?\]/g)].map(([whole]) => whole)).toEqual(expected);
+    }
+  });
+
+  test('a GET that waits behind an answer which its client reads slowly is in time, a body that never comes is not', async () => {
+    const timeouts = { requestTimeout: 500, headersTimeout: 500, connectionsCheckingInterval: 50 };
+    const gateway = await startGateway(sqlite, {}, timeouts);
+    const page = await (await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } })).text();
+    const [asset = ''] = /assets\/\w+\/graphiql\.js/.exec(page) ?? [];
+    const pipelined = async (second: string) => {
+      const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
+      afterFile(() => void socket.destroy());
+      socket.pause();
+      socket.write(get(`/${asset}`) + second);
+      await delay(1500);
+      return (await buffer(socket)).toString('latin1').match(/HTTP\/1\.1 \d+|The request did not arrive in time/g);
+    };
+    const whole = get('/livez').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+    expect(await pipelined(whole)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+    const half = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n';
+    expect(await pipelined(half)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400', 'The request did not arrive in time']);
+  });
+
+  test('requests that ask for another protocol wait in small numbers, too', async () => {
+    const { server, open } = await listen(async () => {});
+    let read = 0;
+    server.on('request', () => read++);
+    const greedy = await open();
+    const closed = once(greedy, 'close');
+    greedy.on('error', () => {});
+    const upgrade = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
+    const again = setInterval(() => greedy.writable && greedy.write(upgrade), 1);
+    await closed;
+    clearInterval(again);
+    expect(read).toBeLessThan(50);
+  });
+});

@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, closeSync, constants, createReadStream, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { afterFile, ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
+import { connectClient, eventually, readFootprint, sumMetric } from '../support/load.ts';
+import { freePort } from '../support/ports.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { run } from '../support/process.ts';
+
+const [sqlite] = ENGINES as [TestEngine]; // always there; the log is the same on each engine
+const GRACE_MS = 1000;
+/** The path of a request whose line in the log is long. */
+const LONG = `/v1/${'pets-'.repeat(200)}`;
+
+/** A gateway whose standard output is a pipe that is open, and that nobody reads. */
+async function startUnread(workers: string) {
+  const { url: DATABASE_URL } = await prepareDatabase(sqlite);
+  const folder = temporaryFolder();
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const held = openSync(pipe, constants.O_RDWR);
+  afterFile(() => closeSync(held));
+  const node = join(folder, 'node');
+  writeFileSync(node, `#!/bin/sh\nexec '${process.execPath}' "$@" > '${pipe}'\n`);
+  chmodSync(node, 0o700);
+  const port = await freePort();
+  const env = { DATABASE_URL, PORT: String(port), WORKERS: workers, SHUTDOWN_GRACE_MS: String(GRACE_MS) };
+  const gateway = run('main.ts', [], env, folder, node);
+  const url = `http://127.0.0.1:${port}`;
+  const isUp = () =>
+    fetch(`${url}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await eventually(isUp, 30_000, 'it is ready');
+  const dropped = async () => sumMetric(await (await fetch(`${url}/metrics`)).text(), 'log_lines_dropped_total');
+  /** Has so many lines logged. */
+  const fill = async (lines: number) => {
+    const clients = Array.from({ length: 10 }, () => connectClient(url, 'none'));
+    let asked = 0;
+    const work = async ({ ask, close }: (typeof clients)[number]) => {
+      while (asked++ < lines) expect((await ask('GET', LONG)).status).toBe(401);
+      close();
+    };
+    await Promise.all(clients.map(work));
+  };
+  return { gateway, url, pipe, dropped, fill };
+}
+
+test.each(['1', '2'])(
+  'standard output that nobody reads, WORKERS=%s: lines are dropped and counted, and the stop has its time',
+  async (workers) => {
+    const { gateway, url, dropped, fill } = await startUnread(workers);
+    await fill(500);
+    const before = await readFootprint(url);
+    await fill(Number(workers) * 5000); // some 6 MB each
+    expect(await dropped()).toBeGreaterThan(0);
+    expect((await readFootprint(url)).residentMb - before.residentMb).toBeLessThan(150);
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  },
+  120_000,
+);
+
+test('standard output that is read again tells once how many lines are missing', async () => {
+  const { gateway, pipe, dropped, fill } = await startUnread('1');
+  await fill(5000);
+  const missing = await dropped();
+  let text = '';
+  const reader = createReadStream(pipe, 'utf8').on('data', (part) => (text += part));
+  afterFile(() => void reader.destroy());
+  const told = () => [...text.matchAll(/^.*"lines":(\d+),"msg":"lines of the log were dropped/gm)];
+  await eventually(() => told().length > 0, 20_000, 'it is told');
+  await fill(20);
+  gateway.child.kill('SIGTERM');
+  expect((await gateway.exited).code).toBe(0);
+  expect(told().length).toBe(1);
+  expect(Number(told()[0]?.[1])).toBeGreaterThanOrEqual(missing);
+  await eventually(() => text.includes('"msg":"stopping"'), 5000, 'the last lines are written');
+}, 120_000);
+
+test('standard output that was closed ends nothing', async () => {
+  const { url: DATABASE_URL } = await prepareDatabase(sqlite);
+  const port = await freePort();
+  const gateway = run('main.ts', [], { DATABASE_URL, PORT: String(port) });
+  const url = `http://127.0.0.1:${port}`;
+  await gateway.waitFor(/listening on/);
+  gateway.child.stdout?.destroy();
+  const { ask } = connectClient(url, 'none');
+  for (let round = 0; round < 300; round++) expect((await ask('GET', LONG)).status).toBe(401);
+  gateway.child.kill('SIGTERM');
+  expect((await gateway.exited).code).toBe(0);
+  expect(gateway.stderr()).toBe('');
+});
