@@ -46,12 +46,6 @@ export const NAME_LOOKUP_MS = 2000;
 export const CONNECT_MS = 2000;
 /** After which the server ends a session that asks nothing, and undoes its transaction; the pool closes it before. Whole seconds. */
 export const SESSION_IDLE_MS = 50_000;
-/** A server that takes no writes is asked again after this time while another one is silent: some times before it is given up. */
-export const ASK_AGAIN_MS = 500;
-/** A statement without an answer for so long may be lost: it is found out, by two looks, before those who wait must be refused. */
-export const SILENT_MS = 700;
-/** How often is looked for such statements. */
-export const LOOK_EVERY_MS = 400;
 /** A server is asked again whether it takes writes after this time, beside the requests … */
 export const ROLE_KNOWN_MS = 500;
 /** … how long its answer may take … */
@@ -69,6 +63,8 @@ export const MIGRATION_LOCK_MS = 300_000;
 export const UNHURRIED_LOCK_MS = 60_000;
 /** From the first packet to a session that is ready. */
 export const UNHURRIED_CONNECT_MS = 10_000;
+/** After each such time without an answer to a statement the server must let a new connection in, else it is given up. */
+export const UNHURRIED_LOOK_MS = 60_000;
 
 // Those who look after the process
 

@@ -101,13 +101,15 @@ function createDatabase(
   const before = (deadline = deadlineIn(workMs)): Deadline => deadline - ANSWER_MS;
   const run: Database['run'] = (work, { repeatable, deadline } = {}) => {
     const end = before(deadline);
-    const done = deadlines.run(end, () => withoutFaults(() => work(knex), end, repeatable)).catch(countFailure);
+    const done = deadlines
+      .run(end, () => withoutFaults(() => work(knex), end, repeatable ? 'repeatable' : 'write'))
+      .catch(countFailure);
     return engine === 'sqlite' && deadline !== undefined ? untilDeadline(done, end) : done;
   };
   const query: Database['query'] = <Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline) => {
     const end = before(deadline);
     // Both of our clients have this one and insertPrepared; Knex types a client as any.
-    return withoutFaults<Row[]>(() => knex.client.queryPrepared(sql, bindings, end), end);
+    return withoutFaults<Row[]>(() => knex.client.queryPrepared(sql, bindings, end), end, 'read');
   };
   const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';
   return {

@@ -4,8 +4,8 @@ import { ATTEMPT_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { type Meaning, NUMBERS, SQLITE_CODES, STATE_CLASSES } from './fault-numbers.ts';
 
-/** Attempts in all for a statement or transaction that the database rolled back in favour of another. */
-const ATTEMPTS = 4;
+/** Attempts in all for what the database rolled back in favour of another, and for all else that may be done again. */
+const ATTEMPTS = { rolledBack: 4, other: 2 };
 const JITTER_MS = 25;
 
 /** What drivers and the pool put on their errors, all of it optional. */
@@ -19,22 +19,53 @@ interface DriverError {
   readonly message?: string;
 }
 
+/** Why work may be done again: a read changes nothing, `repeatable` work does no harm twice, a write only if nothing was done. */
+export type Repeat = 'read' | 'repeatable' | 'write';
+
 /**
- * Runs `work`; an error whose meaning somebody above must know becomes a DatabaseFault. Work that the database rolled back
- * in favour of another runs again if it is `repeatable`: if it would do no harm even though the work had been done.
+ * Runs `work`; an error whose meaning somebody above must know becomes a DatabaseFault. What was rolled back in favour of
+ * another, lost its connection or was refused before it began runs again as far as `repeat` allows.
  */
-export async function withoutFaults<T>(work: () => PromiseLike<T>, deadline: Deadline, repeatable = false): Promise<T> {
+export async function withoutFaults<T>(
+  work: () => PromiseLike<T>,
+  deadline: Deadline,
+  repeat: Repeat = 'write',
+): Promise<T> {
+  const leastMs = repeat === 'read' ? 0 : ATTEMPT_MS;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      const again =
-        repeatable && attempt < ATTEMPTS && means(error, 'rolledBack') && remainingMs(deadline) > ATTEMPT_MS;
-      if (!again) throw toFault(error);
+      const most = means(error, 'rolledBack') ? ATTEMPTS.rolledBack : ATTEMPTS.other;
+      const mayRepeat = didNothing(error) || (repeat !== 'write' && (means(error, 'rolledBack') || isLost(error)));
+      if (!mayRepeat || attempt >= most || remainingMs(deadline) <= leastMs) throw toFault(error);
       await delay(Math.random() * JITTER_MS * attempt);
     }
   }
 }
+
+/** A server that refuses before it has begun: reads only, no member of its cluster, or one that must prepare anew. */
+const REFUSED_BEFORE = [1047, 1243, 1290, 1615, 1792, 1836, 1874];
+
+/**
+ * Whether the statement or transaction that failed has certainly done nothing: rolled back, or refused before it began.
+ * A member that leaves its group while a commit is certified (3100) may have told the others.
+ */
+function didNothing(error: unknown): boolean {
+  if (REFUSED_BEFORE.includes(errorNumber(error))) return true;
+  return means(error, 'rolledBack') && !means(error, 'readOnly');
+}
+
+/** Whether a connection was lost under a statement, or its server stopped it: no error of opening one, and no silence. */
+function isLost(error: unknown): boolean {
+  const { fatal, code = '' } = driverError(error);
+  return (
+    (fatal === true && code === '') || LOST.test(code) || means(error, 'notReady') || means(error, 'unknownOutcome')
+  );
+}
+
+/** Codes of the system, of Node, of mysql2 and of the pool. */
+const LOST = /^(?:ECONNRESET|EPIPE|ERR_\w+|PROTOCOL_\w+|POOL_NOT_UNDERSTOOD)$/;
 
 /** What the error means to who asked; itself where it is a fault of ours. */
 function toFault(error: unknown): unknown {
@@ -58,6 +89,11 @@ export function isDuplicate(error: unknown): boolean {
   return means(error, 'duplicate');
 }
 
+/** Whether the statement or transaction was undone in favour of another. */
+export function isRolledBack(error: unknown): boolean {
+  return means(error, 'rolledBack');
+}
+
 /** Whether another transaction held a lock for too long. */
 export function isLockWait(error: unknown): boolean {
   return means(error, 'lockWait');
@@ -76,6 +112,12 @@ export function isHostLost(error: unknown): boolean {
 /** Whether a new session may do what this one may not, such as after rights were given back. */
 export function isStaleSession(error: unknown): boolean {
   return means(error, 'staleSession');
+}
+
+/** Whether the server or the pool said so, and not the driver of an answer that it could not read. */
+export function isUnderstood(error: unknown): boolean {
+  const { fatal, code = '', sqlState = '' } = driverError(error);
+  return fatal === true || code.startsWith('POOL_') || sqlState !== '';
 }
 
 /** Whether the error has that meaning; a DatabaseFault is judged by its cause. */

@@ -1,9 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
+import { ask } from '../../src/database/mysql/mysql-connection.ts';
+import { createMysqlPool } from '../../src/database/mysql/mysql-pool.ts';
+import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
 import { schemaProblems } from '../../src/database/schema-check.ts';
+import { deadlineIn } from '../../src/deadline.ts';
+import { ROLE_TRUSTED_MS } from '../../src/deadlines.ts';
 import { ENGINES } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
@@ -61,7 +67,8 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     await eventually(() => database.poolState().free === 10, 5000, 'all are free');
     proxy.loseOpenOnes();
     const inFlight = Array.from({ length: 6 }, () => timed(database.query(LIST, [0, 1], undefined)));
-    await eventually(() => isUp(database), HEALED_WITHIN_MS + 2000, 'it heals');
+    await delay(ROLE_TRUSTED_MS); // from then on a connection is asked first whether its server is there
+    await eventually(() => isUp(database), HEALED_WITHIN_MS, 'it heals');
     for (const { ms } of await Promise.all(inFlight)) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
   });
 
@@ -177,15 +184,42 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way
     await eventually(() => isUp(database), HEALED_WITHIN_MS, 'it heals');
   });
 
-  test('a migration whose statement gets no answer ends soon, and is whole after the next one', async () => {
+  test('a migration whose statement loses its connection ends at once, and is whole after the next one', async () => {
     const proxy = await startTcpProxy(await engine.freshDatabase());
     const database = openDatabase(proxy.url);
     proxy.swallowAnswersTo(/CREATE TABLE IF NOT EXISTS api_keys/);
-    const { ms, meaning } = await timed(migrateUp(database));
-    expect(meaning).toBe('unavailable');
-    expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+    const migration = timed(migrateUp(database));
+    await eventually(() => proxy.hasSwallowed(), 20_000, 'the answer is lost');
+    proxy.cut();
+    expect(await migration).toMatchObject({ meaning: 'unavailable' });
     proxy.swallowAnswersTo(undefined);
     await migrateUp(database);
     expect(await schemaProblems(database)).toEqual([]);
+  });
+
+  // A migration has an hour: here the look at a silent server comes every second.
+  const openPool = (url: string) => {
+    const limits = { connectMs: 1000, lockMs: 1000, statementMs: 0, idleMs: 3_600_000, lookEveryMs: 1000 };
+    return createMysqlPool(parseMysqlUrl(url), 2, limits);
+  };
+
+  test('a statement without a limit of its own: a server that lets nobody in any more is given up', async () => {
+    const proxy = await startTcpProxy((await prepareDatabase(engine)).url);
+    const pool = openPool(proxy.url);
+    const connection = await pool.acquire(deadlineIn());
+    proxy.swallowAnswersTo(/(?:)/);
+    const asked = timed(pool.ask(connection, deadlineIn(3_600_000), () => ask(connection, 'SELECT 1')));
+    expect(await asked).toMatchObject({ meaning: expect.stringContaining('the server does not answer any more') });
+    pool.release(connection);
+    await pool.close();
+  });
+
+  test('a statement without a limit of its own: a server that lets others in is waited for', async () => {
+    const pool = openPool((await prepareDatabase(engine)).url);
+    const connection = await pool.acquire(deadlineIn());
+    const rows = await pool.ask(connection, deadlineIn(3_600_000), () => ask(connection, 'SELECT SLEEP(3.5) AS slept'));
+    expect(rows).toEqual([{ slept: 0 }]);
+    pool.release(connection);
+    await pool.close();
   });
 });

@@ -8,8 +8,6 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const ANSWERED_WITHIN_MS = 5500;
 const HEALED_WITHIN_MS = 2000;
-/** The server is asked whether it still works on what is silent; where it is not, all is told after 4.5 s. */
-const FOUND_WITHIN_MS = 4000;
 
 /** What a request may ask of the database, by its text on the way there; a prepared one by its values. */
 const ROUND_TRIPS: readonly (readonly [what: string, pattern: RegExp])[] = [
@@ -52,9 +50,6 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › an answ
           expect([200, 201, 503]).toContain(status);
           expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
         }
-        expect(Math.min(...answers.filter(({ status }) => status === 503).map(({ ms }) => ms))).toBeLessThan(
-          FOUND_WITHIN_MS,
-        );
         proxy.swallowAnswersTo(undefined);
         await eventually(async () => (await gateway.request('/v1/pets')).status === 200, HEALED_WITHIN_MS, 'it heals');
         await eventually(async () => (await create('after')).status === 201, HEALED_WITHIN_MS, 'creates heal');

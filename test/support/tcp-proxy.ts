@@ -15,15 +15,20 @@ export interface TcpProxy {
   loseOpenOnes(): void;
   /** Drops, without a word, the answers to what matches; undefined drops none. */
   swallowAnswersTo(pattern: RegExp | undefined): void;
+  /** Whether an open connection is one whose answers are dropped. */
+  hasSwallowed(): boolean;
   /** Lets each answer wait, in ms. */
   delayAnswers(ms: number): void;
   /** Gives other bytes in place of each part of an answer; undefined: gives them as they are. */
-  changeAnswers(change: ((bytes: Buffer) => Buffer) | undefined): void;
+  changeAnswers(change: ChangeAnswer | undefined): void;
   /** Gives the server other bytes in place of each part of a question; undefined: gives them as they are. */
   changeQuestions(change: ((bytes: Buffer) => Buffer) | undefined): void;
   /** Cuts every open connection. */
   cut(): void;
 }
+
+/** What a client gets in place of a part of an answer: `question` is what it sent last, `count` the parts before this one. */
+export type ChangeAnswer = (bytes: Buffer, question: Buffer, count: number) => Buffer;
 
 /** Starts a way to the server of `url` that ends after the test file. */
 export async function startTcpProxy(url: string): Promise<TcpProxy> {
@@ -33,12 +38,16 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   let generation = 0;
   let swallowed: RegExp | undefined;
   let delayMs = 0;
-  let change = (bytes: Buffer) => bytes;
+  let change: ChangeAnswer = (bytes) => bytes;
   let changeQuestion = (bytes: Buffer) => bytes;
   const sockets = new Set<Socket>();
+  const silent = new Set<Socket>();
   const server = createServer({ noDelay: true }, (client) => {
     const born = generation;
     let isSilent = false;
+    client.on('close', () => silent.delete(client));
+    let question: Buffer = Buffer.alloc(0);
+    let answers = 0;
     const upstream = connect({ port: targets[opened++ % targets.length] ?? 0, host: '127.0.0.1', noDelay: true });
     for (const [socket, other] of [
       [client, upstream],
@@ -53,12 +62,16 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     }
     client.on('data', (bytes) => {
       if (born !== generation) return;
+      question = bytes;
       isSilent ||= swallowed?.test(bytes.toString('latin1')) ?? false;
-      const question = changeQuestion(bytes);
-      if (upstream.writable && born === generation) upstream.write(question);
+      if (isSilent) silent.add(client);
+      const changed = changeQuestion(bytes);
+      if (upstream.writable && born === generation) upstream.write(changed);
     });
     upstream.on('data', (bytes) => {
-      const pass = () => born === generation && !isSilent && client.writable && client.write(change(bytes));
+      const count = answers++;
+      const pass = () =>
+        born === generation && !isSilent && client.writable && client.write(change(bytes, question, count));
       if (delayMs === 0) pass();
       else setTimeout(pass, delayMs);
     });
@@ -90,6 +103,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     swallowAnswersTo(pattern) {
       swallowed = pattern;
     },
+    hasSwallowed: () => silent.size > 0,
     delayAnswers(ms) {
       delayMs = ms;
     },

@@ -8,13 +8,13 @@ function refusingPool(takesMs: (opening: number) => number) {
   let openings = 0;
   const pool = createConnectionPool<object>({
     max: 10,
+    openMs: 1000,
     async open() {
       await delay(takesMs(openings++));
       throw new Error('refused');
     },
     replacesOthers: () => false,
     isUsable: () => true,
-    destroy() {},
     end() {},
   });
   return { pool, openings: () => openings };
@@ -32,17 +32,17 @@ test('all who wait for a server that refuses are told by its first refusals, how
 });
 
 test('who has no time left gets no connection, and spoils none', async () => {
-  let destroyed = 0;
+  let ended = 0;
   const pool = createConnectionPool<object>({
     max: 1,
+    openMs: 1000,
     open: async () => ({}),
     replacesOthers: () => false,
     isUsable: () => true,
-    destroy: () => void destroyed++,
-    end() {},
+    end: () => void ended++,
   });
   pool.release(await pool.acquire(deadlineIn()));
   await expect(pool.acquire(deadlineIn(-1))).rejects.toMatchObject({ code: 'POOL_TIMEOUT' });
-  expect([pool.state(), destroyed]).toEqual([{ used: 0, free: 1, waiting: 0 }, 0]);
+  expect([pool.state(), ended]).toEqual([{ used: 0, free: 1, waiting: 0 }, 0]);
   await pool.close();
 });

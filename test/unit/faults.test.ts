@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { NUMBERS } from '../../src/database/fault-numbers.ts';
-import { isDuplicate, isHostLost, isLockWait, isRefused, withoutFaults } from '../../src/database/faults.ts';
+import {
+  isDuplicate,
+  isHostLost,
+  isLockWait,
+  isRefused,
+  type Repeat,
+  withoutFaults,
+} from '../../src/database/faults.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { DatabaseFault, toApiError } from '../../src/errors.ts';
 
@@ -56,16 +63,44 @@ describe('what an error of the database means', () => {
     }
   });
 
-  test('what was rolled back runs again only if that does no harm, and only while there is time', async () => {
+  const lost = Object.assign(new Error('the connection is gone'), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
+  const refused = Object.assign(new Error('nobody listens'), { code: 'ECONNREFUSED', fatal: true });
+  const silent = Object.assign(new Error('no answer in time'), { code: 'POOL_TIMEOUT', fatal: true });
+
+  // How often work that always fails so is begun: as a read, as what does no harm twice, as any write.
+  test.each([
+    ['rolled back in favour of another (1213)', serverError(1213), [4, 4, 4]],
+    ['rolled back by its group (3101)', serverError(3101), [4, 4, 4]],
+    ['stopped by a member that has left its group (3100)', serverError(3100), [4, 4, 1]],
+    ['refused by a server that takes no writes (1290)', serverError(1290), [2, 2, 2]],
+    ['refused by a node without its cluster (1047)', serverError(1047), [2, 2, 2]],
+    ['a statement that must be prepared anew (1615)', serverError(1615), [2, 2, 2]],
+    ['stopped with its server (1053)', serverError(1053), [2, 2, 1]],
+    ['killed (1317)', serverError(1317), [2, 2, 1]],
+    ['killed (1927)', serverError(1927), [2, 2, 1]],
+    ['the connection is lost', lost, [2, 2, 1]],
+    ['no connection can be opened', refused, [1, 1, 1]],
+    ['no answer in time', silent, [1, 1, 1]],
+    ['a disk that is full (1021)', serverError(1021), [1, 1, 1]],
+    ['a duplicate (1062)', serverError(1062), [1, 1, 1]],
+  ])('%s: what may be done again is', async (_what, error, expected) => {
+    const begun = async (repeat: Repeat, ms?: number) => {
+      let runs = 0;
+      const work = () => {
+        runs++;
+        return Promise.reject(error);
+      };
+      await expect(withoutFaults(work, deadlineIn(ms), repeat)).rejects.toBeDefined();
+      return runs;
+    };
+    expect([await begun('read'), await begun('repeatable'), await begun('write')]).toEqual(expected);
+    expect([await begun('repeatable', 100), await begun('write', 100), await begun('read', 0)]).toEqual([1, 1, 1]);
+  });
+
+  test('what is done again and succeeds is done', async () => {
     let runs = 0;
     const work = () => (++runs < 3 ? Promise.reject(serverError(1213)) : Promise.resolve('done'));
-    expect(await withoutFaults(work, deadlineIn(), true)).toBe('done');
-    runs = 0;
-    await expect(withoutFaults(work, deadlineIn(), false)).rejects.toMatchObject({ meaning: 'unavailable' });
-    expect(runs).toBe(1);
-    runs = 0;
-    await expect(withoutFaults(work, deadlineIn(100), true)).rejects.toMatchObject({ meaning: 'unavailable' });
-    expect(runs).toBe(1);
+    expect(await withoutFaults(work, deadlineIn())).toBe('done');
   });
 
   test.each([
@@ -85,7 +120,8 @@ describe('what an error of the database means', () => {
 
   test("what a proxy's own client library met leaves the outcome open", async () => {
     for (const errno of [2006, 2013, 2055]) {
-      const failing = withoutFaults(() => Promise.reject(serverError(errno)), deadlineIn(), true);
+      const passedOn = Object.assign(serverError(errno, 'Lost connection'), { sqlState: 'HY000' });
+      const failing = withoutFaults(() => Promise.reject(passedOn), deadlineIn(), 'repeatable');
       const error = await failing.catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ meaning: 'unavailable' });
       expect(isRefused(error)).toBe(false);

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2';
+import { type Deadline, remainingMs, watchDeadlines } from '../../deadline.ts';
 import { CONNECTION_END_MS } from '../../deadlines.ts';
 import { poolError } from '../pool-error.ts';
 import type { MysqlAddress } from './mysql-url.ts';
@@ -34,8 +35,70 @@ export function createConnection(address: MysqlAddress, { host, address: ip, por
     bigNumberStrings: false,
     timezone: 'Z',
   });
-  // A connection that breaks while idle emits this; the pool finds it broken at its next use.
-  return connection.on('error', () => {});
+  const pending = new Set<Exchange>();
+  const watch = watchDeadlines(() => {
+    if ([...pending].some(({ deadline }) => remainingMs(deadline) === 0))
+      destroyConnection(connection, poolError('POOL_TIMEOUT', `no answer in time from ${ip}:${port}`));
+    return pending.size > 0;
+  });
+  states.set(connection, { pending, watch });
+  // mysql2 tells here what it cannot tell to a command: a connection that breaks while idle, or a packet that it does not
+  // understand, whose command is then never answered.
+  connection.on('error', (error) => destroyConnection(connection, error));
+  // It throws into the process what it cannot read of a packet that answers nothing.
+  const own = connection as unknown as { handlePacket(packet: unknown): void }; // mysql2 publishes no type of it
+  const handlePacket = own.handlePacket.bind(connection);
+  own.handlePacket = (packet) => {
+    try {
+      handlePacket(packet);
+    } catch (error) {
+      destroyConnection(connection, Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
+    }
+  };
+  // Answers that come out of order would be taken for those to other questions; MySQL's own client ends the connection, too.
+  // https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_packets.html#sect_protocol_basic_packets_sequence_id
+  connection.on('warn', () =>
+    destroyConnection(connection, poolError('POOL_NOT_UNDERSTOOD', "the server's packets came out of order")),
+  );
+  return connection;
+}
+
+/** Something asked of a connection that has no answer yet. */
+interface Exchange {
+  readonly deadline: Deadline;
+  readonly reject: (reason: Error) => void;
+}
+
+interface ConnectionState {
+  readonly pending: Set<Exchange>;
+  /** Begins to watch the deadlines of what is pending. */
+  readonly watch: () => void;
+  /** Why the connection has failed. */
+  failure?: Error;
+}
+
+const states = new WeakMap<Connection, ConnectionState>();
+
+/**
+ * What `work` gives, which asks something of the connection. All that is asked of one goes through here: it settles by
+ * its own deadline, which ends the connection, and when the connection fails, whatever mysql2 does with its callbacks.
+ */
+export async function exchange<Answer>(
+  connection: Connection,
+  deadline: Deadline,
+  work: () => PromiseLike<Answer>,
+): Promise<Answer> {
+  const state = states.get(connection) as ConnectionState; // createConnection gives each one
+  if (state.failure) throw state.failure;
+  const { promise: failure, reject } = Promise.withResolvers<never>();
+  const own: Exchange = { deadline, reject };
+  state.pending.add(own);
+  state.watch();
+  try {
+    return await Promise.race([failure, work()]);
+  } finally {
+    state.pending.delete(own);
+  }
 }
 
 /** The rows of a statement. */
@@ -45,21 +108,14 @@ export function ask(connection: Connection, sql: string): Promise<RowDataPacket[
   });
 }
 
-/**
- * Ends a connection whose answers come out of order, as MySQL's own client does: mysql2 would take one for the answer to
- * another question. https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_packets.html#sect_protocol_basic_packets_sequence_id
- */
-export function endWhenOutOfOrder(connection: Connection): void {
-  connection.on('warn', () => {
-    const stream = streamOf(connection);
-    // Emitted, for destroy() tells it later, and the packet would be taken before.
-    stream.emit('error', poolError('POOL_NOT_UNDERSTOOD', "the server's packets came out of order"));
-    stream.destroy();
-  });
-}
-
-/** Ends a connection at once: what it was asked fails with `reason`. mysql2's own destroy() would not tell those who wait. */
+/** Ends a connection at once: all that was asked of it fails with `reason`. */
 export function destroyConnection(connection: Connection, reason: Error): void {
+  const state = states.get(connection);
+  if (state && !state.failure) {
+    state.failure = reason;
+    for (const { reject } of state.pending) reject(reason);
+    state.pending.clear();
+  }
   streamOf(connection).destroy(reason);
 }
 
@@ -71,7 +127,7 @@ export function endConnection(connection: Connection): void {
 
 /** Whether a connection can still be used, as far as is known here. */
 export function isConnectionOpen(connection: Connection): boolean {
-  return streamOf(connection).writable;
+  return states.get(connection)?.failure === undefined && streamOf(connection).writable;
 }
 
 /** mysql2 types its socket as that of its pools only. */

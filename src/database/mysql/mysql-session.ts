@@ -1,7 +1,8 @@
 import type { Connection } from 'mysql2';
+import { deadlineIn } from '../../deadline.ts';
 import { errorNumber } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
-import { ask, createConnection, destroyConnection, endWhenOutOfOrder, type MysqlTarget } from './mysql-connection.ts';
+import { ask, createConnection, destroyConnection, exchange, type MysqlTarget } from './mysql-connection.ts';
 import { noteIdRule } from './mysql-prepared.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
@@ -30,6 +31,8 @@ export interface MysqlSession {
   readonly identity: string | undefined;
   /** The statement that tells whether it still takes writes. */
   readonly roleSql: string;
+  /** Of a Galera node: which members its cluster had. */
+  readonly members: string | undefined;
 }
 
 // Without NO_BACKSLASH_ESCAPES and ANSI_QUOTES, which would change how mysql2 must escape; strict, so that nothing is
@@ -58,45 +61,52 @@ export async function openSession(
   limits: SessionLimits,
 ): Promise<MysqlSession> {
   const connection = createConnection(address, target);
-  const late = poolError('POOL_TIMEOUT', `no answer from ${target.address}:${target.port}`);
-  const timer = setTimeout(() => destroyConnection(connection, late), limits.connectMs);
   try {
-    await new Promise<void>((resolve, reject) => connection.connect((error) => (error ? reject(error) : resolve())));
-    const askedAt = performance.now();
-    const variables = await setUp(connection, limits);
-    noteIdRule(connection, variables);
-    const isGalera = variables.get('wsrep_on') === 'ON';
-    const refusing = REFUSING.filter((name) => variables.has(name));
-    endWhenOutOfOrder(connection);
-    const isReady = !isGalera || (await isSynced(connection));
-    // Of a proxy to many equal servers, such as TiDB's or Vitess's, any is as good as the other.
-    const isOneOfEquals = isGalera || /tidb|vitess/i.test(variables.get('version') ?? '');
-    return {
-      connection,
-      role: isReady ? (isReadOnly(variables) ? 'read-only' : 'writable') : 'not ready',
-      askedAt,
-      identity: isOneOfEquals ? undefined : NAMING.map((name) => variables.get(name)).join(' '),
-      roleSql: `SELECT ${['1', ...refusing.map((name) => `@@global.${name} AS ${name}`)].join(', ')}`,
-    };
+    return await exchange(connection, deadlineIn(limits.connectMs), () => beginSession(connection, limits));
   } catch (error) {
-    destroyConnection(connection, late);
+    destroyConnection(connection, poolError('POOL_NOT_UNDERSTOOD', 'the session could not be set up'));
     // As mysql2 marks its own of these: whatever a server says to who comes in, such as that the account is locked.
     throw error instanceof Error ? Object.assign(error, { fatal: true }) : error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 
+async function beginSession(connection: Connection, limits: SessionLimits): Promise<MysqlSession> {
+  await new Promise<void>((resolve, reject) => connection.connect((error) => (error ? reject(error) : resolve())));
+  const askedAt = performance.now();
+  const variables = await setUp(connection, limits);
+  noteIdRule(connection, variables);
+  const isGalera = variables.get('wsrep_on') === 'ON';
+  const refusing = REFUSING.filter((name) => variables.has(name));
+  const members = isGalera ? await readMembers(connection) : undefined;
+  // Of a proxy to many equal servers, such as TiDB's or Vitess's, any is as good as the other.
+  const isOneOfEquals = isGalera || /tidb|vitess/i.test(variables.get('version') ?? '');
+  return {
+    connection,
+    role: members === '' ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable',
+    askedAt,
+    identity: isOneOfEquals ? undefined : NAMING.map((name) => variables.get(name)).join(' '),
+    roleSql: `SELECT ${['1', ...refusing.map((name) => `@@global.${name} AS ${name}`)].join(', ')}`,
+    members,
+  };
+}
+
+/**
+ * Whether what a Galera node has rolled back is certainly not done: while members come or go, a deadlock may be told of what
+ * the others have. The first statement waits until the node has all that its cluster has.
+ */
+export function hasSameMembers({ connection, roleSql, members }: MysqlSession, limitMs: number): Promise<boolean> {
+  return exchange(connection, deadlineIn(limitMs), async () => {
+    await ask(connection, roleSql);
+    return (await readMembers(connection)) === members;
+  });
+}
+
 /** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
-export async function stillTakesWrites({ connection, roleSql }: MysqlSession, limitMs: number): Promise<boolean> {
-  const late = poolError('POOL_TIMEOUT', 'the server did not say whether it takes writes');
-  const timer = setTimeout(() => destroyConnection(connection, late), limitMs);
-  try {
+export function stillTakesWrites({ connection, roleSql }: MysqlSession, limitMs: number): Promise<boolean> {
+  return exchange(connection, deadlineIn(limitMs), async () => {
     const [row] = await ask(connection, roleSql);
     return row !== undefined && !REFUSING.some((name) => isOn(row[name]));
-  } finally {
-    clearTimeout(timer);
-  }
+  });
 }
 
 function isReadOnly(variables: Variables): boolean {
@@ -189,8 +199,10 @@ function trySet(connection: Connection, settings: readonly string[]): Promise<bo
   );
 }
 
-/** A Galera member that is cut off from its cluster lets everyone in, and refuses all but SET and SHOW. */
-async function isSynced(connection: Connection): Promise<boolean> {
-  const [row] = await ask(connection, "SHOW GLOBAL STATUS LIKE 'wsrep_ready'");
-  return row?.Value === 'ON';
+/** A name of the members that a Galera node sees; empty for one that is cut off: it lets everyone in, and refuses all but SET and SHOW. */
+async function readMembers(connection: Connection): Promise<string> {
+  const names = "'wsrep_ready', 'wsrep_cluster_state_uuid', 'wsrep_cluster_conf_id'";
+  const rows = await ask(connection, `SHOW GLOBAL STATUS WHERE Variable_name IN (${names})`);
+  const status = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  return status.get('wsrep_ready') === 'ON' ? [...status.values()].join(' ') : '';
 }

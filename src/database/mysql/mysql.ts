@@ -10,19 +10,19 @@ import {
   STATEMENT_MS,
   UNHURRIED_CONNECT_MS,
   UNHURRIED_LOCK_MS,
+  UNHURRIED_LOOK_MS,
   UNHURRIED_MS,
 } from '../../deadlines.ts';
 import { poolError } from '../pool-error.ts';
 import type { Binding } from '../prepared.ts';
 import { noteTime } from '../time-meter.ts';
 import { destroyConnection } from './mysql-connection.ts';
-import { createMysqlPool } from './mysql-pool.ts';
+import { createMysqlPool, type PoolLimits } from './mysql-pool.ts';
 import { insertAllOrNone, insertRows, notCommitted, readPrepared } from './mysql-prepared.ts';
-import type { SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
 
 /** For a request: what waits for a lock ends at the server before we give it up, so it cannot happen later. */
-export const REQUEST_LIMITS: SessionLimits = {
+export const REQUEST_LIMITS: PoolLimits = {
   connectMs: CONNECT_MS,
   lockMs: LOCK_MS,
   statementMs: STATEMENT_MS,
@@ -30,11 +30,12 @@ export const REQUEST_LIMITS: SessionLimits = {
 };
 
 /** For work that nobody waits for in a request. */
-export const UNHURRIED_LIMITS: SessionLimits = {
+export const UNHURRIED_LIMITS: PoolLimits = {
   connectMs: UNHURRIED_CONNECT_MS,
   lockMs: UNHURRIED_LOCK_MS,
   statementMs: 0,
   idleMs: UNHURRIED_MS, // a connection that holds the lock of migrations waits for them
+  lookEveryMs: UNHURRIED_LOOK_MS,
 };
 
 /**
@@ -44,16 +45,16 @@ export const UNHURRIED_LIMITS: SessionLimits = {
 export function createMysqlClient(
   databaseUrl: string,
   poolMax: number,
-  limits: SessionLimits,
+  limits: PoolLimits,
   currentDeadline: () => Deadline,
 ): Knex.Config {
   const pool = createMysqlPool(parseMysqlUrl(databaseUrl), poolMax, limits);
 
-  /** Runs `work` on a connection. At the deadline the pool ends it: mysql2's own limit does not reach PREPARE. */
+  /** Runs `work` on a connection, until the deadline. */
   const onConnection = async <Result>(deadline: Deadline, work: (connection: Connection) => Promise<Result>) => {
     const connection = await pool.acquire(deadline);
     try {
-      return await pool.ask(connection, () => work(connection));
+      return await pool.ask(connection, deadline, () => work(connection));
     } finally {
       pool.release(connection);
     }
@@ -64,7 +65,7 @@ export function createMysqlClient(
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
       readonly poolState = pool.state;
-      readonly wayMs = pool.way.ms;
+      readonly wayMs = pool.roundTrip.ms;
 
       /** Ours stands in for Knex's. */
       override initializePool(): void {}
@@ -81,8 +82,9 @@ export function createMysqlClient(
 
       override async _query(connection: Connection, query: { sql: string }): Promise<unknown> {
         try {
-          if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(currentDeadline(), limits);
-          return await pool.ask(connection, () => super._query(connection, query));
+          const deadline = currentDeadline();
+          if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(deadline, limits);
+          return await pool.ask(connection, deadline, () => super._query(connection, query));
         } catch (error) {
           if (/^(?:COMMIT|ROLLBACK)\b/i.test(query.sql)) destroyConnection(connection, notCommitted());
           throw error;
@@ -92,13 +94,13 @@ export function createMysqlClient(
       /** The rows of a prepared statement, kept by the connection for the next time. */
       queryPrepared(sql: string, bindings: readonly Binding[], deadline = currentDeadline()): Promise<RowDataPacket[]> {
         return onConnection(deadline, (connection) =>
-          noteTime(pool.way.note, () => readPrepared(connection, sql, bindings)),
+          noteTime(pool.roundTrip.note, () => readPrepared(connection, sql, bindings)),
         );
       }
 
       /** As `insertPrepared`, on a connection that is held for a transaction. */
       insertOn(connection: Connection, into: string, rows: readonly (readonly Binding[])[]) {
-        return pool.ask(connection, () => insertRows(connection, into, rows));
+        return pool.ask(connection, currentDeadline(), () => insertRows(connection, into, rows));
       }
 
       /** The ids that one prepared INSERT gives its rows, in their order. */
@@ -119,6 +121,6 @@ export function createMysqlClient(
 }
 
 /** A write that may outlive its deadline is not begun: what waits for a lock must end at the server before. */
-function refuseLateWrite(deadline: Deadline, { lockMs }: SessionLimits): void {
+function refuseLateWrite(deadline: Deadline, { lockMs }: PoolLimits): void {
   if (remainingMs(deadline) < lockMs) throw poolError('POOL_TIMEOUT', 'too little time is left for a write');
 }

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ASK_AGAIN_MS, NAME_LOOKUP_MS } from '../../deadlines.ts';
+import { NAME_LOOKUP_MS } from '../../deadlines.ts';
 import { poolError } from '../pool-error.ts';
 import { endConnection, type MysqlTarget } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
@@ -10,8 +10,8 @@ import type { MysqlHost } from './mysql-url.ts';
 /** The next server is asked beside one that is silent for so long, in ms, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
 const STAGGER_MS = 250;
 
-/** What was found at each address when none would do. */
-type Refusals = Map<MysqlTarget, unknown>;
+/** Opens a session at one address; rejects within a bounded time. */
+type OpenAt = (target: MysqlTarget) => Promise<MysqlSession>;
 
 /**
  * Opens sessions on the server that takes writes, of all addresses of all hosts; that of the last session first. As
@@ -19,26 +19,24 @@ type Refusals = Map<MysqlTarget, unknown>;
  * the only one is taken although it is read-only: nobody else can have acknowledged a write that it lacks. Of several,
  * none is: it could have missed some. Rejects when there is none.
  */
-export function createWritableHost(
-  hosts: readonly MysqlHost[],
-  openAt: (target: MysqlTarget) => Promise<MysqlSession>,
-): () => Promise<MysqlSession> {
-  let chosen: MysqlTarget | undefined;
+export function createWritableHost(hosts: readonly MysqlHost[], openAt: OpenAt): () => Promise<MysqlSession> {
+  let chosen: string | undefined;
   let search: Promise<MysqlSession> | undefined;
 
-  const accept = (target: MysqlTarget, session: MysqlSession): MysqlSession => {
-    chosen = target;
-    return session;
-  };
-
   const tryChosen = async (targets: readonly MysqlTarget[]): Promise<MysqlSession | undefined> => {
-    const target = targets.find((each) => chosen && nameOf(each) === nameOf(chosen));
+    const target = targets.find((each) => nameOf(each) === chosen);
     if (target === undefined) return undefined;
     const session = await openAt(target).catch(() => undefined);
     if (session?.role === 'writable') return session;
     if (session) endConnection(session.connection);
-    chosen = undefined;
+    if (chosen === nameOf(target)) chosen = undefined;
     return undefined;
+  };
+
+  const searchAll = async (targets: readonly MysqlTarget[], isOnlyServer: boolean): Promise<MysqlSession> => {
+    const { target, session } = await findWriter(targets, isOnlyServer, openAt);
+    chosen = nameOf(target);
+    return session;
   };
 
   return async () => {
@@ -49,19 +47,16 @@ export function createWritableHost(
     if (only !== undefined && targets.length === 1 && isOnlyServer) return acceptLone(await openAt(only));
     const known = await tryChosen(targets);
     if (known) return known;
-    if (search) {
-      const first = await search.then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      const next = first === undefined ? await tryChosen(targets) : undefined;
-      if (next === undefined) throw first ?? poolError('POOL_NO_WRITER', 'the server that took writes is gone');
-      return next;
+    if (search === undefined) {
+      search = searchAll(targets, isOnlyServer).finally(() => {
+        search = undefined;
+      });
+      return search;
     }
-    search = searchWriter(targets, isOnlyServer, openAt, accept).finally(() => {
-      search = undefined;
-    });
-    return search;
+    await search; // another opening's; a server is asked once for all
+    const found = await tryChosen(targets);
+    if (found) return found;
+    throw poolError('POOL_NO_WRITER', 'the server that took writes is gone');
   };
 }
 
@@ -76,65 +71,46 @@ function isOnePerFamily(targets: readonly MysqlTarget[]): boolean {
   return new Set(targets.map(({ address }) => address.includes(':'))).size === targets.length;
 }
 
-/** Asks all, each a little after the one before it, or at once when that one has refused; the first that takes writes wins. */
-async function searchWriter(
-  targets: readonly MysqlTarget[],
-  isOnlyServer: boolean,
-  openAt: (target: MysqlTarget) => Promise<MysqlSession>,
-  accept: (target: MysqlTarget, session: MysqlSession) => MysqlSession,
-): Promise<MysqlSession> {
-  const refusals: Refusals = new Map();
-  let fallback: { target: MysqlTarget; session: MysqlSession } | undefined;
-  let isFound = false;
-  let unheard = targets.length; // servers that have not answered, those not asked yet included
-  const allHeard = Promise.withResolvers<void>();
-  const attempt = async (target: MysqlTarget, first: Promise<MysqlSession>): Promise<MysqlSession> => {
-    let session = await first;
-    // It may be the next one to take writes, while another one is silent.
-    while (session.role !== 'writable' && !isOnlyServer && !isFound && unheard > 0) {
-      endConnection(session.connection);
-      await Promise.race([delay(ASK_AGAIN_MS), allHeard.promise]);
-      if (isFound || unheard === 0) throw new Error(session.role);
-      session = await openAt(target);
-    }
-    if (session.role === 'writable' && !isFound) {
-      isFound = true;
-      return accept(target, session);
-    }
-    if (session.role === 'read-only' && isOnlyServer && !isFound && !fallback) fallback = { target, session };
-    else endConnection(session.connection);
-    throw new Error(isFound ? 'not needed' : session.role);
-  };
-  const attempts: Promise<MysqlSession>[] = [];
-  for (const target of targets) {
-    const first = openAt(target).finally(() => {
-      unheard--;
-      if (unheard === 0) allHeard.resolve();
-    });
-    const one = attempt(target, first);
-    one.catch((error) => refusals.set(target, error));
-    attempts.push(one);
-    const isOver = await Promise.race([
-      first.then(
-        ({ role }) => role === 'writable',
-        () => false,
-      ),
-      delay(STAGGER_MS, false),
-    ]);
-    if (isOver) break;
-  }
-  const found = await Promise.any(attempts).catch(() => undefined);
-  if (fallback && found) endConnection(fallback.session.connection);
-  const session = found ?? (fallback && accept(fallback.target, fallback.session));
-  if (session) return session;
-  const [refusal] = refusals.values();
-  throw poolError('POOL_NO_WRITER', `no server takes writes: ${tell(refusals)}`, refusal);
+/** A server and a session on it. */
+interface Found {
+  readonly target: MysqlTarget;
+  readonly session: MysqlSession;
 }
 
-function tell(refusals: Refusals): string {
-  return [...refusals]
-    .map(([target, error]) => `${nameOf(target)} ${error instanceof Error ? error.message || error.name : error}`)
-    .join('; ');
+/** Asks all, each a little after the one before it, or at once when that one has refused; the first that takes writes wins. */
+async function findWriter(targets: readonly MysqlTarget[], isOnlyServer: boolean, openAt: OpenAt): Promise<Found> {
+  let winner: Found | undefined;
+  let fallback: Found | undefined;
+  const attempt = async (target: MysqlTarget): Promise<Found> => {
+    const found: Found = { target, session: await openAt(target) };
+    const { role, connection } = found.session;
+    if (role === 'writable' && !winner) {
+      winner = found;
+      return found;
+    }
+    if (role === 'read-only' && isOnlyServer && !winner && !fallback) fallback = found;
+    else endConnection(connection);
+    throw new Error(role);
+  };
+  const attempts: Promise<Found>[] = [];
+  for (const target of targets) {
+    const one = attempt(target);
+    attempts.push(one);
+    await Promise.race([one.catch(() => {}), delay(STAGGER_MS)]);
+    if (winner) break;
+  }
+  try {
+    const found = await Promise.any(attempts);
+    if (fallback) endConnection(fallback.session.connection);
+    return found;
+  } catch (error) {
+    if (fallback) return fallback;
+    const { errors } = error as AggregateError; // of Promise.any, in the order of the targets
+    const answers = targets.map(
+      (target, index) => `${nameOf(target)} ${errors[index]?.message || errors[index]?.name}`,
+    );
+    throw poolError('POOL_NO_WRITER', `no server takes writes: ${answers.join('; ')}`, errors[0]);
+  }
 }
 
 function nameOf({ address, port }: MysqlTarget): string {
