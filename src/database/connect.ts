@@ -41,6 +41,8 @@ export interface Database {
   ping(deadline?: Deadline): Promise<string>;
   /** How long the way to the database and back takes, in ms; Infinity while not known. */
   wayMs(): number;
+  /** The shortest that it took of late, in ms: what load does not change. Infinity while not known. */
+  shortestWayMs(): number;
   /** Whether the server that was reached last takes writes. */
   takesWrites(): boolean;
   /** Connections of the pool in use and free, and those who wait for one. */
@@ -115,6 +117,7 @@ function createDatabase(
     },
     unhurried,
     wayMs: () => knex.client.wayMs?.() ?? 0,
+    shortestWayMs: () => knex.client.shortestWayMs?.() ?? 0,
     takesWrites: () => knex.client.takesWrites?.() ?? true,
     poolState() {
       if (engine === 'mysql') return knex.client.poolState(); // Knex types its client as any

@@ -15,6 +15,8 @@ export type Meaning =
   /** A rule that operations have made: it may be about one row of several, of which none was written. */
   | 'ruled'
   | 'duplicate'
+  /** The last id that AUTO_INCREMENT can give is used. */
+  | 'outOfIds'
   | 'lockWait'
   | 'tooLarge';
 
@@ -26,6 +28,7 @@ export type Meaning =
  */
 export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   3: ['notNow'], // EE_WRITE: disk full while writing a file
+  167: ['outOfIds'], // HA_ERR_AUTOINC_ERANGE (MariaDB)
   1016: ['notNow'], // ER_CANT_OPEN_FILE
   1017: ['notNow'], // ER_FILE_NOT_FOUND
   1020: ['rolledBack'], // ER_CHECKREAD: MariaDB's snapshot conflict
@@ -82,6 +85,7 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1449: ['notNow'], // ER_NO_SUCH_USER: who made a view or a trigger is gone
   1452: ['notNow', 'ruled'], // ER_NO_REFERENCED_ROW_2
   1461: ['notNow'], // ER_MAX_PREPARED_STMT_COUNT_REACHED
+  1467: ['outOfIds'], // ER_AUTOINC_READ_FAILED
   1615: ['notNow'], // ER_NEED_REPREPARE
   1637: ['notNow'], // ER_TOO_MANY_CONCURRENT_TRXS
   1644: ['notNow', 'ruled'], // ER_SIGNAL_EXCEPTION: a trigger's own refusal

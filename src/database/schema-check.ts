@@ -15,13 +15,49 @@ export async function schemaProblems(database: Database): Promise<string[]> {
   const actual = await database.run((knex) =>
     database.engine === 'mysql' ? ofMysql(knex, tables) : ofSqlite(knex, tables),
   );
-  return tables.flatMap((table) => {
+  const missing = tables.flatMap((table) => {
     const found = actual.get(table);
     if (found === undefined || found.size === 0) return [`table ${table} is missing`];
     return [...(expected.get(table) ?? [])]
       .filter((part) => !found.has(part))
       .map((part) => `${table}: ${part} is missing`);
   });
+  const strange = [...(await engineProblems(database, tables)), ...(await collationProblems(database, tables))];
+  return [...missing, ...strange];
+}
+
+/** Of these tables, those whose writes no transaction covers, one line each, with what to do. */
+export async function engineProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
+  if (engine === 'sqlite') return [];
+  // A view has no engine.
+  const [found] = await run((knex) =>
+    knex.raw(
+      `SELECT table_name AS name, engine FROM information_schema.tables
+        WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (?)`,
+      [[...tables]],
+    ),
+  );
+  return found.map(
+    ({ name, engine }: Record<string, string>) =>
+      `table ${name} has the engine ${engine}, which has no transactions as InnoDB has: ` +
+      `npm run migrate, or ALTER TABLE ${name} ENGINE=InnoDB ROW_FORMAT=DYNAMIC`,
+  );
+}
+
+/** Of these tables, the columns whose texts are not compared byte by byte, one line each. */
+async function collationProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
+  if (engine === 'sqlite') return [];
+  const [found] = await run((knex) =>
+    knex.raw(
+      `SELECT table_name AS name, column_name AS col, collation_name AS collation FROM information_schema.columns
+        WHERE table_schema = DATABASE() AND collation_name NOT LIKE 'utf8mb4%bin' AND table_name IN (?)`,
+      [[...tables]],
+    ),
+  );
+  return found.map(
+    ({ name, col, collation }: Record<string, string>) =>
+      `table ${name}: column ${col} has the collation ${collation}, and not utf8mb4_bin`,
+  );
 }
 
 /** The migrations are the description: they are run in memory. */

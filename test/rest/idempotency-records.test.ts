@@ -15,7 +15,7 @@ const DAY_MS = 24 * 3_600_000;
 
 const FIELDS = Object.keys(PETS.fields);
 const canonical = canonicalWriter(PETS);
-const once = (idempotencyKey: string) => ({ apiKeyId: '1', idempotencyKey, position: 1 });
+const once = (idempotencyKey: string) => ({ ownerId: '1', apiKeyId: '1', idempotencyKey, position: 1 });
 const sha256 = (parts: readonly unknown[]) => hash('sha256', JSON.stringify(parts), 'hex');
 /** The record of `once(key)` and PET as the version before wrote it. */
 const earlierRecord = (key: string, petId: number, ageMs = 0) => ({

@@ -3,7 +3,7 @@ import { type Deadline, remainingMs } from '../../deadline.ts';
 import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../deadlines.ts';
 import { isHostLost, isStaleSession } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
-import { createWayMeter, noteTime, type TimeMeter } from '../time-meter.ts';
+import { createWayMeter, noteTime, type WayMeter } from '../time-meter.ts';
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
 import { watchForLost } from './lost-connections.ts';
 import { destroyConnection, endConnection, isConnectionOpen } from './mysql-connection.ts';
@@ -22,7 +22,7 @@ export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'release' | 
   /** Whether the server of the last session takes writes. */
   takesWrites(): boolean;
   /** How long the way to the server takes; told by its role checks, and by whoever reads. */
-  readonly way: TimeMeter;
+  readonly way: WayMeter;
 }
 
 /** A connection lives this long, in ms, more or less a fifth: what moved without a sign is found by then. */

@@ -51,6 +51,7 @@ export function createMysqlClient(
       readonly takesWrites = pool.takesWrites;
       readonly poolState = pool.state;
       readonly wayMs = pool.way.ms;
+      readonly shortestWayMs = pool.way.shortestMs;
 
       /** Ours stands in for Knex's. */
       override initializePool(): void {}
