@@ -92,9 +92,8 @@ async function openDatabase(config: Config, { resources }: Service): Promise<Dat
   try {
     await database.ping();
     if (config.migrateOnStart) await migrateUp(database);
-    // Without transactions every retry could double.
-    const tables = ['idempotency_keys', ...resources.map(({ table }) => table.name)];
-    const [problem] = await engineProblems(database, tables);
+    const tables = resources.map(({ table }) => table.name);
+    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables]); // retries could double
     if (problem !== undefined) throw new ConfigError(problem);
     return database;
   } catch (error) {

@@ -22,42 +22,19 @@ export async function schemaProblems(database: Database): Promise<string[]> {
       .filter((part) => !found.has(part))
       .map((part) => `${table}: ${part} is missing`);
   });
-  const strange = [...(await engineProblems(database, tables)), ...(await collationProblems(database, tables))];
-  return [...missing, ...strange];
+  return [...missing, ...(await engineProblems(database, tables))];
 }
 
 /** Of these tables, those whose writes no transaction covers, one line each, with what to do. */
 export async function engineProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
   if (engine === 'sqlite') return [];
-  // A view has no engine.
-  const [found] = await run((knex) =>
-    knex.raw(
-      `SELECT table_name AS name, engine FROM information_schema.tables
-        WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (?)`,
-      [[...tables]],
-    ),
-  );
-  return found.map(
-    ({ name, engine }: Record<string, string>) =>
-      `table ${name} has the engine ${engine}, which has no transactions as InnoDB has: ` +
-      `npm run migrate, or ALTER TABLE ${name} ENGINE=InnoDB ROW_FORMAT=DYNAMIC`,
-  );
-}
-
-/** Of these tables, the columns whose texts are not compared byte by byte, one line each. */
-async function collationProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
-  if (engine === 'sqlite') return [];
-  const [found] = await run((knex) =>
-    knex.raw(
-      `SELECT table_name AS name, column_name AS col, collation_name AS collation FROM information_schema.columns
-        WHERE table_schema = DATABASE() AND collation_name NOT LIKE 'utf8mb4%bin' AND table_name IN (?)`,
-      [[...tables]],
-    ),
-  );
-  return found.map(
-    ({ name, col, collation }: Record<string, string>) =>
-      `table ${name}: column ${col} has the collation ${collation}, and not utf8mb4_bin`,
-  );
+  const sql = `SELECT table_name AS name, engine FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (?)`; // a view has no engine
+  const [found] = await run((knex) => knex.raw(sql, [[...tables]]));
+  return found.map(({ name, engine }: Record<string, string>) => {
+    const repair = `npm run migrate, or ALTER TABLE ${name} ENGINE=InnoDB ROW_FORMAT=DYNAMIC`;
+    return `table ${name} has the engine ${engine}, without the transactions of InnoDB: ${repair}`;
+  });
 }
 
 /** The migrations are the description: they are run in memory. */

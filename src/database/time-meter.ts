@@ -24,14 +24,11 @@ export function createShortestTime(recentMs: number): TimeMeter {
   };
 }
 
-/** As a TimeMeter, which a busy process or machine makes greater, and the shortest time of late, which it does not. */
-export interface WayMeter extends TimeMeter {
-  shortestMs(): number;
-}
+/** Load makes the estimate greater, and leaves the shortest time of late as it is. */
+export type WayMeter = TimeMeter & { shortestMs(): number };
 
-/** How long the shortest time counts, in ms: an address may move. Of fewer times than these, even the shortest may be long by chance. */
+/** How long the shortest time counts, in ms: an address may move. */
 const SHORTEST_MS = 30_000;
-const SHORTEST_OF = 20;
 
 /** The way takes what this share of the answers stay below: fewer are chance, and most have waited for the process itself. */
 const WAY_SHARE = 0.1;
@@ -46,16 +43,14 @@ export function createWayMeter(): WayMeter {
   const stepUp = (WAY_STEP * WAY_SHARE) / (1 - WAY_SHARE);
   let way = Number.POSITIVE_INFINITY;
   const shortest = createShortestTime(SHORTEST_MS);
-  let noted = 0;
   return {
     note(ms) {
-      noted++;
       shortest.note(ms);
       if (way === Number.POSITIVE_INFINITY) way = ms;
       else way = ms < way ? Math.max(ms, way * (1 - WAY_STEP)) : Math.min(ms, way * (1 + stepUp));
     },
     ms: () => way,
-    shortestMs: () => (noted < SHORTEST_OF ? Number.POSITIVE_INFINITY : shortest.ms()),
+    shortestMs: shortest.ms,
   };
 }
 

@@ -3,7 +3,6 @@ import { type Ask, shareReads, travelRules } from '../database/batching/together
 import { NOW_MS } from '../database/clock.ts';
 import type { Database } from '../database/connect.ts';
 import { isDuplicate, isLockWait } from '../database/faults.ts';
-import { insertWithin } from '../database/insert-within.ts';
 import { type Int64, type Integer64, toInt64 } from '../int64.ts';
 
 /** How long a retry gets the first answer again, in ms. */
@@ -47,9 +46,9 @@ export class HeldError extends Error {
 export interface IdempotencyRecords {
   find: Ask<string, FoundRecord | null>;
   /** Makes records, for `complete` to fill within the same transaction. TakenError, HeldError. */
-  claim(transaction: Knex.Transaction, claims: readonly Claim[]): Promise<void>;
-  /** Says of claimed records what was created. */
-  complete(transaction: Knex, claims: readonly (Claim & { resultId: Int64 })[]): Promise<void>;
+  claim(transaction: Knex, claims: readonly Claim[]): Promise<void>;
+  /** Says of claimed records, by their ids, what was created. */
+  complete(transaction: Knex, results: ReadonlyMap<string, Int64>): Promise<void>;
   /** Takes away the expired ones, in small steps. */
   sweep(): Promise<void>;
 }
@@ -84,10 +83,15 @@ export function createRecords(database: Database): IdempotencyRecords {
     async claim(transaction, claims) {
       // In one order everywhere: two transactions with the same ids wait for each other one way only.
       const sorted = claims.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-      const fresh = sorted.filter(({ renews }) => !renews).map(({ id, inputHash }) => [id, inputHash, 0, 0]);
+      const fresh = sorted.filter(({ renews }) => !renews);
+      const values = fresh.map(() => `(?, ?, 0, ${now})`).join(', ');
+      const into = `INSERT INTO ${TABLE} (id, input_hash, pet_id, created_at) VALUES ${values}`;
       try {
         if (fresh.length > 0) {
-          await insertWithin(transaction, `${TABLE} (id, input_hash, pet_id, created_at)`, fresh);
+          await transaction.raw(
+            into,
+            fresh.flatMap(({ id, inputHash }) => [id, inputHash]),
+          );
         }
         for (const { id, inputHash } of sorted.filter(({ renews }) => renews)) {
           const expired = transaction(TABLE).where({ id }).whereRaw(isExpired);
@@ -96,25 +100,24 @@ export function createRecords(database: Database): IdempotencyRecords {
         }
       } catch (error) {
         if (isDuplicate(error)) throw new TakenError();
-        if (!isLockWait(error)) throw error;
-        const held = await findHeld(
-          transaction,
-          sorted.map(({ id }) => id),
-        );
-        // Else it waited for the space between records, which a reader of many takes.
-        throw held.length > 0 ? new HeldError(held) : error;
+        const ids = isLockWait(error)
+          ? await findHeld(
+              transaction,
+              Array.from(sorted, ({ id }) => id),
+            )
+          : [];
+        // None: it waited for the space between records, which a reader of many takes.
+        throw ids.length > 0 ? new HeldError(ids) : error;
       }
     },
 
-    async complete(transaction, claims) {
+    async complete(transaction, results) {
+      const all = [...results];
       // Literals of digits, as their type says: a number would round them. pet_id is what an earlier version reads.
-      const result = `CASE id ${claims.map(({ resultId }) => `WHEN ? THEN ${resultId}`).join(' ')} END`;
-      const ids = claims.map(({ id }) => id);
-      const marks = ids.map(() => '?').join(', ');
-      await transaction.raw(
-        `UPDATE ${TABLE}${byKey} SET result_id = ${result}, pet_id = ${result}, created_at = ${now} WHERE id IN (${marks})`,
-        [...ids, ...ids, ...ids],
-      );
+      const result = `CASE id ${all.map(([, resultId]) => `WHEN ? THEN ${resultId}`).join(' ')} END`;
+      const ids = all.map(([id]) => id);
+      const set = `SET result_id = ${result}, pet_id = ${result} WHERE id IN (${ids.map(() => '?').join(', ')})`;
+      await transaction.raw(`UPDATE ${TABLE}${byKey} ${set}`, [...ids, ...ids, ...ids]);
     },
 
     async sweep() {
@@ -125,9 +128,8 @@ export function createRecords(database: Database): IdempotencyRecords {
         if (expired.length === 0) return;
         const ids = expired.map(({ id }) => id);
         // By age once more: a record may have been renewed since.
-        await database.run((knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete(), {
-          repeatable: true,
-        });
+        const sweep = (knex: Knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete();
+        await database.run(sweep, { repeatable: true });
       }
     },
   };
@@ -140,12 +142,12 @@ async function findHeld(transaction: Knex, ids: readonly string[]): Promise<read
   const take = transaction(TABLE).whereIn('id', ids).forUpdate().noWait().select('id');
   const isHeld = await take.then(() => false, isLockWait);
   if (!isHeld || ids.length === 1) return isHeld ? ids : [];
-  const half = Math.ceil(ids.length / 2);
-  return [...(await findHeld(transaction, ids.slice(0, half))), ...(await findHeld(transaction, ids.slice(half)))];
+  const half = ids.length / 2;
+  const first = await findHeld(transaction, ids.slice(0, half));
+  return [...first, ...(await findHeld(transaction, ids.slice(half)))];
 }
 
 function toRecord(row: Row | undefined): FoundRecord | null {
   if (row === undefined) return null;
-  const { inputHash, resultId, isExpired } = row;
-  return { inputHash, resultId: toInt64(resultId), isExpired: Number(isExpired) === 1 };
+  return { inputHash: row.inputHash, resultId: toInt64(row.resultId), isExpired: Number(row.isExpired) === 1 };
 }

@@ -72,19 +72,15 @@ function createTransactions<Input>(
     let endTurn = () => {};
     const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
       endTurn(); // of an attempt before this one
-      await records.claim(
-        transaction,
-        orders.flatMap(({ claims }) => claims),
-      );
+      const claims = orders.flatMap((order) => order.claims);
+      await records.claim(transaction, claims);
       // Nothing waits for a lock from here on, while the ids are taken and nobody sees them.
       endTurn = await takeTurn();
       const inputs = orders.map(({ input }) => input);
       const ids = await create(transaction, inputs);
-      const resultOf = (index: number) => ids[index] as Int64; // one for each
-      const results = orders.flatMap(({ claims }, index) =>
-        claims.map((claim) => ({ ...claim, resultId: resultOf(index) })),
-      );
-      await records.complete(transaction, results);
+      const resultsOf = ({ claims }: Order<Input>, index: number) =>
+        claims.map(({ id }) => [id, ids[index] as Int64] as const); // one for each
+      await records.complete(transaction, new Map(orders.flatMap(resultsOf)));
       return ids;
     };
     try {

@@ -81,33 +81,20 @@ interface ApiKeyRow {
   read_only: string | number;
 }
 
-const COLUMNS = [
-  'id',
-  'owner_id',
-  'name',
-  'prefix',
-  'created_at',
-  'expires_at',
-  'last_used_at',
-  'revoked_at',
-  'read_only',
-] as const;
+const COLUMNS = 'id owner_id name prefix created_at expires_at last_used_at revoked_at read_only'.split(' ');
 
 /** Prepared, and so on ways of their own: on SQLite, what waits for another process's write holds them up no more. */
-const findByHashSql = (now: string) => `SELECT ${COLUMNS.join(', ')}, ${now} AS now FROM api_keys WHERE hash = ?`;
+const FIND_BY_HASH = (now: string) => `SELECT ${COLUMNS.join(', ')}, ${now} AS now FROM api_keys WHERE hash = ?`;
 
-const hashesYoungerThanSql = (now: string) =>
+const HASHES_YOUNGER_THAN = (now: string) =>
   `SELECT hash FROM api_keys WHERE created_at >= ${now} - ? AND revoked_at IS NULL ORDER BY created_at DESC LIMIT ?`;
 
 /** The keys of this database. */
 export function createKeyStore({ run, query, engine }: Database): KeyStore {
   const now = NOW_MS[engine];
-  const [findByHash, hashesYoungerThan] = [findByHashSql(now), hashesYoungerThanSql(now)];
+  const [findByHash, hashesYoungerThan] = [FIND_BY_HASH(now), HASHES_YOUNGER_THAN(now)];
   return {
-    create({ expiresAt, ...newKey }) {
-      const lifetimeMs = expiresAt && expiresAt.getTime() - Date.now();
-      return run((knex) => insertKey(knex, now, { ...newKey, lifetimeMs }));
-    },
+    create: (newKey) => run((knex) => insertKey(knex, now, newKey)),
 
     rotate: (id, graceMs) => run((knex) => knex.transaction((trx) => rotateKey(trx, now, id, graceMs))),
 
@@ -158,22 +145,15 @@ export function createKeyStore({ run, query, engine }: Database): KeyStore {
   };
 }
 
-/** What a key is made with, in the database's terms. */
-interface Insertion extends Pick<NewKey, 'name' | 'readOnly'> {
-  readonly lifetimeMs: number | null;
-  /** The key that it replaces, at last: null if none. */
-  readonly ownerId?: string;
-}
-
-async function insertKey(knex: Knex, now: string, insertion: Insertion): Promise<CreatedKey> {
-  const { name, lifetimeMs, readOnly = false, ownerId = null } = insertion;
+async function insertKey(knex: Knex, now: string, newKey: NewKey, ownerId: string | null = null): Promise<CreatedKey> {
+  const { name, expiresAt, readOnly = false } = newKey;
   const key = generateApiKey();
   const [id] = await knex('api_keys').insert({
     name,
     prefix: visiblePrefix(key),
     hash: hashApiKey(key),
     created_at: knex.raw(now),
-    expires_at: lifetimeMs === null ? null : knex.raw(`${now} + ?`, [lifetimeMs]),
+    expires_at: expiresAt && knex.raw(`${now} + ?`, [expiresAt.getTime() - Date.now()]),
     read_only: readOnly,
     owner_id: ownerId,
   });
@@ -181,8 +161,10 @@ async function insertKey(knex: Knex, now: string, insertion: Insertion): Promise
 }
 
 async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number): Promise<Rotation | undefined> {
-  const columns = [...COLUMNS, trx.raw(`${nowSql} AS now`)];
-  const row = await trx('api_keys').where({ id }).forUpdate().first(columns);
+  const row = await trx('api_keys')
+    .where({ id })
+    .forUpdate()
+    .first([...COLUMNS, trx.raw(`${nowSql} AS now`)]);
   if (row === undefined) return undefined;
   const old = toApiKey(row);
   const { name, readOnly, createdAt, ownerId } = old;
@@ -190,10 +172,10 @@ async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number):
   const expiry = old.expiresAt?.getTime() ?? null;
   const endsAt = new Date(Math.min(now + graceMs, expiry ?? Number.POSITIVE_INFINITY));
   if (old.revokedAt !== null || endsAt.getTime() < now) return { old, created: undefined, endsAt };
-  const lifetimeMs = expiry === null ? null : expiry - createdAt.getTime();
-  const created = await insertKey(trx, nowSql, { name, lifetimeMs, readOnly, ownerId });
+  const expiresAt = expiry === null ? null : new Date(Date.now() + expiry - createdAt.getTime());
+  const created = { ...(await insertKey(trx, nowSql, { name, expiresAt, readOnly }, ownerId)), expiresAt };
   await trx('api_keys').where({ id }).update({ expires_at: endsAt.getTime() });
-  return { old, created: { ...created, expiresAt: lifetimeMs === null ? null : new Date(now + lifetimeMs) }, endsAt };
+  return { old, created, endsAt };
 }
 
 function toApiKey(row: ApiKeyRow): ApiKey {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { NEAR_MS } from '../database/batching/congestion.ts';
 import type { Database } from '../database/connect.ts';
 
@@ -24,17 +25,10 @@ export function createCommitOrder(
     const before = last;
     const { promise, resolve } = Promise.withResolvers<void>();
     last = promise;
-    if (before !== undefined) await settledOrLate(before);
+    if (before) await Promise.race([before, delay(WAIT_MS, undefined, { ref: false })]);
     return () => {
       if (last === promise) last = undefined;
       resolve();
     };
   };
-}
-
-function settledOrLate(before: Promise<void>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, WAIT_MS);
-  void before.then(() => clearTimeout(timer)).then(resolve);
-  return promise;
 }

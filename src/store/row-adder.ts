@@ -2,7 +2,6 @@ import type { Knex } from 'knex';
 import { type Ask, sendTogether, travelRules } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
 import { isIdTaken, isRefused } from '../database/faults.ts';
-import { insertWithin } from '../database/insert-within.ts';
 import type { Binding } from '../database/prepared.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
@@ -74,7 +73,14 @@ export function createRowAdder<T extends Table>(database: Database, table: T): R
     takeTurn,
     async addWithin(transaction, added) {
       const rows = await toRows(added.map(weigh), async (sql) => (await transaction.raw(sql))[0]);
-      return insertWithin(transaction, into, rows).catch(explain);
+      const connection = await transaction.client.acquireConnection(); // the transaction's own; Knex types it as any
+      // Knex runs the work of a transaction whose BEGIN has failed, and then refuses its own queries only.
+      if (transaction.isCompleted()) throw new Error('The transaction was not begun, or is over.');
+      try {
+        return await transaction.client.insertOn(connection, into, rows); // ours, on both engines
+      } catch (error) {
+        return explain(error);
+      }
     },
     bytesOf: (added) => weigh(added).bytes,
   };

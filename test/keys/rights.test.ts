@@ -51,6 +51,14 @@ describeEachEngine('API keys › rotation', (engine) => {
     expect((await keys.rotate(forever.id as Int64, DAY_MS))?.created?.expiresAt).toBeNull();
   });
 
+  test('without a grace the old key ends at once, and is followed all the same', async () => {
+    const { keys } = await prepareDatabase(engine);
+    const { id } = await keys.create({ name: 'app', expiresAt: null });
+    const rotation = await keys.rotate(id as Int64, 0); // the database's own id
+    expect(rotation?.created).toBeDefined();
+    expect(rotation?.endsAt.getTime()).toBeLessThan(Date.now() + 60_000);
+  });
+
   test('a revoked or expired key is not rotated, and no key is none', async () => {
     const { keys } = await prepareDatabase(engine);
     const revoked = await keys.create({ name: 'revoked', expiresAt: null });

@@ -58,11 +58,10 @@ describe.runIf(mysql)('a table whose engine has no transactions', () => {
     await migrateUp(database);
     const { knex } = database;
     await knex.raw('ALTER TABLE idempotency_keys ENGINE=MyISAM');
-    await knex.raw('ALTER TABLE api_keys DROP INDEX api_keys_hash, MODIFY prefix varchar(32) CHARACTER SET latin1');
+    await knex.raw('ALTER TABLE api_keys DROP INDEX api_keys_hash');
     expect(await schemaProblems(database)).toEqual([
       'api_keys: index api_keys_hash (hash) is missing',
       expect.stringMatching(/^table idempotency_keys has the engine MyISAM, .*ALTER TABLE idempotency_keys ENGINE=/),
-      'table api_keys: column prefix has the collation latin1_swedish_ci, and not utf8mb4_bin',
     ]);
     for (const MIGRATE_ON_START of ['true', 'false']) {
       const start = startGateway(given, { DATABASE_URL: url, MIGRATE_ON_START, LOG_LEVEL: 'silent' });
