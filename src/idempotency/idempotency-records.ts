@@ -120,19 +120,21 @@ export function createRecords(database: Database): IdempotencyRecords {
       await transaction.raw(`UPDATE ${TABLE}${byKey} ${set}`, [...ids, ...ids, ...ids]);
     },
 
-    async sweep() {
-      for (;;) {
-        const expired: { id: string }[] = await database.run((knex) =>
-          knex(TABLE).whereRaw(isExpired).select('id').limit(SWEEP_BATCH),
-        );
-        if (expired.length === 0) return;
-        const ids = expired.map(({ id }) => id);
-        // By age once more: a record may have been renewed since.
-        const sweep = (knex: Knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete();
-        await database.run(sweep, { repeatable: true });
-      }
-    },
+    sweep: () => sweepExpired(database, isExpired),
   };
+}
+
+async function sweepExpired(database: Database, isExpired: string): Promise<void> {
+  for (;;) {
+    const expired: { id: string }[] = await database.run((knex) =>
+      knex(TABLE).whereRaw(isExpired).select('id').limit(SWEEP_BATCH),
+    );
+    if (expired.length === 0) return;
+    const ids = expired.map(({ id }) => id);
+    // By age once more: a record may have been renewed since.
+    const sweep = (knex: Knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete();
+    await database.run(sweep, { repeatable: true });
+  }
 }
 
 /** Those of the ids whose record another transaction holds, there or not yet; none where the server cannot tell. */
