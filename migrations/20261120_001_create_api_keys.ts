@@ -14,7 +14,7 @@ export async function up(knex: Knex): Promise<void> {
       last_used_at bigint NULL,
       revoked_at bigint NULL,
       UNIQUE INDEX api_keys_hash (hash)
-    ) DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
+    ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
     return;
   }
   if (await knex.schema.hasTable('api_keys')) return;

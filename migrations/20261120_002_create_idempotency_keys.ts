@@ -10,7 +10,7 @@ export async function up(knex: Knex): Promise<void> {
       pet_id bigint NOT NULL,
       created_at bigint NOT NULL,
       INDEX idempotency_keys_created_at (created_at)
-    ) DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
+    ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
     return;
   }
   if (await knex.schema.hasTable('idempotency_keys')) return;

@@ -11,7 +11,7 @@ export async function up(knex: Knex): Promise<void> {
       uses bigint NOT NULL,
       last_seen_at bigint NOT NULL,
       PRIMARY KEY (api_key_id, operation, day)
-    ) DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
+    ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
     return;
   }
   if (await knex.schema.hasTable('deprecated_use')) return;

@@ -1,7 +1,8 @@
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
 import { errorNumber } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
+import { engineProblems } from './database/schema-check.ts';
 import { deadlineIn } from './deadline.ts';
 import { PROBE_MS } from './deadlines.ts';
 import { ApiError, DatabaseFault } from './errors.ts';
@@ -48,7 +49,7 @@ const SWEEP_MS = 600_000;
  * ConfigError, or DatabaseFault `unavailable` when the database is away.
  */
 export async function createGateway({ service, config, log, collectMetrics }: GatewayParts): Promise<Gateway> {
-  const database = await openDatabase(config);
+  const database = await openDatabase(config, service);
   const stores = createStores(database);
   const keys = createKeyStore(database);
   const usage = createUsage(keys, createDeprecatedUseStore(database), log);
@@ -88,11 +89,14 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
   };
 }
 
-async function openDatabase(config: Config): Promise<Database> {
+async function openDatabase(config: Config, { resources }: Service): Promise<Database> {
   const database = connectDatabase(config);
   try {
     await database.ping();
     if (config.migrateOnStart) await migrateUp(database);
+    const tables = resources.map(({ table }) => table.name);
+    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables]); // retries could double
+    if (problem !== undefined) throw new ConfigError(problem);
     return database;
   } catch (error) {
     await database.close();

@@ -43,6 +43,8 @@ export interface Database {
   wayMs(): number;
   /** How much of `run` and `insert` has failed so far: when it has grown, a write may be refused again. */
   failures(): number;
+  /** The shortest that it took of late, in ms: what load does not change. Infinity while not known. */
+  shortestWayMs(): number;
   /** Whether the server that was reached last takes writes. */
   takesWrites(): boolean;
   /** Connections of the pool in use and free, and those who wait for one. */
@@ -125,6 +127,7 @@ function createDatabase(
     unhurried,
     wayMs: () => knex.client.wayMs?.() ?? 0,
     failures: () => failures,
+    shortestWayMs: () => knex.client.shortestWayMs?.() ?? 0,
     takesWrites: () => knex.client.takesWrites?.() ?? true,
     poolState() {
       if (engine === 'mysql') return knex.client.poolState(); // Knex types its client as any

@@ -17,6 +17,8 @@ export type Meaning =
   /** What operations have made of a table: it may be about one row of several, of which none was written. */
   | 'ruled'
   | 'duplicate'
+  /** The last id that AUTO_INCREMENT can give is used. */
+  | 'outOfIds'
   | 'lockWait'
   | 'tooLarge';
 
@@ -37,6 +39,7 @@ export const STATE_CLASSES: Readonly<Record<string, readonly Meaning[]>> = {
  * https://mariadb.com/kb/en/mariadb-error-code-reference/; from 8000 on https://docs.pingcap.com/tidb/stable/error-codes/
  */
 export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
+  167: ['outOfIds'], // HA_ERR_AUTOINC_ERANGE (MariaDB)
   1020: ['rolledBack'], // ER_CHECKREAD: MariaDB's snapshot conflict
   1040: [], // ER_CON_COUNT_ERROR: in a class of lost connections, but nothing was begun
   1044: ['staleSession'], // ER_DBACCESS_DENIED_ERROR
@@ -67,6 +70,7 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1366: ['ruled'], // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
   1390: ['ours'], // ER_PS_MANY_PARAM
   1412: ['rolledBack'], // ER_TABLE_DEF_CHANGED: the table was altered after the transaction had begun
+  1467: ['outOfIds'], // ER_AUTOINC_READ_FAILED
   1526: ['ruled'], // ER_NO_PARTITION_FOR_GIVEN_VALUE
   1644: ['ruled'], // ER_SIGNAL_EXCEPTION: a trigger's own refusal
   1792: ['readOnly'], // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION

@@ -94,6 +94,13 @@ export function isRolledBack(error: unknown): boolean {
   return means(error, 'rolledBack');
 }
 
+/** Whether the id that the database assigned to a row was no free one. Where MySQL says so, the text ends with the key's name. */
+export function isIdTaken(error: unknown): boolean {
+  return means(error, 'outOfIds') || (isDuplicate(error) && IS_OF_PRIMARY_KEY.test(driverError(error).message ?? ''));
+}
+
+const IS_OF_PRIMARY_KEY = /for key '(?:[^']+\.)?PRIMARY'$/;
+
 /** Whether another transaction held a lock for too long. */
 export function isLockWait(error: unknown): boolean {
   return means(error, 'lockWait');

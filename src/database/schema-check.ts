@@ -15,12 +15,25 @@ export async function schemaProblems(database: Database): Promise<string[]> {
   const actual = await database.run((knex) =>
     database.engine === 'mysql' ? ofMysql(knex, tables) : ofSqlite(knex, tables),
   );
-  return tables.flatMap((table) => {
+  const missing = tables.flatMap((table) => {
     const found = actual.get(table);
     if (found === undefined || found.size === 0) return [`table ${table} is missing`];
     return [...(expected.get(table) ?? [])]
       .filter((part) => !found.has(part))
       .map((part) => `${table}: ${part} is missing`);
+  });
+  return [...missing, ...(await engineProblems(database, tables))];
+}
+
+/** Of these tables, those whose writes no transaction covers, one line each, with what to do. */
+export async function engineProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
+  if (engine === 'sqlite') return [];
+  const sql = `SELECT table_name AS name, engine FROM information_schema.tables
+    WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (?)`; // a view has no engine
+  const [found] = await run((knex) => knex.raw(sql, [[...tables]]));
+  return found.map(({ name, engine }: Record<string, string>) => {
+    const repair = `npm run migrate, or ALTER TABLE ${name} ENGINE=InnoDB ROW_FORMAT=DYNAMIC`;
+    return `table ${name} has the engine ${engine}, without the transactions of InnoDB: ${repair}`;
   });
 }
 

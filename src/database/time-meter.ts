@@ -24,6 +24,14 @@ export function createShortestTime(recentMs: number): TimeMeter {
   };
 }
 
+/** Load makes the estimate greater, and leaves the shortest time of late as it is. */
+export type WayMeter = TimeMeter & { shortestMs(): number };
+
+/** How long the shortest time counts, in ms: an address may move. */
+const SHORTEST_MS = 30_000;
+/** Of fewer times than these, even the shortest may be long: the first ones prepare their statements. */
+const SHORTEST_OF = 20;
+
 /** The way takes what this share of the answers stay below: fewer are chance, and most have waited for the process itself. */
 const WAY_SHARE = 0.1;
 /** How far one answer moves the estimate down; it moves it up by as much less as answers above are more. */
@@ -33,15 +41,20 @@ const WAY_STEP = 0.05;
  * How long the way to a database and back takes, told by its answers to reads: a low quantile of them, as stochastic
  * approximation finds it, https://doi.org/10.1214/aoms/1177729586
  */
-export function createWayMeter(): TimeMeter {
+export function createWayMeter(): WayMeter {
   const stepUp = (WAY_STEP * WAY_SHARE) / (1 - WAY_SHARE);
   let way = Number.POSITIVE_INFINITY;
+  const shortest = createShortestTime(SHORTEST_MS);
+  let noted = 0;
   return {
     note(ms) {
+      noted++;
+      shortest.note(ms);
       if (way === Number.POSITIVE_INFINITY) way = ms;
       else way = ms < way ? Math.max(ms, way * (1 - WAY_STEP)) : Math.min(ms, way * (1 + stepUp));
     },
     ms: () => way,
+    shortestMs: () => (noted < SHORTEST_OF ? Number.POSITIVE_INFINITY : shortest.ms()),
   };
 }
 

@@ -44,6 +44,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
 
   const letIn = (ctx: Context, next: () => Promise<void>, { key, validUntil }: ValidKey): Promise<void> => {
     ctx.state.keyId = key.id;
+    ctx.state.ownerId = key.ownerId;
     ctx.state.mayWrite = !key.readOnly;
     ctx.state.keyValidUntil = validUntil;
     usage.noteUse(key.id);

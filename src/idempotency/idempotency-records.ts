@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
 import { type Ask, shareReads, travelRules } from '../database/batching/together.ts';
+import { NOW_MS } from '../database/clock.ts';
 import type { Database } from '../database/connect.ts';
-import { isLockWait } from '../database/faults.ts';
+import { isDuplicate, isLockWait } from '../database/faults.ts';
 import { type Int64, type Integer64, toInt64 } from '../int64.ts';
 
 /** How long a retry gets the first answer again, in ms. */
@@ -12,14 +13,12 @@ const SWEEP_BATCH = 500;
 
 const TABLE = 'idempotency_keys';
 
-/** A record to be kept: `id` and `inputHash` are SHA-256 in hexadecimal. */
-export interface NewRecord {
+/** A record to be made: `id` and `inputHash` are SHA-256 in hexadecimal. */
+export interface Claim {
   readonly id: string;
   readonly inputHash: string;
-}
-
-interface WrittenRecord extends NewRecord {
-  readonly resultId: Int64;
+  /** Whether a record of this id is there that has expired. */
+  readonly renews: boolean;
 }
 
 /** A record of an earlier request. */
@@ -30,15 +29,26 @@ export interface FoundRecord {
   readonly isExpired: boolean;
 }
 
+/** Another process was first, between our look and our claim. */
+export class TakenError extends Error {}
+
+/** Other transactions hold records of these ids, there or not yet. */
+export class HeldError extends Error {
+  readonly ids: ReadonlySet<string>;
+
+  constructor(ids: readonly string[]) {
+    super();
+    this.ids = new Set(ids);
+  }
+}
+
 /** The records of what was created under an Idempotency-Key. */
 export interface IdempotencyRecords {
   find: Ask<string, FoundRecord | null>;
-  /** A duplicate's error (see `isDuplicate`) when one of them is there. */
-  insert(transaction: Knex, records: readonly WrittenRecord[]): Promise<void>;
-  /** Whether there was an expired record that this one has replaced. */
-  renew(transaction: Knex, record: WrittenRecord): Promise<boolean>;
-  /** Whether another transaction holds the record of this id, there or not yet; false where the server cannot tell. */
-  isHeld(transaction: Knex, id: string): Promise<boolean>;
+  /** Makes records, for `complete` to fill within the same transaction. TakenError, HeldError. */
+  claim(transaction: Knex, claims: readonly Claim[]): Promise<void>;
+  /** Says of claimed records, by their ids, what was created. */
+  complete(transaction: Knex, results: ReadonlyMap<string, Int64>): Promise<void>;
   /** Takes away the expired ones, in small steps. */
   sweep(): Promise<void>;
 }
@@ -47,13 +57,17 @@ interface Row {
   readonly id: string;
   readonly inputHash: string;
   readonly resultId: Integer64;
-  readonly createdAt: Integer64;
+  readonly isExpired: Integer64;
 }
 
 /** The records of this database. */
 export function createRecords(database: Database): IdempotencyRecords {
+  const now = NOW_MS[database.engine];
+  // Else the optimizer might read, and lock, all rows of a small table.
+  const byKey = database.engine === 'mysql' ? ' FORCE INDEX (PRIMARY)' : '';
+  const isExpired = `created_at <= ${now} - ${REPLAY_MS}`;
   // A record of an earlier version, which may run beside this one, has a pet_id only.
-  const select = `SELECT id, input_hash AS inputHash, COALESCE(result_id, pet_id) AS resultId, created_at AS createdAt FROM ${TABLE}`;
+  const select = `SELECT id, input_hash AS inputHash, COALESCE(result_id, pet_id) AS resultId, ${isExpired} AS isExpired FROM ${TABLE}`;
   return {
     find: shareReads(
       (id) => id,
@@ -66,56 +80,76 @@ export function createRecords(database: Database): IdempotencyRecords {
       travelRules(database, { sideBySide: 2, batch: 32 }),
     ),
 
-    async insert(transaction, records) {
-      if (records.length === 0) return;
-      await transaction(TABLE).insert(records.map((record) => ({ id: record.id, ...columnsOf(transaction, record) })));
-    },
-
-    async renew(transaction, record) {
-      const expired = transaction(TABLE).where({ id: record.id }).where('created_at', '<=', expiryMoment());
-      return (await expired.update(columnsOf(transaction, record))) === 1;
-    },
-
-    isHeld(transaction, id) {
-      // Where there is no record, this takes its gap, for which nobody ever waits but who inserts into it,
-      // https://dev.mysql.com/doc/refman/9.7/en/innodb-locking.html#innodb-gap-locks
-      const take = transaction(TABLE).where({ id }).forUpdate().noWait().first('id');
-      return take.then(() => false, isLockWait);
-    },
-
-    async sweep() {
-      for (;;) {
-        const moment = expiryMoment();
-        const expired: { id: string }[] = await database.run((knex) =>
-          knex(TABLE).where('created_at', '<=', moment).select('id').limit(SWEEP_BATCH),
-        );
-        if (expired.length === 0) return;
-        const ids = expired.map(({ id }) => id);
-        // By age once more: a record may have been renewed since.
-        await database.run((knex) => knex(TABLE).whereIn('id', ids).where('created_at', '<=', moment).delete(), {
-          repeatable: true,
-        });
+    async claim(transaction, claims) {
+      // In one order everywhere: two transactions with the same ids wait for each other one way only.
+      const sorted = claims.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      const fresh = sorted.filter(({ renews }) => !renews);
+      const values = fresh.map(() => `(?, ?, 0, ${now})`).join(', ');
+      const into = `INSERT INTO ${TABLE} (id, input_hash, pet_id, created_at) VALUES ${values}`;
+      try {
+        if (fresh.length > 0) {
+          await transaction.raw(
+            into,
+            fresh.flatMap(({ id, inputHash }) => [id, inputHash]),
+          );
+        }
+        for (const { id, inputHash } of sorted.filter(({ renews }) => renews)) {
+          const expired = transaction(TABLE).where({ id }).whereRaw(isExpired);
+          const renewed = await expired.update({ input_hash: inputHash, created_at: transaction.raw(now) });
+          if (renewed !== 1) throw new TakenError();
+        }
+      } catch (error) {
+        if (isDuplicate(error)) throw new TakenError();
+        const ids = isLockWait(error)
+          ? await findHeld(
+              transaction,
+              Array.from(sorted, ({ id }) => id),
+            )
+          : [];
+        // None: it waited for the space between records, which a reader of many takes.
+        throw ids.length > 0 ? new HeldError(ids) : error;
       }
     },
+
+    async complete(transaction, results) {
+      const all = [...results];
+      // Literals of digits, as their type says: a number would round them. pet_id is what an earlier version reads.
+      const result = `CASE id ${all.map(([, resultId]) => `WHEN ? THEN ${resultId}`).join(' ')} END`;
+      const ids = all.map(([id]) => id);
+      const set = `SET result_id = ${result}, pet_id = ${result} WHERE id IN (${ids.map(() => '?').join(', ')})`;
+      await transaction.raw(`UPDATE ${TABLE}${byKey} ${set}`, [...ids, ...ids, ...ids]);
+    },
+
+    sweep: () => sweepExpired(database, isExpired),
   };
 }
 
-/** Records of this moment and older have expired. */
-function expiryMoment(): number {
-  return Date.now() - REPLAY_MS;
+async function sweepExpired(database: Database, isExpired: string): Promise<void> {
+  for (;;) {
+    const expired: { id: string }[] = await database.run((knex) =>
+      knex(TABLE).whereRaw(isExpired).select('id').limit(SWEEP_BATCH),
+    );
+    if (expired.length === 0) return;
+    const ids = expired.map(({ id }) => id);
+    // By age once more: a record may have been renewed since.
+    const sweep = (knex: Knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete();
+    await database.run(sweep, { repeatable: true });
+  }
 }
 
-function columnsOf(knex: Knex, { inputHash, resultId }: WrittenRecord) {
-  // A literal of digits, as its type says: a number would round it. pet_id is what an earlier version reads.
-  const id = knex.raw(resultId);
-  return { input_hash: inputHash, result_id: id, pet_id: id, created_at: Date.now() };
+/** Those of the ids whose record another transaction holds, there or not yet; none where the server cannot tell. */
+async function findHeld(transaction: Knex, ids: readonly string[]): Promise<readonly string[]> {
+  // Where there is no record, this takes its gap, for which nobody ever waits but who inserts into it,
+  // https://dev.mysql.com/doc/refman/9.7/en/innodb-locking.html#innodb-gap-locks
+  const take = transaction(TABLE).whereIn('id', ids).forUpdate().noWait().select('id');
+  const isHeld = await take.then(() => false, isLockWait);
+  if (!isHeld || ids.length === 1) return isHeld ? ids : [];
+  const half = ids.length / 2;
+  const first = await findHeld(transaction, ids.slice(0, half));
+  return [...first, ...(await findHeld(transaction, ids.slice(half)))];
 }
 
 function toRecord(row: Row | undefined): FoundRecord | null {
   if (row === undefined) return null;
-  return {
-    inputHash: row.inputHash,
-    resultId: toInt64(row.resultId),
-    isExpired: Number(row.createdAt) <= expiryMoment(),
-  };
+  return { inputHash: row.inputHash, resultId: toInt64(row.resultId), isExpired: Number(row.isExpired) === 1 };
 }

@@ -1,15 +1,24 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { sendTogether, travelRules } from '../database/batching/together.ts';
+import { type AskTogether, sendTogether, travelRules } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
-import { isDuplicate, isLockWait, isRefused } from '../database/faults.ts';
+import { isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
-import { createRecords, type FoundRecord, type NewRecord } from './idempotency-records.ts';
+import {
+  type Claim,
+  createRecords,
+  type FoundRecord,
+  HeldError,
+  type IdempotencyRecords,
+  TakenError,
+} from './idempotency-records.ts';
 
 /** Who asks for something that must happen once, and under which name. */
 export interface Once {
+  /** Whose the names are: a key and those that replaced it by rotation have one owner. */
+  readonly ownerId: string;
   readonly apiKeyId: string;
   /** The `Idempotency-Key`. */
   readonly idempotencyKey: string;
@@ -31,6 +40,8 @@ export interface Creating<Input> {
   canonical(input: Input): readonly unknown[];
   /** Creates within a transaction; the ids in the order of the inputs. */
   create(transaction: Knex.Transaction, inputs: readonly Input[]): Promise<Int64[]>;
+  /** Waits for the turn to create; what it gives is called when the transaction is over. */
+  takeTurn(): Promise<() => void>;
   /** About what an input weighs in a statement, in bytes. */
   bytesOf(input: Input): number;
 }
@@ -44,81 +55,99 @@ export interface IdempotentCreates<Input> {
   createOnce(once: Once, input: Input, deadline: Deadline): Promise<CreatedOnce>;
 }
 
-/** One that is to be created, with its record; `renews` when a record of its key has expired. */
-interface Order<Input> extends NewRecord {
+/** One that is to be created, with its records. */
+interface Order<Input> {
   readonly input: Input;
-  readonly renews: boolean;
+  readonly claims: readonly Claim[];
 }
 
-/** Another process was first, between our look and our insert. */
-class TakenError extends Error {}
+/** Gives the creates of several orders by one transaction: their ids, undefined for those whose records another one holds. */
+function createTransactions<Input>(
+  database: Database,
+  records: IdempotencyRecords,
+  { create, takeTurn }: Creating<Input>,
+): AskTogether<Order<Input>, Int64 | undefined> {
+  /** Records and things in one transaction: both are there, or neither; the records make a second run harmless. */
+  const createAll = async (orders: readonly Order<Input>[], deadline: Deadline): Promise<Int64[]> => {
+    let endTurn = () => {};
+    const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
+      endTurn(); // of an attempt before this one
+      const claims = orders.flatMap((order) => order.claims);
+      await records.claim(transaction, claims);
+      // Nothing waits for a lock from here on, while the ids are taken and nobody sees them.
+      endTurn = await takeTurn();
+      const inputs = orders.map(({ input }) => input);
+      const ids = await create(transaction, inputs);
+      const resultsOf = ({ claims }: Order<Input>, index: number) =>
+        claims.map(({ id }) => [id, ids[index] as Int64] as const); // one for each
+      await records.complete(transaction, new Map(orders.flatMap(resultsOf)));
+      return ids;
+    };
+    try {
+      return await database.run((knex) => knex.transaction(work), { repeatable: true, deadline });
+    } finally {
+      endTurn();
+    }
+  };
+
+  const createFree: AskTogether<Order<Input>, Int64 | undefined> = async (orders, deadline) => {
+    try {
+      return await createAll(orders, deadline);
+    } catch (error) {
+      if (!(error instanceof HeldError)) throw error;
+      const isFree = ({ claims }: Order<Input>) => !claims.some(({ id }) => error.ids.has(id));
+      const free = orders.filter(isFree);
+      const ids = free.length > 0 ? await createFree(free, deadline) : [];
+      return orders.map((order) => ids[free.indexOf(order)]);
+    }
+  };
+  return createFree;
+}
 
 /** Idempotent creates of one operation; one for each process, for it knows what is at work here. */
 export function createIdempotentCreates<Input>(
   database: Database,
-  { operation, canonical, create, bytesOf }: Creating<Input>,
+  creating: Creating<Input>,
 ): IdempotentCreates<Input> {
+  const { operation, canonical, bytesOf } = creating;
   const records = createRecords(database);
   const atWork = new Set<string>();
 
-  const writeRecords = async (transaction: Knex, orders: readonly (Order<Input> & { resultId: Int64 })[]) => {
-    // In one order everywhere: two transactions with the same keys wait for each other one way only.
-    const sorted = orders.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    await records.insert(
-      transaction,
-      sorted.filter(({ renews }) => !renews),
-    );
-    for (const order of sorted.filter(({ renews }) => renews)) {
-      if (!(await records.renew(transaction, order))) throw new TakenError();
-    }
-  };
-
-  /** Things and records in one transaction: both are there, or neither; the records make a second run harmless. */
-  const createBoth = (orders: readonly Order<Input>[], deadline: Deadline): Promise<Int64[]> => {
-    const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
-      const inputs = orders.map(({ input }) => input);
-      const ids = await create(transaction, inputs);
-      const written = orders.map((order, index) => ({ ...order, resultId: ids[index] as Int64 })); // one for each
-      try {
-        await writeRecords(transaction, written);
-      } catch (error) {
-        const [order, another] = orders;
-        const isOne = order !== undefined && another === undefined;
-        // It may have waited for the space between records, too, which a reader of many takes.
-        throw isOne && isLockWait(error) && (await records.isHeld(transaction, order.id)) ? conflict() : error;
-      }
-      return ids;
-    };
-    return database.run((knex) => knex.transaction(work), { repeatable: true, deadline });
-  };
-
-  const createTogether = sendTogether(createBoth, {
+  const createTogether = sendTogether(createTransactions(database, records, creating), {
     ...travelRules(database, { sideBySide: 2, batch: 32, writes: true }),
+    // They wait for their turn with a connection each: whoever has the turn must get one, too.
+    underWay: Math.max(1, database.connectionsMax - 1),
     bytesOf: ({ input }) => bytesOf(input),
-    isAboutOne: (error) => isTaken(error) || isRefused(error),
+    isAboutOne: (error) => error instanceof TakenError || isRefused(error),
   });
 
-  const lookOrCreate = async (id: string, inputHash: string, input: Input, deadline: Deadline) => {
+  const lookOrCreate = async (ids: readonly string[], inputHash: string, input: Input, deadline: Deadline) => {
     for (let attempt = 1; attempt <= 2; attempt++) {
-      const earlier = await records.find(id, deadline);
-      if (earlier !== null && !earlier.isExpired) return replay(earlier, inputHash);
+      const earlier = await Promise.all(ids.map((id) => records.find(id, deadline)));
+      const found = earlier.find((record) => record?.isExpired === false);
+      if (found) return replay(found, inputHash);
+      const claims = ids.map((id, index) => ({ id, inputHash, renews: earlier[index] !== null }));
       try {
-        const renews = earlier !== null;
-        return { id: await createTogether({ id, inputHash, input, renews }, deadline), replayed: false };
+        const id = await createTogether({ input, claims }, deadline);
+        if (id !== undefined) return { id, replayed: false };
+        break;
       } catch (error) {
-        if (!isTaken(error)) throw error; // else the winner's is the answer: look again
+        if (!(error instanceof TakenError)) throw error; // else the winner's is the answer: look again
       }
     }
     throw conflict();
   };
 
   return {
-    async createOnce({ apiKeyId, idempotencyKey, position }, input, deadline) {
-      const id = sha256([apiKeyId, idempotencyKey, String(position), ...(operation === null ? [] : [operation])]);
+    async createOnce({ ownerId, apiKeyId, idempotencyKey, position }, input, deadline) {
+      const name = [idempotencyKey, String(position), ...(operation === null ? [] : [operation])];
+      // The key's own as well as its owner's: an earlier version, which may run beside this one, knows no owner.
+      const ids = [...new Set([ownerId, apiKeyId])].map((keyId) => sha256([keyId, ...name]));
+      const [id = ''] = ids; // there is one at least
       if (atWork.has(id)) throw conflict();
       atWork.add(id);
       try {
-        return await lookOrCreate(id, sha256(canonical(input)), input, deadline);
+        return await lookOrCreate(ids, sha256(canonical(input)), input, deadline);
       } finally {
         atWork.delete(id);
       }
@@ -129,10 +158,6 @@ export function createIdempotentCreates<Input>(
 function replay({ inputHash: first, resultId }: FoundRecord, inputHash: string): CreatedOnce {
   if (first === inputHash) return { id: resultId, replayed: true };
   throw new ApiError('idempotency_mismatch', 'This Idempotency-Key was used with another input before.');
-}
-
-function isTaken(error: unknown): boolean {
-  return error instanceof TakenError || isDuplicate(error);
 }
 
 function conflict(): ApiError {

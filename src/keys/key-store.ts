@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { NOW_MS } from '../database/clock.ts';
 import type { Database } from '../database/connect.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Int64 } from '../int64.ts';
@@ -7,6 +8,8 @@ import { generateApiKey, hashApiKey, visiblePrefix } from './api-key.ts';
 /** What is known of an API key; never the key itself. */
 export interface ApiKey {
   readonly id: string;
+  /** The first key of those that replaced each other; itself, if it replaced none. */
+  readonly ownerId: string;
   readonly name: string;
   /** The beginning of the key, to tell keys apart. */
   readonly prefix: string;
@@ -44,7 +47,7 @@ export interface Rotation {
 /** When a key was used last, by its id, in ms since 1970. */
 export type LastUses = ReadonlyMap<string, number>;
 
-/** The API keys in the database. Every function is DatabaseFault `unavailable` when the database is away. */
+/** The API keys in the database, by whose clock they begin and end. Every function is DatabaseFault `unavailable` when the database is away. */
 export interface KeyStore {
   create(newKey: NewKey): Promise<CreatedKey>;
   /**
@@ -56,7 +59,7 @@ export interface KeyStore {
   list(): Promise<ApiKey[]>;
   /** Revokes the key of `id`; false when there is none. A key stays revoked from the first time on. */
   revoke(id: Int64): Promise<boolean>;
-  /** The key with this SHA-256, revoked and expired ones too. */
+  /** The key with this SHA-256, revoked and expired ones too; `expiresAt` by the clock of this process. */
   findByHash(hash: string, deadline?: Deadline): Promise<ApiKey | undefined>;
   /** The hashes of the keys made since a moment that are not revoked, the newest first, `most` at most. */
   hashesCreatedSince(moment: Date, most: number, deadline?: Deadline): Promise<string[]>;
@@ -68,6 +71,7 @@ export interface KeyStore {
 /** A row as both engines give it; moments are ms since 1970. */
 interface ApiKeyRow {
   id: string | number;
+  owner_id: string | number | null;
   name: string;
   prefix: string;
   created_at: string | number;
@@ -77,29 +81,22 @@ interface ApiKeyRow {
   read_only: string | number;
 }
 
-const COLUMNS = [
-  'id',
-  'name',
-  'prefix',
-  'created_at',
-  'expires_at',
-  'last_used_at',
-  'revoked_at',
-  'read_only',
-] as const;
+const COLUMNS = 'id owner_id name prefix created_at expires_at last_used_at revoked_at read_only'.split(' ');
 
 /** Prepared, and so on ways of their own: on SQLite, what waits for another process's write holds them up no more. */
-const FIND_BY_HASH = `SELECT ${COLUMNS.join(', ')} FROM api_keys WHERE hash = ?`;
+const FIND_BY_HASH = (now: string) => `SELECT ${COLUMNS.join(', ')}, ${now} AS now FROM api_keys WHERE hash = ?`;
 
-const HASHES_CREATED_SINCE =
-  'SELECT hash FROM api_keys WHERE created_at >= ? AND revoked_at IS NULL ORDER BY created_at DESC LIMIT ?';
+const HASHES_YOUNGER_THAN = (now: string) =>
+  `SELECT hash FROM api_keys WHERE created_at >= ${now} - ? AND revoked_at IS NULL ORDER BY created_at DESC LIMIT ?`;
 
 /** The keys of this database. */
-export function createKeyStore({ run, query }: Database): KeyStore {
+export function createKeyStore({ run, query, engine }: Database): KeyStore {
+  const now = NOW_MS[engine];
+  const [findByHash, hashesYoungerThan] = [FIND_BY_HASH(now), HASHES_YOUNGER_THAN(now)];
   return {
-    create: (newKey) => run((knex) => insertKey(knex, newKey)),
+    create: (newKey) => run((knex) => insertKey(knex, now, newKey)),
 
-    rotate: (id, graceMs) => run((knex) => knex.transaction((trx) => rotateKey(trx, id, graceMs))),
+    rotate: (id, graceMs) => run((knex) => knex.transaction((trx) => rotateKey(trx, now, id, graceMs))),
 
     async list() {
       const rows = await run((knex) => knex('api_keys').select<ApiKeyRow[]>(COLUMNS).orderBy('id'));
@@ -109,17 +106,25 @@ export function createKeyStore({ run, query }: Database): KeyStore {
     async revoke(id) {
       const found = await run((knex) => knex('api_keys').where({ id }).first('id'));
       if (found === undefined) return false;
-      await run((knex) => knex('api_keys').where({ id, revoked_at: null }).update({ revoked_at: Date.now() }));
+      await run((knex) =>
+        knex('api_keys')
+          .where({ id, revoked_at: null })
+          .update({ revoked_at: knex.raw(now) }),
+      );
       return true;
     },
 
     async findByHash(hash, deadline) {
-      const [row] = await query<ApiKeyRow>(FIND_BY_HASH, [hash], deadline);
-      return row && toApiKey(row);
+      const [row] = await query<ApiKeyRow & { now: string | number }>(findByHash, [hash], deadline);
+      if (row === undefined) return undefined;
+      const key = toApiKey(row);
+      const aheadMs = Date.now() - Number(row.now);
+      return { ...key, expiresAt: key.expiresAt && new Date(key.expiresAt.getTime() + aheadMs) };
     },
 
     async hashesCreatedSince(moment, most, deadline) {
-      const rows = await query<{ hash: string }>(HASHES_CREATED_SINCE, [moment.getTime(), most], deadline);
+      const ageMs = Date.now() - moment.getTime();
+      const rows = await query<{ hash: string }>(hashesYoungerThan, [ageMs, most], deadline);
       return rows.map(({ hash }) => hash);
     },
 
@@ -140,30 +145,35 @@ export function createKeyStore({ run, query }: Database): KeyStore {
   };
 }
 
-async function insertKey(knex: Knex, { name, expiresAt, readOnly = false }: NewKey): Promise<CreatedKey> {
+async function insertKey(knex: Knex, now: string, newKey: NewKey, ownerId: string | null = null): Promise<CreatedKey> {
+  const { name, expiresAt, readOnly = false } = newKey;
   const key = generateApiKey();
   const [id] = await knex('api_keys').insert({
     name,
     prefix: visiblePrefix(key),
     hash: hashApiKey(key),
-    created_at: Date.now(),
-    expires_at: expiresAt?.getTime() ?? null,
+    created_at: knex.raw(now),
+    expires_at: expiresAt && knex.raw(`${now} + ?`, [expiresAt.getTime() - Date.now()]),
     read_only: readOnly,
+    owner_id: ownerId,
   });
   return { id: String(id), key };
 }
 
-async function rotateKey(trx: Knex, id: Int64, graceMs: number): Promise<Rotation | undefined> {
-  const row = await trx('api_keys').where({ id }).forUpdate().first<ApiKeyRow | undefined>(COLUMNS);
+async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number): Promise<Rotation | undefined> {
+  const row = await trx('api_keys')
+    .where({ id })
+    .forUpdate()
+    .first([...COLUMNS, trx.raw(`${nowSql} AS now`)]);
   if (row === undefined) return undefined;
   const old = toApiKey(row);
-  const { name, readOnly, createdAt } = old;
-  const now = Date.now();
+  const { name, readOnly, createdAt, ownerId } = old;
+  const now = Number(row.now);
   const expiry = old.expiresAt?.getTime() ?? null;
   const endsAt = new Date(Math.min(now + graceMs, expiry ?? Number.POSITIVE_INFINITY));
   if (old.revokedAt !== null || endsAt.getTime() < now) return { old, created: undefined, endsAt };
-  const expiresAt = expiry === null ? null : new Date(now + expiry - createdAt.getTime());
-  const created = { ...(await insertKey(trx, { name, expiresAt, readOnly })), expiresAt };
+  const expiresAt = expiry === null ? null : new Date(Date.now() + expiry - createdAt.getTime());
+  const created = { ...(await insertKey(trx, nowSql, { name, expiresAt, readOnly }, ownerId)), expiresAt };
   await trx('api_keys').where({ id }).update({ expires_at: endsAt.getTime() });
   return { old, created, endsAt };
 }
@@ -171,6 +181,7 @@ async function rotateKey(trx: Knex, id: Int64, graceMs: number): Promise<Rotatio
 function toApiKey(row: ApiKeyRow): ApiKey {
   return {
     id: String(row.id),
+    ownerId: String(row.owner_id ?? row.id),
     name: row.name,
     prefix: row.prefix,
     createdAt: new Date(Number(row.created_at)),

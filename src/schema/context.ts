@@ -17,6 +17,8 @@ export interface Reply {
 /** The API key that a request came with. */
 export interface Caller {
   readonly keyId: string;
+  /** The same for a key and for those that replaced it. */
+  readonly ownerId: string;
   /** False for a read-only key. */
   readonly mayWrite: boolean;
 }
@@ -92,7 +94,7 @@ function countCreates(caller: Caller, headers: IncomingHttpHeaders): () => Once 
     if (idempotencyKey === undefined) return null;
     const { most, pattern, message } = IDEMPOTENCY_KEY;
     if (idempotencyKey.length > most || !pattern.test(idempotencyKey)) throw new ApiError('bad_request', message);
-    return { apiKeyId: caller.keyId, idempotencyKey, position: ++position };
+    return { ownerId: caller.ownerId, apiKeyId: caller.keyId, idempotencyKey, position: ++position };
   };
 }
 

@@ -24,6 +24,8 @@ export const pageArguments = (builder: Builder, things: string) =>
       })
       .validate(limit),
     after: t
-      .id({ description: `Only ${things} with a greater id: the last id of a page asks for the next one.` })
+      .id({
+        description: `Only ${things} with a greater id: the last id of a page asks for the next one. Pages are no change feed: one with a smaller id may still appear.`,
+      })
       .validate(int64Id),
   }));

@@ -1,16 +1,19 @@
 import type { Knex } from 'knex';
 import { type Ask, sendTogether, travelRules } from '../database/batching/together.ts';
 import type { Database } from '../database/connect.ts';
-import { isRefused } from '../database/faults.ts';
+import { isIdTaken, isRefused } from '../database/faults.ts';
 import type { Binding } from '../database/prepared.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
+import { type CommitOrder, createCommitOrder } from './commit-order.ts';
 import { insertList, type New, rowWriter, type Table } from './table.ts';
 
 /** Adds rows to a table and gives their ids. */
 export interface RowAdder<Added> {
   /** By itself; rows that come at the same time share a statement. DatabaseFault `tooLarge` for what the server takes from nobody. */
   add: Ask<Added, Int64>;
+  /** To be waited for before `addWithin`, and ended after the transaction. */
+  takeTurn: CommitOrder;
   /** As a part of a transaction, in their order, by one statement. DatabaseFault `tooLarge` as well. */
   addWithin(transaction: Knex.Transaction, added: readonly Added[]): Promise<Int64[]>;
   /** About what a row weighs in a statement, in bytes. */
@@ -43,10 +46,20 @@ export function createRowAdder<T extends Table>(database: Database, table: T): R
     }
     return weighed.map(({ row }) => row);
   };
+  const takeTurn = createCommitOrder(database);
+  // The database assigns the ids: one that is taken, or out of range, is the last one.
+  const explain = (error: unknown): never => {
+    if (!isIdTaken(error)) throw error;
+    throw new DatabaseFault(
+      'unavailable',
+      new Error(`the ids of the table ${table.name} are used up`, { cause: error }),
+    );
+  };
   const addTogether = sendTogether<WeighedRow, Int64>(
     async (weighed, deadline) => {
       const rows = await toRows(weighed, (sql) => database.query(sql, [], deadline));
-      return database.insert(into, rows, deadline);
+      const endTurn = await takeTurn();
+      return database.insert(into, rows, deadline).catch(explain).finally(endTurn);
     },
     {
       ...travelRules(database, { sideBySide: 2, batch: 32, writes: true }),
@@ -57,12 +70,17 @@ export function createRowAdder<T extends Table>(database: Database, table: T): R
 
   return {
     add: (added, deadline) => addTogether(weigh(added), deadline),
+    takeTurn,
     async addWithin(transaction, added) {
       const rows = await toRows(added.map(weigh), async (sql) => (await transaction.raw(sql))[0]);
       const connection = await transaction.client.acquireConnection(); // the transaction's own; Knex types it as any
       // Knex runs the work of a transaction whose BEGIN has failed, and then refuses its own queries only.
       if (transaction.isCompleted()) throw new Error('The transaction was not begun, or is over.');
-      return transaction.client.insertOn(connection, into, rows); // ours, on both engines
+      try {
+        return await transaction.client.insertOn(connection, into, rows); // ours, on both engines
+      } catch (error) {
+        return explain(error);
+      }
     },
     bytesOf: (added) => weigh(added).bytes,
   };

@@ -50,6 +50,7 @@ function createStore<T extends Table>(database: Database, table: T): Store<T> {
     operation: table.records === undefined ? table.name : table.records.name,
     canonical: canonicalWriter(table),
     create: adder.addWithin,
+    takeTurn: adder.takeTurn,
     bytesOf: adder.bytesOf,
   });
   return {

@@ -10,6 +10,8 @@ declare module 'koa' {
     requestId: string;
     /** The API key that was let in; absent before that. */
     keyId: string;
+    /** Whose it is: the same for a key and for those that replaced it. */
+    ownerId: string;
     /** Whether that key may change anything. */
     mayWrite: boolean;
     /** Until when that key is believed to be valid, in ms of `performance.now()`. */

@@ -94,6 +94,13 @@ describeEachEngine('commands', (engine) => {
     expect(await succeed('migrate', [], env)).toHaveLength(MIGRATIONS);
   });
 
+  test('migrate does it itself, whatever a start would do before', async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    expect(await succeed('migrate', [], env)).toHaveLength(MIGRATIONS);
+    expect((await succeed('migrate', ['--rollback'], env)).length).toBe(MIGRATIONS);
+    expect(await succeed('migrate', ['--rollback'], env)).toEqual(['Nothing to do.']);
+  });
+
   test('seed adds as many animals as it says, each time', async () => {
     const env = { DATABASE_URL: await engine.freshDatabase() };
     const [line] = await succeed('seed', ['--pets', '2501'], env);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createDeprecatedUseStore, dayNumber } from '../../src/keys/deprecated-use.ts';
-import { describeEachEngine } from '../support/engines.ts';
+import { describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { succeed } from './command.ts';
 
@@ -17,4 +17,22 @@ describeEachEngine('deprecations report', (engine) => {
     const json = JSON.parse((await succeed('deprecation-report', ['report', '--json'], { DATABASE_URL })).join('\n'));
     expect(json).toMatchObject([{ key: name, count: 2 }]);
   });
+});
+
+test('the last days are counted with today among them', async () => {
+  const [engine] = ENGINES;
+  const { url: DATABASE_URL, database, keyId } = await prepareDatabase(engine as TestEngine); // SQLite is always there
+  const uses = [0, 1, 2, 3].map((daysAgo) => {
+    const lastSeenAt = new Date(Date.now() - daysAgo * 86_400_000);
+    return { apiKeyId: keyId, operation: `days${daysAgo}`, day: dayNumber(lastSeenAt), uses: 9 - daysAgo, lastSeenAt };
+  });
+  await createDeprecatedUseStore(database).add(uses);
+  const today = dayNumber(new Date());
+  const report = async (days: string) => {
+    const lines = await succeed('deprecation-report', ['report', '--json', '--days', days], { DATABASE_URL });
+    return JSON.parse(lines.join('\n')).length;
+  };
+  const counts = [await report('1'), await report('3')];
+  // Midnight may have come meanwhile.
+  expect(counts).toEqual(dayNumber(new Date()) === today ? [1, 3] : [expect.any(Number), expect.any(Number)]);
 });

@@ -20,7 +20,7 @@ export async function serveEndpoint(
   const log = createLog('silent', { write() {} });
   const app = new Koa();
   app.use((ctx, next) => {
-    Object.assign(ctx.state, { requestId: 'none', keyId: 'nobody', mayWrite: true });
+    Object.assign(ctx.state, { requestId: 'none', keyId: 'nobody', ownerId: 'nobody', mayWrite: true });
     return next();
   });
   app.use(graphqlErrorBody({ log, metrics }));

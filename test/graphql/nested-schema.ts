@@ -51,7 +51,13 @@ export function contextOf(rows: Rows): Context {
     for (const { id, resolve } of batch) resolve(rows.people.find((person) => person.id === id) ?? null);
   };
   const reply = { unfinished: [], replayed: false };
-  return wrong({ ...rows, load, reply, caller: { keyId: 'test', mayWrite: true }, deadline: Number.POSITIVE_INFINITY });
+  return wrong({
+    ...rows,
+    load,
+    reply,
+    caller: { keyId: 'test', ownerId: 'test', mayWrite: true },
+    deadline: Number.POSITIVE_INFINITY,
+  });
 }
 
 /** What the resolvers of this schema find in the context. */

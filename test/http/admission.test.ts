@@ -16,6 +16,7 @@ function admit({ readOnly = false } = {}) {
   const counts = { lookUps: 0 };
   const key: ValidKey['key'] = {
     id: 'key',
+    ownerId: 'key',
     name: 'test',
     prefix: '',
     readOnly,

@@ -110,6 +110,43 @@ describeEachEngine('API keys › usage', (engine) => {
     expect(sum?.uses).toBe(5);
   });
 
+  test('a use that could not be written is kept, unless there was a later one; closing writes what came meanwhile', async () => {
+    const { database } = await prepareDatabase(engine);
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    const written: (readonly [string, number])[] = [];
+    const attempts: PromiseWithResolvers<void>[] = [];
+    const keys = {
+      async noteLastUses(uses: ReadonlyMap<string, number>) {
+        const attempt = Promise.withResolvers<void>();
+        attempts.push(attempt);
+        const copy = [...uses];
+        await attempt.promise;
+        written.push(...copy);
+      },
+    };
+    const usage = createUsage(keys, createDeprecatedUseStore(database), createLog('silent'));
+    const [first, second, third] = [1000, 2000, 3000];
+    vi.setSystemTime(first);
+    for (const id of ['once', 'twice']) usage.noteUse(id);
+    vi.advanceTimersByTime(MINUTE_MS);
+    vi.setSystemTime(second);
+    usage.noteUse('twice');
+    attempts[0]?.reject(new Error('away'));
+    await eventually(() => vi.advanceTimersByTime(MINUTE_MS) && attempts.length === 2, 5000, 'it is tried again');
+    vi.setSystemTime(third);
+    usage.noteUse('late');
+    const closing = usage.close();
+    attempts[1]?.resolve();
+    await eventually(() => attempts.length === 3, 5000, 'what came meanwhile is written');
+    attempts[2]?.resolve();
+    await closing;
+    expect(written).toEqual([
+      ['twice', second],
+      ['once', first],
+      ['late', third],
+    ]);
+  });
+
   test('three hundred keys are two statements a table, however long the database takes', async () => {
     const { database, keys } = await prepareDatabase(engine);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });

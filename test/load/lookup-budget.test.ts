@@ -34,3 +34,16 @@ test('what is learnt again goes back some minutes before the last time: the cloc
   expect(since[1]).toBeLessThanOrEqual(Date.now() - 300_000);
   expect(since[1]).toBeGreaterThan(Date.now() - 400_000);
 });
+
+test('a key that was found and is not valid is looked up as an unknown one', async () => {
+  const keys = { hashesCreatedSince: async () => [], isValid: ({ valid }: { valid: boolean }) => valid };
+  const budget = createLookupBudget(keys, () => 0);
+  const ask = (hash: string, valid: boolean) => budget.spend(hash, async () => ({ valid }), deadlineIn());
+  await ask('revoked', false);
+  await ask('good', true);
+  const never = () => new Promise<never>(() => {});
+  for (let n = 0; n < 20; n++) budget.spend(`made up ${n}`, never, deadlineIn()).catch(() => {}); // all that may be under way
+  await new Promise(setImmediate);
+  await expect(ask('revoked', false)).rejects.toMatchObject({ code: 'too_many_requests' });
+  expect(await ask('good', true)).toEqual({ valid: true });
+});

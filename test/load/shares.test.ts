@@ -129,3 +129,14 @@ test('bodies and unread answers are bounded, and one key never has all of either
   shares.releaseBody(greedy, 500);
   shares.holdBody(greedy, 100);
 });
+
+test('of more than ten thousand keys those without a request are forgotten, and no others', () => {
+  const shares = createShares(LIMITS);
+  const [idle, busy] = [shares.of('idle'), shares.of('busy')];
+  enterMany(shares, busy, 1);
+  for (let key = 2; key < 10_000; key++) shares.of(String(key));
+  expect(shares.of('idle')).toBe(idle);
+  shares.of('one more');
+  expect(shares.of('busy')).toBe(busy);
+  expect(shares.of('idle')).not.toBe(idle);
+});

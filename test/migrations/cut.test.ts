@@ -81,7 +81,9 @@ async function leaveCut(url: string): Promise<void> {
     'ALTER TABLE idempotency_keys DROP PRIMARY KEY, DROP INDEX idempotency_keys_created_at',
     'ALTER TABLE deprecated_use DROP PRIMARY KEY',
     'ALTER TABLE pets DROP INDEX pets_status_id',
-    'ALTER TABLE api_keys DROP INDEX api_keys_hash',
+    'ALTER TABLE api_keys DROP INDEX api_keys_hash, DROP COLUMN owner_id',
+    'ALTER TABLE pets ENGINE=MyISAM',
+    'ALTER TABLE knex_migrations ENGINE=MyISAM',
     "INSERT INTO deprecated_use VALUES (1, 'getPet', 20261120, 1, 1), (1, 'getPet', 20261120, 1, 1)",
     "DELETE FROM knex_migrations WHERE name >= '20261121_006'",
   ])

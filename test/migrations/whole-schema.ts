@@ -23,8 +23,9 @@ export async function readWholeSchema(database: Database): Promise<WholeSchema> 
   const columns = await columnsOf(database);
   const tables = new Set(columns.map(({ table }) => table));
   const indexes = database.engine === 'mysql' ? await mysqlIndexes(database.knex) : await sqliteIndexes(database.knex);
+  const kinds = database.engine === 'mysql' ? await mysqlTables(database.knex) : new Map<string, string>();
   return new Map([
-    ...[...tables].map((table) => [`table ${table}`, ''] as const),
+    ...[...tables].map((table) => [`table ${table}`, kinds.get(table) ?? ''] as const),
     ...columns.map(({ table, name, ...rest }) => [`column ${table}.${name}`, JSON.stringify(rest)] as const),
     ...indexes,
   ]);
@@ -59,6 +60,19 @@ export async function readRows({ knex }: Database, schema: WholeSchema): Promise
 
 function columnsOf({ knex, engine }: Database): Promise<Column[]> {
   return engine === 'mysql' ? mysqlColumns(knex) : sqliteColumns(knex);
+}
+
+/** Of each table its engine and row format. */
+async function mysqlTables(knex: Knex): Promise<Map<string, string>> {
+  const [found] = await knex.raw(
+    `SELECT table_name AS tbl, engine, row_format AS form FROM information_schema.tables WHERE table_schema = DATABASE()`,
+  );
+  return new Map(
+    (found as Record<string, string>[]).map(({ tbl, engine, form }) => [
+      String(tbl),
+      `${engine} ${form?.toLowerCase()}`,
+    ]),
+  );
 }
 
 async function mysqlColumns(knex: Knex): Promise<Column[]> {

@@ -63,7 +63,7 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
     const databaseUrl = await engine.freshDatabase();
     const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
     const add = (idempotencyKey: string) => {
-      const once = { apiKeyId: 'k', idempotencyKey, position: 1 };
+      const once = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
       return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, once, deadlineIn());
     };
     await add('held');
@@ -90,7 +90,7 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
       const databaseUrl = await engine.freshDatabase();
       const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
       const add = (idempotencyKey: string) => {
-        const once = { apiKeyId: 'k', idempotencyKey, position: 1 };
+        const once = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
         return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, once, deadlineIn());
       };
       await add('written');
@@ -116,6 +116,38 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
       } finally {
         await other.end();
       }
+    },
+  );
+
+  test.runIf(engine.name === 'mysql')(
+    'is told of a held key only, and those that share its statement are done',
+    async () => {
+      const databaseUrl = await engine.freshDatabase();
+      const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
+      const add = (idempotencyKey: string) => {
+        const once = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
+        return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, once, deadlineIn(20_000));
+      };
+      const keys = Array.from({ length: 16 }, (_, index) => `key ${index}`);
+      const held = ['expired', 'unwritten'];
+      await Promise.all(held.map(add));
+      await database.knex.raw('CREATE TABLE copies AS SELECT * FROM idempotency_keys');
+      const [unwritten, expired] = await database.knex('idempotency_keys').pluck('id');
+      await database.knex('idempotency_keys').where({ id: unwritten }).delete();
+      await database.knex('idempotency_keys').where({ id: expired }).update({ created_at: 0 });
+      const other = await mysql.createConnection(databaseUrl);
+      try {
+        await other.query('START TRANSACTION');
+        await other.query('INSERT INTO idempotency_keys SELECT * FROM copies WHERE id = ?', [unwritten]);
+        await other.query('UPDATE idempotency_keys SET created_at = 1 WHERE id = ?', [expired]);
+        const answers = await Promise.allSettled([...keys, ...held].map(add));
+        const codes = answers.map((answer) => (answer.status === 'rejected' ? answer.reason.code : 'added'));
+        expect(codes).toEqual([...keys.map(() => 'added'), 'idempotency_conflict', 'idempotency_conflict']);
+        await other.query('COMMIT');
+      } finally {
+        await other.end();
+      }
+      expect(await database.knex('pets').select('id')).toHaveLength(held.length + keys.length);
     },
   );
 

@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Database } from '../../src/database/connect.ts';
 import { deadlineIn } from '../../src/deadline.ts';
-import { createRecords } from '../../src/idempotency/idempotency-records.ts';
+import { createRecords, TakenError } from '../../src/idempotency/idempotency-records.ts';
+import { createIdempotentCreates } from '../../src/idempotency/idempotent-creates.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
 import { createStores } from '../../src/store/store.ts';
@@ -15,7 +17,7 @@ const DAY_MS = 24 * 3_600_000;
 
 const FIELDS = Object.keys(PETS.fields);
 const canonical = canonicalWriter(PETS);
-const once = (idempotencyKey: string) => ({ apiKeyId: '1', idempotencyKey, position: 1 });
+const once = (idempotencyKey: string) => ({ ownerId: '1', apiKeyId: '1', idempotencyKey, position: 1 });
 const sha256 = (parts: readonly unknown[]) => hash('sha256', JSON.stringify(parts), 'hex');
 /** The record of `once(key)` and PET as the version before wrote it. */
 const earlierRecord = (key: string, petId: number, ageMs = 0) => ({
@@ -88,6 +90,76 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     expect([again.replayed, String(again.row.id)]).toEqual([true, String(first?.row.id)]);
   });
 
+  test('names are claimed in one order, a renewed one that is not expired is taken, and a record tells only what has expired', async () => {
+    const { database } = await prepareDatabase(engine);
+    const records = createRecords(database);
+    const claimed: unknown[] = [];
+    database.knex.on('query', ({ sql, bindings }: { sql: string; bindings: unknown[] }) => {
+      if (/^insert into idempotency_keys/i.test(sql)) claimed.push(...bindings.filter((_, index) => index % 2 === 0));
+    });
+    const claims = ['c', 'a', 'b'].map((id) => ({ id, inputHash: '', renews: false }));
+    const results = new Map(claims.map(({ id }) => [id, '7' as Int64]));
+    await database.knex.transaction(async (transaction) => {
+      await records.claim(transaction, claims);
+      await records.complete(transaction, results);
+    });
+    expect(claimed).toEqual(['a', 'b', 'c']);
+    const renewing = () =>
+      database.knex.transaction((transaction) =>
+        records.claim(transaction, [{ id: 'a', inputHash: 'new', renews: true }]),
+      );
+    await expect(renewing()).rejects.toBeInstanceOf(TakenError);
+    expect(await records.find('a', deadlineIn())).toEqual({ inputHash: '', resultId: '7', isExpired: false });
+    await database.knex('idempotency_keys').decrement('created_at', DAY_MS);
+    expect(await records.find('a', deadlineIn())).toMatchObject({ isExpired: true });
+    await renewing();
+    expect(await records.find('a', deadlineIn())).toMatchObject({ inputHash: 'new', isExpired: false });
+  });
+
+  const creating = (create: (inputs: readonly string[]) => Promise<Int64[]>) => ({
+    operation: 'test',
+    canonical: (input: string) => [input],
+    create: (_transaction: unknown, inputs: readonly string[]) => create(inputs),
+    takeTurn: async () => () => {},
+    bytesOf: () => 1,
+  });
+
+  test('what was rolled back in favour of another is done again, while there is time', async () => {
+    const { database } = await prepareDatabase(engine);
+    let attempts = 0;
+    const creates = createIdempotentCreates(
+      database,
+      creating(async () => {
+        attempts++;
+        if (attempts % 2 === 1) throw Object.assign(new Error('deadlock'), { errno: 1213 });
+        return ['7' as Int64];
+      }),
+    );
+    expect(await creates.createOnce(once('twice'), 'x', deadlineIn(60_000))).toEqual({ id: '7', replayed: false });
+    expect(attempts).toBe(2);
+    await expect(creates.createOnce(once('late'), 'x', deadlineIn(2500))).rejects.toMatchObject({
+      meaning: 'unavailable',
+    });
+    expect(attempts).toBe(3);
+  });
+
+  test.each([
+    [1, 'replayed'],
+    [2, 'conflict'],
+  ])('of a record that %i looks do not see yet, and which is there, the outcome is: %s', async (blind, outcome) => {
+    const { database } = await prepareDatabase(engine);
+    const create = creating(async (inputs) => inputs.map(() => '7' as Int64));
+    await createIdempotentCreates(database, create).createOnce(once('seen late'), 'x', deadlineIn(60_000));
+    let looks = 0;
+    const query: Database['query'] = async (...parameters) =>
+      ++looks <= blind ? [] : await database.query(...parameters);
+    const creates = createIdempotentCreates({ ...database, query }, create);
+    const answer = creates.createOnce(once('seen late'), 'x', deadlineIn(60_000));
+    if (outcome === 'replayed') expect(await answer).toEqual({ id: '7', replayed: true });
+    else await expect(answer).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    expect(looks).toBe(2);
+  });
+
   test('creates with keys of their own never wait for each other', async () => {
     const { database } = await prepareDatabase(engine);
     const stores = [createStores(database)(PETS), createStores(database)(PETS)];
@@ -95,7 +167,9 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     database.knex.on('query-error', (error: unknown) => refused.push(error)); // a deadlock that is tried again, too
     const count = 400;
     const answers = await Promise.all(
-      Array.from({ length: count }, (_, index) => stores[index % 2]?.add(PET, once(`key ${index}`), deadlineIn())),
+      Array.from({ length: count }, (_, index) =>
+        stores[index % 2]?.add(PET, once(`key ${index}`), deadlineIn(60_000)),
+      ),
     );
     expect(new Set(answers.map((answer) => answer?.row.id)).size).toBe(count);
     expect(await database.knex('pets').select('id')).toHaveLength(count);

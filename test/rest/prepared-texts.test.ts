@@ -45,7 +45,12 @@ test.runIf(mysql)('a connection keeps every text prepared that the hot queries c
     await each((index) => gateway.pets.list(query(index % combinations, index), deadlineIn()));
     await each((index) => gateway.pets.get(String(index + 1) as Int64, deadlineIn()));
     await each((index) => gateway.pets.add(samplePet(index), null, deadlineIn()));
-    const once = (index: number) => ({ apiKeyId: '1', idempotencyKey: `${atOnce}-${index}`, position: 1 });
+    const once = (index: number) => ({
+      ownerId: '1',
+      apiKeyId: '1',
+      idempotencyKey: `${atOnce}-${index}`,
+      position: 1,
+    });
     await each((index) => gateway.pets.add(samplePet(index), once(index), deadlineIn()));
   }
   const kept = (connection as unknown as { config: { maxPreparedStatements: number } }).config.maxPreparedStatements; // mysql2's own

@@ -22,7 +22,7 @@ const CROWDED_FACTOR = 2;
 /** How long the shortest time of a statement counts, in ms: they may become others. */
 const RECENT_MS = 30_000;
 /** A database is near when there and back takes so many ms at most, undisturbed. */
-const NEAR_MS = 1.5;
+export const NEAR_MS = 1.5;
 /** How much the newest statement counts, and the most that it may: one that the network has lost says nothing. */
 const WEIGHT = 0.1;
 const OUTLIER_FACTOR = 4;

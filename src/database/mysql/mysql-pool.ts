@@ -3,7 +3,7 @@ import type { Deadline } from '../../deadline.ts';
 import { ROLE_LIMIT_MS } from '../../deadlines.ts';
 import { errorNumber, isHostLost, isRolledBack, isStaleSession, isUnderstood } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
-import { createWayMeter, noteTime, type TimeMeter } from '../time-meter.ts';
+import { createWayMeter, noteTime, type WayMeter } from '../time-meter.ts';
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
 import { destroyConnection, endConnection, exchange, isConnectionOpen } from './mysql-connection.ts';
 import { hasSameMembers, openSession, type SessionLimits, stillTakesWrites } from './mysql-session.ts';
@@ -27,7 +27,7 @@ export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'acquire' | 
   /** Whether the server of the last session takes writes. */
   takesWrites(): boolean;
   /** How long a round trip to the server takes; told by its role checks, and by whoever reads. */
-  readonly roundTrip: TimeMeter;
+  readonly roundTrip: WayMeter;
 }
 
 /** Sessions that were refused for their rights are abandoned at most this often, in ms: each new one is work for the server. */

@@ -66,6 +66,7 @@ export function createMysqlClient(
       readonly takesWrites = pool.takesWrites;
       readonly poolState = pool.state;
       readonly wayMs = pool.roundTrip.ms;
+      readonly shortestWayMs = pool.roundTrip.shortestMs;
 
       /** Ours stands in for Knex's. */
       override initializePool(): void {}

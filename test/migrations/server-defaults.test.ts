@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { connectDatabase, type Database } from '../../src/database/connect.ts';
+import { migrateUp } from '../../src/database/migrations.ts';
+import { schemaProblems } from '../../src/database/schema-check.ts';
+import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { openDatabase } from '../support/prepared.ts';
+import { readWholeSchema } from './whole-schema.ts';
+
+/** Everything that a server can make of a table by itself; what a server does not know, it leaves out. */
+const OTHER_DEFAULTS = [
+  '--default-storage-engine=MyISAM',
+  '--character-set-server=latin1',
+  '--collation-server=latin1_swedish_ci',
+  '--innodb-default-row-format=redundant',
+  '--explicit-defaults-for-timestamp=0',
+  '--lower-case-table-names=1',
+  '--loose-sql-require-primary-key=1',
+  '--loose-innodb-force-primary-key=1',
+  '--loose-sql-generate-invisible-primary-key=1',
+];
+
+/** The schema but for the texts of Knex's own tables, of which nothing is compared. */
+async function schemaOf(database: Database) {
+  const schema = await readWholeSchema(database);
+  return [...schema].filter(([what]) => !what.startsWith('column knex_'));
+}
+
+const mysql = ENGINES.find(({ name }) => name === 'mysql');
+
+describe.runIf(hasMysqlServer() && mysql)('tables on a server with other defaults', () => {
+  test('are those of any server, and new ones undo what fails', { timeout: 120_000 }, async () => {
+    const program = process.env.STRESS_SERVER; // of another server's program
+    const server = await startMysqlServer(OTHER_DEFAULTS, program);
+    afterFile(server.remove);
+    const other = connectDatabase({ databaseUrl: server.url, databasePoolMax: 2 });
+    await other.run((knex) => knex.raw('CREATE DATABASE others'));
+    await other.close();
+    const database = openDatabase(server.url.replace(/\/mysql$/, '/others'));
+    await migrateUp(database);
+    const usual = openDatabase((await mysql?.freshDatabase()) ?? '');
+    await migrateUp(usual);
+    const engines = (await schemaOf(database)).flatMap(([what, kind]) => (what.startsWith('table') ? [kind] : []));
+    expect(new Set(engines)).toEqual(new Set(['InnoDB dynamic']));
+    if (program === undefined) expect(await schemaOf(database)).toEqual(await schemaOf(usual));
+    expect(await schemaProblems(database)).toEqual([]);
+    await database.close();
+  });
+});
+
+describe.runIf(mysql)('a table whose engine has no transactions', () => {
+  const given = mysql as TestEngine; // by runIf
+
+  test('is refused by a start, and wrong to the doctor; a start with the migration repairs it', async () => {
+    const url = await given.freshDatabase();
+    const database = openDatabase(url);
+    await migrateUp(database);
+    const { knex } = database;
+    await knex.raw('ALTER TABLE idempotency_keys ENGINE=MyISAM');
+    await knex.raw('ALTER TABLE api_keys DROP INDEX api_keys_hash');
+    expect(await schemaProblems(database)).toEqual([
+      'api_keys: index api_keys_hash (hash) is missing',
+      expect.stringMatching(/^table idempotency_keys has the engine MyISAM, .*ALTER TABLE idempotency_keys ENGINE=/),
+    ]);
+    for (const MIGRATE_ON_START of ['true', 'false']) {
+      const start = startGateway(given, { DATABASE_URL: url, MIGRATE_ON_START, LOG_LEVEL: 'silent' });
+      await expect(start).rejects.toThrow(/^table idempotency_keys has the engine MyISAM.*: npm run migrate, or ALTER/);
+    }
+    await knex('knex_migrations').where('name', '>=', '20261122_007').delete();
+    await startGateway(given, { DATABASE_URL: url, LOG_LEVEL: 'silent' });
+    expect((await readWholeSchema(database)).get('table idempotency_keys')).toBe('InnoDB dynamic');
+  });
+});

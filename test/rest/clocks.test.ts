@@ -1,0 +1,58 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { createRecords } from '../../src/idempotency/idempotency-records.ts';
+import type { Int64 } from '../../src/int64.ts';
+import { hashApiKey } from '../../src/keys/api-key.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+
+const PET = { name: 'Rex', categoryId: 1 };
+const HOUR_MS = 3_600_000;
+const AHEAD_MS = 25 * HOUR_MS;
+
+/** From now on the clock of this process is wrong, and that of the database is not. */
+const setClock = (aheadMs: number) => {
+  vi.useRealTimers();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + aheadMs });
+};
+
+afterEach(() => void vi.useRealTimers());
+
+describeEachEngine('a gateway whose clock is wrong', (engine) => {
+  test.each([AHEAD_MS, -AHEAD_MS])(
+    'by %i ms: a retry gets the first answer, and is not cleaned up',
+    async (aheadMs) => {
+      const gateway = await startGateway(engine);
+      const headers = { 'idempotency-key': 'a-key' };
+      const first = await gateway.createPet(PET, headers);
+      setClock(aheadMs);
+      await createRecords(gateway.database).sweep();
+      const retry = await gateway.createPet(PET, headers);
+      expect([retry.text, retry.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
+      // What it writes itself is as young to the others.
+      const later = await gateway.createPet(PET, { 'idempotency-key': 'another' });
+      vi.useRealTimers();
+      await createRecords(gateway.database).sweep();
+      expect((await gateway.createPet(PET, { 'idempotency-key': 'another' })).text).toBe(later.text);
+      expect(await gateway.database.knex('pets').select('id')).toHaveLength(2);
+    },
+  );
+
+  test('keys begin and end by the clock of the database', async () => {
+    const { keys } = await startGateway(engine);
+    const soon = await keys.create({ name: 'an hour', expiresAt: new Date(Date.now() + HOUR_MS) });
+    for (const aheadMs of [AHEAD_MS, -AHEAD_MS]) {
+      setClock(aheadMs);
+      const found = await keys.findByHash(hashApiKey(soon.key));
+      const leftMs = (found?.expiresAt?.getTime() ?? 0) - Date.now();
+      expect(Math.abs(leftMs - HOUR_MS)).toBeLessThan(HOUR_MS / 2);
+      const made = await keys.create({ name: 'here', expiresAt: new Date(Date.now() + HOUR_MS) });
+      const rotated = await keys.rotate(soon.id as Int64, HOUR_MS); // the database's own id
+      expect(rotated?.created).toBeDefined();
+      const hashes = await keys.hashesCreatedSince(new Date(Date.now() - HOUR_MS / 2), 100);
+      expect(hashes).toEqual(expect.arrayContaining([hashApiKey(soon.key), hashApiKey(made.key)]));
+      vi.useRealTimers();
+      const seen = await keys.findByHash(hashApiKey(made.key));
+      expect(Math.abs((seen?.expiresAt?.getTime() ?? 0) - Date.now() - HOUR_MS)).toBeLessThan(HOUR_MS / 2);
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { deadlineIn } from '../../src/deadline.ts';
+import type { Int64 } from '../../src/int64.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { createCommitOrder } from '../../src/store/commit-order.ts';
+import { createStores } from '../../src/store/store.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+
+const CREATES = 2000;
+const CLIENTS = 40;
+type Nearness = Parameters<typeof createCommitOrder>[0];
+const NEAR: Nearness = { engine: 'mysql', connectionsMax: 10, shortestWayMs: () => 0.2 };
+
+/** The names of turns as they begin. */
+function watchTurns(...parameters: Parameters<typeof createCommitOrder>) {
+  const takeTurn = createCommitOrder(...parameters);
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const begin = async (name: string) => {
+    const end = await takeTurn();
+    begun.push(name);
+    ends.set(name, end);
+  };
+  return { begun, begin: (name: string) => void begin(name), end: (name: string) => ends.get(name)?.() };
+}
+
+test('near the database one takes ids after the other, in the order they came', async () => {
+  const { begun, begin, end } = watchTurns(NEAR);
+  for (const name of ['a', 'b', 'c']) begin(name);
+  await turn();
+  expect(begun).toEqual(['a']);
+  end('a');
+  await turn();
+  expect(begun).toEqual(['a', 'b']);
+  end('b');
+  await turn();
+  end('c');
+  begin('d');
+  await turn();
+  expect(begun).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('who does not end holds the others up for a second, once', async () => {
+  const { begun, begin, end } = watchTurns(NEAR);
+  for (const name of ['lost', 'b']) begin(name);
+  await turn();
+  expect(begun).toEqual(['lost']);
+  await eventually(() => begun.length === 2, 60_000, 'the second one is not held for ever');
+  end('b');
+  begin('c');
+  await turn();
+  expect(begun).toEqual(['lost', 'b', 'c']);
+});
+
+test.each<[string, Nearness]>([
+  ['far from the database', { ...NEAR, shortestWayMs: () => 2 }],
+  ['on one connection', { ...NEAR, connectionsMax: 1 }],
+  ['on SQLite', { ...NEAR, engine: 'sqlite' }],
+])('%s nobody waits', async (_where, database) => {
+  const { begun, begin } = watchTurns(database);
+  for (const name of ['a', 'b', 'c']) begin(name);
+  await turn();
+  expect(begun).toEqual(['a', 'b', 'c']);
+});
+
+describeEachEngine('a reader that goes on from the last id it saw', (engine) => {
+  test('misses no animal of one gateway, whether made with an Idempotency-Key or without', async () => {
+    const { database } = await prepareDatabase(engine);
+    // As near as it is, whatever the machine has to do beside it.
+    const pets = createStores({ ...database, wayMs: () => 0, shortestWayMs: () => 0 })(PETS);
+    let begun = 0;
+    let isOver = false;
+    const client = async () => {
+      for (let number = begun++; number < CREATES; number = begun++) {
+        const once = { ownerId: '1', apiKeyId: '1', idempotencyKey: `key ${number}`, position: 1 };
+        const pet = { name: `animal ${number}`, categoryId: '1' as Int64, status: null };
+        await pets.add(pet, number % 2 === 0 ? once : null, deadlineIn(60_000));
+        for (let turns = number % 7; turns > 0; turns--) await turn(); // so that they mix
+      }
+    };
+    const read = async () => {
+      const seen: string[] = [];
+      for (;;) {
+        const wasOver = isOver;
+        const after = (seen.at(-1) ?? null) as Int64 | null; // an id that the database gave
+        const { rows } = await pets.list({ limit: 100, after }, deadlineIn(60_000));
+        seen.push(...rows.map(({ id }) => String(id)));
+        if (rows.length === 0 && wasOver) return seen;
+        await turn();
+      }
+    };
+    const reading = read();
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+    isOver = true;
+    const seen = new Set(await reading);
+    const ids: { id: unknown }[] = await database.knex('pets').select('id');
+    expect(ids).toHaveLength(CREATES);
+    expect(ids.filter(({ id }) => !seen.has(String(id)))).toEqual([]);
+  });
+});

@@ -1,0 +1,19 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { createRateLimit } from '../../src/keys/rate-limit.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+test.each([
+  [0, '60'],
+  [500, '60'], // rounded up: earlier would be in vain
+  [59_999, '1'],
+])('%i ms into a window of a minute, %s seconds are left', async (ms, seconds) => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  const begun = Date.now();
+  const limit = createRateLimit({ requests: 5, seconds: 60 });
+  await limit('key', () => {});
+  vi.setSystemTime(begun + ms); // timers stand still
+  const fields = new Map<string, string>();
+  await limit('key', (field, value) => void fields.set(field, value));
+  expect(fields.get('RateLimit')).toMatch(new RegExp(`;t=${seconds}$`));
+});
