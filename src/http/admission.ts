@@ -34,11 +34,8 @@ export interface Admission {
    * Runs `work` when the body is there: as one of the requests in flight of its key, whose validity is looked at again if
    * the body took long. ApiError `too_many_requests`, `unauthorized`, `service_unavailable`.
    */
-  run(ctx: Context, work: (admitted: Admitted) => Promise<void>): Promise<void>;
+  run(ctx: Context, work: (admitted: Pick<AdmittedRequest, 'deadline' | 'reserve'>) => Promise<void>): Promise<void>;
 }
-
-/** What a request in flight is given. */
-export type Admitted = Pick<AdmittedRequest, 'deadline' | 'reserve'>;
 
 /** A request with a body takes at least this much memory, in bytes, however little of it has come. */
 const BODY_LEAST_BYTES = 16_384;

@@ -68,7 +68,6 @@ export function createQueue<Key>(limits: QueueLimits, clock: () => number): Queu
     isBeginning = true;
     beginAll();
     isBeginning = false;
-    if (count === 0) sweeper = void clearInterval(sweeper);
   };
 
   const refuseLate = (): void => {

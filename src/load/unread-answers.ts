@@ -1,6 +1,5 @@
 import type { Context } from 'koa';
 import type {} from '../web/request-state.ts';
-import type { AdmittedRequest } from '../web/route.ts';
 import { tooManyRequests } from './queue.ts';
 import type { Share, Shares } from './shares.ts';
 
@@ -15,23 +14,11 @@ const OBJECT_BYTES = 65_536;
 /** The part of all bytes that one answer in the making may count at most: else it could begin beside nothing. */
 const ANSWER_PART = 0.75;
 
-/** What an answer in the making has reserved. */
-export interface Reservation {
-  readonly reserve: AdmittedRequest['reserve'];
-  /** To be called when the answer is made, or will not be. */
-  readonly free: () => void;
-}
-
-/** The reservation of one request; `allBytes` is what all together may hold. */
-export function createReservation(
-  shares: Shares,
-  share: Share,
-  allBytes: number,
-  isAbandoned: () => boolean,
-): Reservation {
+/** What one answer reserves, until it is made or will not be: `free`. `allBytes` is what all together may hold. */
+export function createReservation(shares: Shares, share: Share, allBytes: number, isAbandoned: () => boolean) {
   let reserved = 0;
   return {
-    reserve(objects) {
+    reserve(objects: number): Promise<void> | undefined {
       const bytes = Math.min(objects * OBJECT_BYTES, ANSWER_PART * allBytes);
       const room = shares.reserve(share, bytes, isAbandoned)?.then(() => {
         reserved = bytes;
