@@ -84,8 +84,7 @@ describeEachEngine(`large names, with a heap of ${HEAP_MB} MB`, (engine) => {
         afterFile(() => void socket.destroy());
         await once(socket, 'connect');
         socket.setEncoding('latin1').on('data', (part: string) => {
-          const isShed = part.includes('The service is overloaded'); // a loaded machine's own refusal
-          for (const [, status = ''] of part.matchAll(/HTTP\/1.1 (\d+)/g)) outcomes.add(isShed ? 'shed' : status);
+          for (const [, status = ''] of part.matchAll(/HTTP\/1.1 (\d+)/g)) outcomes.add(status);
           socket.pause();
           if (load.readsEvery !== undefined) setTimeout(() => socket.resume(), load.readsEvery);
         });
@@ -100,7 +99,8 @@ describeEachEngine(`large names, with a heap of ${HEAP_MB} MB`, (engine) => {
         await eventually(serves, 10_000, 'another key is served');
       }
       expect(gateway.child.exitCode).toBeNull();
-      for (const outcome of outcomes) expect(['200', '201', '429', 'shed']).toContain(outcome);
+      // A machine with much else to do is too late for some: 503.
+      for (const outcome of outcomes) expect(['200', '201', '429', '503']).toContain(outcome);
       for (const socket of sockets) socket.destroy();
     },
     90_000,
