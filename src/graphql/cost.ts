@@ -11,24 +11,33 @@ export interface CostParts {
   readonly things: string;
 }
 
-/** The refusal of an operation that would cost too much, before anything of it runs. */
-export function costError(
+/**
+ * What an operation asks for, before anything of it runs: how many objects of one type its answer may have, and the refusal
+ * of one that would cost too much.
+ */
+export function costOf(
   { weights, things }: CostParts,
   plan: OperationPlan,
   isMutation: boolean,
   argumentsOf: ArgumentsOf,
-): GraphQLError | undefined {
-  if (plan.fieldCount > LIMITS.fields.most) return limitError('fields');
+): { objects: number; refusal?: GraphQLError } {
+  if (plan.fieldCount > LIMITS.fields.most) return { objects: 0, refusal: limitError('fields') };
   const cost: Cost = new Map();
   for (const field of plan.fields) addField(cost, field, argumentsOf, 1, undefined);
   const answerBytes = isMutation ? addInput(cost, plan, argumentsOf) : 0;
+  let most = 0;
   for (const [type, { objects, leaves }] of cost) {
     const weight = weights.get(type);
     if (weight === undefined) continue;
-    if (objects > weight.mostObjects) return costLimitError(objects, weight.things, weight.mostObjects);
-    if (leaves > weight.mostLeaves) return costLimitError(leaves, `values of ${weight.things}`, weight.mostLeaves);
+    const { mostObjects, mostLeaves } = weight;
+    if (objects > mostObjects) return { objects, refusal: costLimitError(objects, weight.things, mostObjects) };
+    if (leaves > mostLeaves) {
+      return { objects, refusal: costLimitError(leaves, `values of ${weight.things}`, mostLeaves) };
+    }
+    most = Math.max(most, objects);
   }
-  return answerBytes > LIMITS.responseBytes.most ? answerLimitError(things) : undefined;
+  if (answerBytes > LIMITS.responseBytes.most) return { objects: most, refusal: answerLimitError(things) };
+  return { objects: most };
 }
 
 /** What a request asks for of the objects of each type. */

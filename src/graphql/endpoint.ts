@@ -1,13 +1,13 @@
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
 import type { Context as KoaContext } from 'koa';
-import type { Deadline } from '../deadline.ts';
 import type { Deprecation } from '../deprecations.ts';
 import { ApiError } from '../errors.ts';
 import { type Context, createContext } from '../schema/context.ts';
 import { createPlanner, type PlanOperation } from '../schema/plan.ts';
 import type { Stores } from '../store/store.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
+import type { AdmittedRequest, Route } from '../web/route.ts';
 import { createDocuments, type PreparedDocument, type PreparedOperation } from './documents.ts';
 import type { ErrorWatch } from './error-masking.ts';
 import { createExecution } from './execution.ts';
@@ -31,21 +31,11 @@ export interface GraphqlSettings extends ErrorWatch {
   readonly plan?: PlanOperation;
 }
 
-/** The GraphQL API: GraphQL over HTTP on one path, for requests that have been let in, within their share. */
-export interface GraphqlEndpoint {
-  get(ctx: KoaContext, deadline: Deadline): Promise<void>;
-  /** `body` is JSON, not looked into yet. */
-  post(ctx: KoaContext, body: Buffer, deadline: Deadline): Promise<void>;
-}
-
-/** What a request asks for, and whether it is one that may change something. */
-interface Asked {
-  readonly params: GraphQLParams;
-  readonly mayChange: boolean;
-}
-
-/** The endpoint of a schema. Its functions throw ApiError for what is no GraphQL answer. */
-export function createGraphqlEndpoint(settings: GraphqlSettings): GraphqlEndpoint {
+/**
+ * The endpoint of a schema: GraphQL over HTTP on one path, by GET and POST, for requests that have been let in, within their
+ * share. It throws ApiError for what is no GraphQL answer.
+ */
+export function createGraphqlEndpoint(settings: GraphqlSettings): Route['handle'] {
   const { schema, stores, metrics, noteDeprecatedUse, plan = createPlanner(schema) } = settings;
   const prepareDocument = createDocuments({ validate: createValidator(schema, settings.deprecations), plan });
   const execute = createExecution(schema, settings.things);
@@ -57,15 +47,20 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): GraphqlEndpoin
     for (const coordinate of deprecated) noteDeprecatedUse(state.keyId, coordinate);
   };
 
-  const answerRequest = (ctx: KoaContext, request: RequestParameters, mayChange: boolean, context: Context) => {
+  const answerRequest = (
+    ctx: KoaContext,
+    request: RequestParameters,
+    context: Context,
+    reserve: AdmittedRequest['reserve'],
+  ) => {
     const document = prepareDocument(request.query);
     const prepared = chooseOperation(document, request.operationName);
     if (prepared instanceof GraphQLError) return { errors: [prepared] };
-    if (prepared?.isMutation && !mayChange) {
+    if (prepared?.isMutation && ctx.method !== 'POST') {
       throw new ApiError('method_not_allowed', 'A mutation must be sent by POST.', { headers: { Allow: 'POST' } });
     }
     if (!prepared || document.errors.length > 0) return { errors: document.errors };
-    return execute({ prepared, variables: request.variables, context, onRun: () => observe(ctx, prepared) });
+    return execute({ prepared, variables: request.variables, context, reserve, onRun: () => observe(ctx, prepared) });
   };
 
   const loadYoga = lazily(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, settings));
@@ -81,24 +76,18 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): GraphqlEndpoin
     ctx.body = await response.text();
   };
 
-  const respond = async (ctx: KoaContext, read: () => Asked, deadline: Deadline) => {
+  return async (ctx, { body, deadline, reserve }) => {
     const mediaType = acceptedMediaType(ctx);
     // Yoga ignores the weights of RFC 9110 §12.5.1, and would answer as an event stream too.
     ctx.req.headers.accept = mediaType;
-    const { params, mayChange } = read();
+    const params = ctx.method === 'POST' ? parametersInBody(body) : parametersInAddress(ctx.querystring);
     const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
     const request = asRunnable(params);
-    const answer: Answer | undefined = request && (await answerRequest(ctx, request, mayChange, context));
+    const answer: Answer | undefined = request && (await answerRequest(ctx, request, context, reserve));
     if (context.reply.replayed) ctx.set('Idempotency-Replayed', 'true');
     if (!answer || answer.errors.length > 0) return writeErrors(ctx, params, answer);
     ctx.set('Content-Type', mediaType);
     ctx.body = `{"data":${answer.dataJson}}`;
-  };
-
-  return {
-    get: (ctx, deadline) =>
-      respond(ctx, () => ({ params: parametersInAddress(ctx.querystring), mayChange: false }), deadline),
-    post: (ctx, body, deadline) => respond(ctx, () => ({ params: parametersInBody(body), mayChange: true }), deadline),
   };
 }
 

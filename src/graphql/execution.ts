@@ -3,7 +3,7 @@ import type { Context } from '../schema/context.ts';
 import type { OperationPlan } from '../schema/plan.ts';
 import { createArgumentsOf } from '../schema/planned-arguments.ts';
 import { weighTypes } from '../schema/weights.ts';
-import { costError } from './cost.ts';
+import { costOf } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
 import { answerLimitError, LIMITS } from './limits.ts';
 import { type Answer, createPlannedExecution } from './planned-execution.ts';
@@ -13,6 +13,8 @@ export interface OperationRequest {
   readonly prepared: PreparedOperation;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
+  /** Called before that, with the number of objects that the answer may have; waits until there is room for them. */
+  readonly reserve: (objects: number) => Promise<void> | undefined;
   /** Called when the operation is about to run. */
   readonly onRun: () => void;
 }
@@ -28,7 +30,7 @@ export function createExecution(schema: GraphQLSchema, things: string): ExecuteO
   const executePlan = createPlannedExecution(things);
   const cost = { weights: weighTypes(schema), things };
   const tooLarge = () => answerLimitError(things);
-  return async ({ prepared, variables, context, onRun }) => {
+  return async ({ prepared, variables, context, reserve, onRun }) => {
     const { operation } = prepared;
     const options = { maxErrors: ERRORS_MAX };
     const definitions = operation.variableDefinitions ?? [];
@@ -37,8 +39,10 @@ export function createExecution(schema: GraphQLSchema, things: string): ExecuteO
     const plan = readPlan(prepared, variableValues);
     if (plan instanceof GraphQLError) return { errors: [plan] };
     const argumentsOf = createArgumentsOf(variableValues);
-    const refusal = costError(cost, plan, prepared.isMutation, argumentsOf);
+    const { objects, refusal } = costOf(cost, plan, prepared.isMutation, argumentsOf);
     if (refusal) return { errors: [refusal] };
+    const room = reserve(objects);
+    if (room !== undefined) await room;
     onRun();
     return withinLimit(
       plan.isPlanned

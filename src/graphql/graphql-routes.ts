@@ -14,17 +14,12 @@ export function createGraphqlRoutes(
   settings: Omit<GraphqlSettings, 'deprecations' | 'things'> & { readonly service: Service },
 ): GraphqlRoutes {
   const { deprecations, things } = settings.service;
-  const endpoint = createGraphqlEndpoint({ ...settings, deprecations, things });
-  const common = { path: GRAPHQL_PATH, changes: false, isDeprecated: false };
+  const handle = createGraphqlEndpoint({ ...settings, deprecations, things });
+  const common = { path: GRAPHQL_PATH, changes: false, isDeprecated: false, handle };
   return {
     routes: [
-      { ...common, methods: ['GET'], takesBody: false, handle: (ctx, { deadline }) => endpoint.get(ctx, deadline) },
-      {
-        ...common,
-        methods: ['POST'],
-        takesBody: true,
-        handle: (ctx, { body, deadline }) => endpoint.post(ctx, body, deadline),
-      },
+      { ...common, methods: ['GET'], takesBody: false },
+      { ...common, methods: ['POST'], takesBody: true },
     ],
     operations: Object.values(OperationTypeNode),
   };

@@ -6,9 +6,11 @@ import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
 import type { RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { watchEventLoop } from '../load/overload.ts';
-import { createShares } from '../load/shares.ts';
-import { holdAnswer } from '../load/unread-answers.ts';
+import { tooManyRequests } from '../load/queue.ts';
+import { createShares, type ShareLimits } from '../load/shares.ts';
+import { createReservation, holdAnswer } from '../load/unread-answers.ts';
 import type { Metrics } from '../metrics.ts';
+import type { AdmittedRequest } from '../web/route.ts';
 
 /** Who decides about a request. */
 export interface AdmissionParts {
@@ -16,6 +18,8 @@ export interface AdmissionParts {
   readonly usage: Usage;
   readonly metrics: Metrics;
   readonly bodyLimitBytes: number;
+  /** What all keys together may hold. */
+  readonly limits: ShareLimits;
   /** Absent: requests of a key are not counted. */
   readonly rateLimit: RateLimit | undefined;
 }
@@ -27,10 +31,10 @@ export interface Admission {
   /** Counts a body from its header on, until `next` is done with it; ApiError `too_many_requests`. */
   holdBody(ctx: Context, next: () => Promise<void>): Promise<void>;
   /**
-   * Runs `work` when the body is there: as one of the requests at work of its key, whose validity is looked at again if
-   * the body took long, and with the request's deadline. ApiError `too_many_requests`, `unauthorized`, `service_unavailable`.
+   * Runs `work` when the body is there: as one of the requests in flight of its key, whose validity is looked at again if
+   * the body took long. ApiError `too_many_requests`, `unauthorized`, `service_unavailable`.
    */
-  atWork(ctx: Context, work: (deadline: Deadline) => Promise<void>): Promise<void>;
+  run(ctx: Context, work: (admitted: Pick<AdmittedRequest, 'deadline' | 'reserve'>) => Promise<void>): Promise<void>;
 }
 
 /** A request with a body takes at least this much memory, in bytes, however little of it has come. */
@@ -38,8 +42,8 @@ const BODY_LEAST_BYTES = 16_384;
 
 /** The admission of both APIs: the key and its limit, then, when the body is there, its share of the process. */
 export function createAdmission(parts: AdmissionParts): Admission {
-  const { authenticator, usage, metrics, bodyLimitBytes, rateLimit } = parts;
-  const shares = createShares();
+  const { authenticator, usage, metrics, bodyLimitBytes, limits, rateLimit } = parts;
+  const shares = createShares(limits);
   const isBehind = watchEventLoop();
 
   const letIn = (ctx: Context, next: () => Promise<void>, { key, validUntil }: ValidKey): Promise<void> => {
@@ -78,35 +82,40 @@ export function createAdmission(parts: AdmissionParts): Admission {
       const announced = Number(req.headers['content-length'] ?? bodyLimitBytes);
       const bytes = Math.max(Math.min(announced, bodyLimitBytes), BODY_LEAST_BYTES);
       const share = shares.of(state.keyId);
-      shares.holdBody(share, bytes);
+      if (!shares.hold(share, bytes)) {
+        throw tooManyRequests('Too many request bodies of this API key at once; try again shortly.');
+      }
       try {
         await next();
       } finally {
-        shares.releaseBody(share, bytes);
+        shares.free(share, bytes);
       }
     },
 
-    async atWork(ctx, work) {
+    async run(ctx, work) {
       const askedAt = performance.now();
-      const deadline = askedAt + REQUEST_MS - (ctx.state.keyCheckMs ?? 0);
-      const share = shares.of(ctx.state.keyId);
+      const { state, res } = ctx;
+      const deadline = askedAt + REQUEST_MS - (state.keyCheckMs ?? 0);
+      const share = shares.of(state.keyId);
       // Whoever has but one request here is not what the process is behind with.
-      if (share.atWork > 0 && isBehind()) throw overloaded(metrics);
-      const turn = shares.enter(share, askedAt, () => ctx.res.closed);
-      if (turn !== true && !(await turn)) return;
-      if (ctx.res.closed) return share.leave(); // nobody waits for the answer
-      // The place is held until the answer has left, not until it is made: a reader that does not read keeps its own.
-      ctx.res.on('close', share.leave);
-      const startedAt = turn === true ? askedAt : performance.now();
-      if (startedAt >= ctx.state.keyValidUntil) await checkAgain(ctx, deadline);
-      await work(deadline);
-      shares.noteWork(performance.now() - startedAt);
-      holdAnswer(shares, ctx, share);
+      if (share.inFlight > 0 && isBehind()) throw overloaded(metrics);
+      const isValid = askedAt < state.keyValidUntil;
+      if (!isValid) await checkAgain(ctx, deadline);
+      const isAbandoned = () => res.closed;
+      const { reserve, free } = createReservation(shares, share, limits.bytes, isAbandoned);
+      await shares.run(share, askedAt, isAbandoned, async () => {
+        if (res.closed) return share.release(); // nobody waits for the answer
+        // In flight until the answer has left, not until it is made: a reader that does not read holds up its own requests.
+        res.on('close', share.release);
+        if (isValid && performance.now() >= state.keyValidUntil) await checkAgain(ctx, deadline);
+        await work({ deadline, reserve }).finally(free);
+        holdAnswer(shares, ctx, share);
+      });
     },
   };
 }
 
-/** Adds to what of its time a request has spent before it is at work. */
+/** Adds to what of its time a request has spent before it is in flight. */
 async function noteWait<Result>({ state }: Context, wait: Promise<Result>): Promise<Result> {
   const askedAt = performance.now();
   const result = await wait;

@@ -5,6 +5,7 @@ import { graphqlErrorBody } from '../graphql/error-masking.ts';
 import type { Authenticator } from '../keys/authenticator.ts';
 import { createRateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
+import { limitsOf } from '../load/shares.ts';
 import { harmless, type Logger } from '../log.ts';
 import { REFERENCE_PATH } from '../pages/site-header.ts';
 import { createAdmission } from './admission.ts';
@@ -31,9 +32,16 @@ export interface App extends Routes {
 /** Composes the application: the order of its middleware is the way of a request. */
 export function createApp(parts: AppParts): App {
   const { service, config, log, metrics, authenticator, usage } = parts;
-  const { bodyLimitBytes } = config;
+  const { bodyLimitBytes, workers } = config;
   const rateLimit = config.rateLimit && createRateLimit(config.rateLimit);
-  const admission = createAdmission({ authenticator, usage, metrics, bodyLimitBytes, rateLimit });
+  const admission = createAdmission({
+    authenticator,
+    usage,
+    metrics,
+    bodyLimitBytes,
+    limits: limitsOf(workers),
+    rateLimit,
+  });
   const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
     usage.noteDeprecatedUse(apiKeyId, operation);
     metrics.countDeprecatedUse(operation);

@@ -91,7 +91,7 @@ function createServe({ admission, bodyLimitBytes, noteDeprecatedUse }: FramePart
     const { operation, headers, takesBody, changes, isDeprecated, handle } = route;
     if (operation !== undefined) ctx.state.operation = operation;
     if (headers) ctx.set(headers);
-    const handleWith = (body: Buffer) => admission.atWork(ctx, (deadline) => handle(ctx, { inPath, body, deadline }));
+    const handleWith = (body: Buffer) => admission.run(ctx, (admitted) => handle(ctx, { ...admitted, inPath, body }));
     return admission.admit(ctx, () => {
       if (isDeprecated) noteDeprecatedUse(ctx.state.keyId, operation ?? route.path);
       if (changes) {

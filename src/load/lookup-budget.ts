@@ -1,6 +1,6 @@
 import type { Deadline } from '../deadline.ts';
 import { keepRecent } from '../recent.ts';
-import { tooManyRequests } from './lines.ts';
+import { tooManyRequests } from './queue.ts';
 
 /** Look-ups of keys nobody knows: as many at once as have been saved up, and so many more each second. */
 const SAVED_MAX = 100;

@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Context } from 'koa';
 import { createCompiler } from '../schema/compile.ts';
 import { createContext } from '../schema/context.ts';
+import { LIST_LIMIT } from '../schema/page-arguments.ts';
 import type { Stores } from '../store/store.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { parseJsonBytes } from '../web/json-body.ts';
@@ -9,7 +10,7 @@ import type { AdmittedRequest, Route } from '../web/route.ts';
 import { createAnswerWriter } from './answer-writer.ts';
 import { createOpenApi, type OpenApi, type OpenApiParts } from './openapi.ts';
 import { compileRow, type Operation, type Row } from './operation.ts';
-import { explainRefusal, readRequest } from './request-reader.ts';
+import { explainRefusal, type RestRequest, readRequest } from './request-reader.ts';
 
 /** What the REST API is made of: what it describes, and the service below it. */
 export interface RestParts {
@@ -52,9 +53,13 @@ function toRoute(operation: Operation, { basePath, stores, publicUrl }: RoutePar
   const { method, path, operationId, body, isMutation, deprecations, success, hasContent } = operation;
   const [deprecation] = deprecations;
   const writeAnswer = createAnswerWriter(operation, basePath, publicUrl);
+  const sizeOf = ({ args }: RestRequest): number =>
+    operation.isPaged ? Math.min(Number(args.limit), LIST_LIMIT.most) : 1;
 
-  const handle = async (ctx: Context, { inPath, body: bytes, deadline }: AdmittedRequest): Promise<void> => {
+  const handle = async (ctx: Context, { inPath, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
     const request = readRequest(operation, ctx.querystring, inPath, body && parseJsonBytes(bytes));
+    const room = reserve(sizeOf(request));
+    if (room !== undefined) await room;
     const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
     let data: unknown;
     try {

@@ -11,6 +11,11 @@ export interface AdmittedRequest {
   readonly body: Buffer;
   /** When the request must have its answer. */
   readonly deadline: Deadline;
+  /**
+   * Reserves what an answer of so many objects may take in memory, before they are read; undefined when there is room at once.
+   * ApiError `too_many_requests`.
+   */
+  readonly reserve: (objects: number) => Promise<void> | undefined;
 }
 
 /** What is served at a path to those who have a key. The frame asks for key, right and share before `handle`. */

@@ -22,7 +22,7 @@ const ANSWERED_S = REQUEST_MS / SECOND + 0.5; // the promise has room to write a
 const REPLAY_H = constantIn('idempotency-records.ts', 'REPLAY_MS') / HOUR;
 const BELIEVED_S = constantIn('deadlines.ts', 'BELIEVED_MS') / SECOND;
 const WAIT_S = constantIn('deadlines.ts', 'SHARE_WAIT_MS') / SECOND;
-const PLACES_ALONE = constantIn('shares.ts', 'placesAlone') / 2; // a key has as much as it leaves free
+const IN_FLIGHT = constantIn('shares.ts', 'inFlight') / 2; // a key has as much as it leaves free
 const HEADERS_S = constantIn('deadlines.ts', 'HEADERS_MS') / SECOND;
 const REQUEST_S = constantIn('deadlines.ts', 'RECEIVE_MS') / SECOND;
 const STALLED_S = constantIn('deadlines.ts', 'STALLED_MS') / SECOND;
@@ -124,13 +124,14 @@ const ROWS: readonly Row[] = [
   ['docs/decisions/0010-key-cache.md', 'A key is believed for # seconds', BELIEVED_S],
   ['docs/decisions/0010-key-cache.md', 'is kept in memory for # seconds', BELIEVED_S],
   ['docs/decisions/0010-key-cache.md', 'from # seconds on', constantIn('deadlines.ts', 'REFRESHED_MS') / SECOND],
-  [RUN, 'it may have # requests at work', PLACES_ALONE],
-  [SHARES_DECISION, 'it may have # requests at work', PLACES_ALONE],
+  [RUN, 'one key may have # requests in flight', IN_FLIGHT],
+  [SHARES_DECISION, 'One key has # of them', IN_FLIGHT],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
   [SHARES_DECISION, 'for # seconds at most', WAIT_S],
-  [SHARES_DECISION, 'for # seconds after', constantIn('shares.ts', 'COMPANY_MS') / SECOND],
-  [SHARES_DECISION, 'longer than # ms', constantIn('places.ts', 'TURN_MS')],
-  [SHARES_DECISION, 'after # in all lines', constantIn('shares.ts', 'waiting')],
+  [SHARES_DECISION, 'requests begin for # ms at most', constantIn('shares.ts', 'TURN_MS')],
+  [SHARES_DECISION, 'and # MB at most', constantIn('memory.ts', 'MOST') / MIB],
+  [RUN, 'the container, # MB at most', constantIn('memory.ts', 'MOST') / MIB],
+  [SHARES_DECISION, 'after # in all queues', constantIn('shares.ts', 'waiting')],
   [ERRORS, 'these have waited for # s', WAIT_S],
   [
     RUN,

@@ -26,7 +26,9 @@ test.each([
 ])('an answer has as many bytes as its text in UTF-8: %s', async (_what, letter, count, fits) => {
   title = letter.repeat(count);
   const [prepared] = prepare('{ title }').operations;
-  const answer = prepared && (await execute({ prepared, variables: {}, context: {} as never, onRun() {} }));
+  const answer =
+    prepared &&
+    (await execute({ prepared, variables: {}, context: {} as never, reserve: () => undefined, onRun() {} }));
   expect(answer?.errors.map(({ extensions }) => extensions.code)).toEqual(fits ? [] : [LIMITS.responseBytes.code]);
   expect(answer?.dataJson === 'null').toBe(!fits);
 });
@@ -34,6 +36,8 @@ test.each([
 test('also when graphql-js runs it', async () => {
   title = '€'.repeat(Math.ceil(MOST / 3) + 1);
   const [prepared] = prepare('{ title __schema { queryType { name } } }').operations;
-  const answer = prepared && (await execute({ prepared, variables: {}, context: {} as never, onRun() {} }));
+  const answer =
+    prepared &&
+    (await execute({ prepared, variables: {}, context: {} as never, reserve: () => undefined, onRun() {} }));
   expect(answer?.errors.map(({ extensions }) => extensions.code)).toEqual([LIMITS.responseBytes.code]);
 });

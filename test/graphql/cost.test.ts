@@ -9,7 +9,7 @@ import {
   parse,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { costError } from '../../src/graphql/cost.ts';
+import { costOf } from '../../src/graphql/cost.ts';
 import { NO_VARIABLES } from '../../src/schema/plan.ts';
 import { createArgumentsOf } from '../../src/schema/planned-arguments.ts';
 import { weighTypes } from '../../src/schema/weights.ts';
@@ -42,11 +42,12 @@ function ask({ name, args }: GraphQLField<unknown, unknown>, times: number, size
   return `{ ${Array.from({ length: times }, (_, index) => `a${index}: ${name}${list} { __typename }`).join(' ')} }`;
 }
 
-function costOf(text: string) {
+function refusalOf(text: string) {
   const [prepared] = createPetDocuments()(text).operations;
   if (!prepared) throw new Error('one operation');
   const plan = prepared.plan(NO_VARIABLES);
-  return costError({ weights, things: 'animals' }, plan, prepared.isMutation, createArgumentsOf(NO_VARIABLES))?.message;
+  return costOf({ weights, things: 'animals' }, plan, prepared.isMutation, createArgumentsOf(NO_VARIABLES)).refusal
+    ?.message;
 }
 
 test.each(lists)('the list %s costs its page: it has the argument, with a rule that ends it', (_coordinate, field) => {
@@ -54,7 +55,7 @@ test.each(lists)('the list %s costs its page: it has the argument, with a rule t
   expect(size && String(size.type)).toBe('Int!');
   expect(size?.defaultValue ?? size?.default).toBeDefined();
   // A page without a rule would be allowed to be this; a rule makes it cost nothing, because the resolver refuses it.
-  expect(costOf(ask(field, 1, 2 ** 31 - 1))).toBeUndefined();
+  expect(refusalOf(ask(field, 1, 2 ** 31 - 1))).toBeUndefined();
 });
 
 test.each(lists.filter(([coordinate]) => coordinate.startsWith('Query.')))(
@@ -62,12 +63,12 @@ test.each(lists.filter(([coordinate]) => coordinate.startsWith('Query.')))(
   (_coordinate, field) => {
     const content = getNamedType(field.type);
     const { mostObjects: most = 0, things } = (isObjectType(content) && weights.get(content)) || {};
-    expect(costOf(ask(field, most / 100, 100))).toBeUndefined();
-    expect(costOf(ask(field, most / 100 + 1, 100))).toBe(
+    expect(refusalOf(ask(field, most / 100, 100))).toBeUndefined();
+    expect(refusalOf(ask(field, most / 100 + 1, 100))).toBe(
       `The request may touch ${most + 100} ${things}; the limit is ${most}.`,
     );
-    expect(costOf(ask(field, 30, 20))).toContain(`600 ${things}`);
-    expect(costOf(ask(field, 30))).toContain(`600 ${things}`); // by default
+    expect(refusalOf(ask(field, 30, 20))).toContain(`600 ${things}`);
+    expect(refusalOf(ask(field, 30))).toContain(`600 ${things}`); // by default
   },
 );
 

@@ -38,8 +38,8 @@ export async function serveEndpoint(
     plan,
   });
   app.use(async (ctx) => {
-    if (ctx.method === 'GET') return endpoint.get(ctx, deadlineIn());
-    return endpoint.post(ctx, await readJsonBytes(ctx.req, BODY_LIMIT_BYTES), deadlineIn());
+    const body = ctx.method === 'GET' ? Buffer.alloc(0) : await readJsonBytes(ctx.req, BODY_LIMIT_BYTES);
+    return endpoint(ctx, { inPath: {}, body, deadline: deadlineIn(), reserve: () => undefined });
   });
   return (await serveApp(app)) + GRAPHQL_PATH;
 }

@@ -5,11 +5,13 @@ import { type Deadline, remainingMs } from '../../src/deadline.ts';
 import { REQUEST_MS } from '../../src/deadlines.ts';
 import { createAdmission } from '../../src/http/admission.ts';
 import type { ValidKey } from '../../src/keys/authenticator.ts';
+import { limitsOf } from '../../src/load/shares.ts';
 import { createMetrics } from '../../src/metrics.ts';
 
 const MB = 2 ** 20;
-/** One key may have half of the 256 MB that bodies may take. */
-const ONE_KEY_BYTES = 128 * MB;
+/** What all keys together may hold; one may have half of it. */
+const ALL_BYTES = 256 * MB;
+const ONE_KEY_BYTES = ALL_BYTES / 2;
 
 /** An admission whose keys are all as `readOnly` says when they are looked up, which `lookUps` counts. */
 function admit({ readOnly = false } = {}) {
@@ -36,6 +38,7 @@ function admit({ readOnly = false } = {}) {
     usage: { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} },
     metrics: createMetrics(() => ({ used: 0, free: 0, waiting: 0 })),
     bodyLimitBytes: 4 * MB,
+    limits: { ...limitsOf(1), bytes: ALL_BYTES },
     rateLimit: undefined,
   });
   return { admission, counts };
@@ -72,7 +75,7 @@ describe('a body is counted', () => {
   });
 });
 
-describe('at work', () => {
+describe('in flight', () => {
   afterEach(() => {
     vi.restoreAllMocks();
     vi.useRealTimers();
@@ -81,7 +84,7 @@ describe('at work', () => {
   /** The deadline that work is given. */
   const deadlineOf = async (ctx: Context): Promise<Deadline> => {
     const { promise, resolve } = Promise.withResolvers<Deadline>();
-    await admit().admission.atWork(ctx, async (deadline) => resolve(deadline));
+    await admit().admission.run(ctx, async ({ deadline }) => resolve(deadline));
     return promise;
   };
 
@@ -96,9 +99,9 @@ describe('at work', () => {
     const { admission } = admit();
     let worked = 0;
     const work = async () => void worked++;
-    for (let count = 0; count < 300; count++) await admission.atWork(requestOf({ closed: true }), work);
+    for (let count = 0; count < 300; count++) await admission.run(requestOf({ closed: true }), work);
     expect(worked).toBe(0);
-    await admission.atWork(requestOf(), work);
+    await admission.run(requestOf(), work);
     expect(worked).toBe(1);
   });
 
@@ -108,7 +111,7 @@ describe('at work', () => {
   ])('a key that %s', async (_when, keyValidUntil, lookUps, mayWrite) => {
     const { admission, counts } = admit({ readOnly: true });
     const ctx = requestOf({ keyValidUntil });
-    await admission.atWork(ctx, async () => expect(ctx.state.mayWrite).toBe(mayWrite));
+    await admission.run(ctx, async () => expect(ctx.state.mayWrite).toBe(mayWrite));
     expect(counts.lookUps).toBe(lookUps);
     expect.assertions(2);
   });
@@ -120,11 +123,11 @@ describe('at work', () => {
     vi.spyOn(performance, 'now').mockReturnValue(now + 5000);
     vi.advanceTimersByTime(100); // which took 5 seconds
     let worked = 0;
-    void admission.atWork(requestOf(), async () => {
+    void admission.run(requestOf(), async () => {
       worked++;
       await never();
     });
     expect(worked).toBe(1);
-    await expect(admission.atWork(requestOf(), never)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(admission.run(requestOf(), never)).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 });

@@ -19,7 +19,7 @@ const admission: Admission = {
     await next();
   },
   holdBody: (_ctx, next) => next(),
-  atWork: (_ctx, work) => work(Number.POSITIVE_INFINITY),
+  run: (_ctx, work) => work({ deadline: Number.POSITIVE_INFINITY, reserve: () => undefined }),
 };
 
 const tellState: Route['handle'] = async (ctx) => {

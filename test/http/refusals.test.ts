@@ -8,6 +8,7 @@ import { pageRoutes } from '../../src/http/assets.ts';
 import { errorBody } from '../../src/http/error-body.ts';
 import { requestLog } from '../../src/http/request-log.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { limitsOf } from '../../src/load/shares.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { Page } from '../../src/pages/page.ts';
@@ -62,12 +63,19 @@ describe('a refusal has no header of what is not sent', () => {
     const { keys, key } = await prepareDatabase(sqlite);
     const usage = { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} };
     const authenticator = createAuthenticator(keys);
-    const admission = createAdmission({ authenticator, usage, metrics, bodyLimitBytes: 1024, rateLimit: undefined });
-    const tooLarge = 'x'.repeat(129 * 2 ** 20);
+    const admission = createAdmission({
+      authenticator,
+      usage,
+      metrics,
+      bodyLimitBytes: 1024,
+      limits: { ...limitsOf(1), bytes: 100_000 },
+      rateLimit: undefined,
+    });
+    const tooLarge = 'x'.repeat(100_001);
     const url = await serve((ctx) => {
       ctx.set('Link', '</v1/pets>; rel="successor-version"');
       return admission.admit(ctx, () =>
-        admission.atWork(ctx, async () => {
+        admission.run(ctx, async () => {
           ctx.append('Link', '<http://x/v1/pets?after=1>; rel="next"');
           ctx.body = tooLarge;
         }),

@@ -61,7 +61,7 @@ describeEachEngine('admission', (engine) => {
     const { key } = await gateway.keys.create({ name: 'slow', expiresAt: null });
     const head = post('/v1/pets', key, '').replace('Content-Length: 0', 'Content-Length: 4000000');
     const answers: string[] = [];
-    for (let connection = 0; connection < 60; connection++) {
+    for (let connection = 0; connection < 80; connection++) {
       const socket = await open(gateway.port);
       socket.on('data', (part) => answers.push(String(part).slice(0, 12)));
       socket.write(`${head}{`);

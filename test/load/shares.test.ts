@@ -1,142 +1,191 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { memoryForRequests } from '../../src/load/memory.ts';
 import { createShares, type Share, type ShareLimits, type Shares } from '../../src/load/shares.ts';
 
-const LIMITS: ShareLimits = {
-  placesAlone: 256,
-  placesFewest: 4,
-  waiting: 400,
-  waitMs: 2000,
-  bodyBytes: 1000,
-  unsentSoftBytes: 100,
-  unsentHardBytes: 1000,
-};
+const LIMITS: ShareLimits = { inFlight: 256, bytes: 1000, waiting: 400, waitMs: 2000 };
 const stays = () => false;
+const noClock = () => 0;
 
-/** How many of `count` requests of a key find a place at once. */
-function enterMany(shares: Shares, share: Share, count: number): number {
-  let entered = 0;
-  for (let request = 0; request < count; request++) {
-    const turn = shares.enter(share, performance.now(), stays);
-    if (turn === true) entered++;
-    else turn.catch(() => {}); // some tests leave it waiting
-  }
-  return entered;
+/** Begins `count` requests of a key that stay in flight; gives how many did at once, and what becomes of all. */
+function beginMany(shares: Shares, share: Share, count: number, work: () => void = () => {}) {
+  let begun = 0;
+  const all = Array.from({ length: count }, () =>
+    shares.run(share, 0, stays, async () => {
+      begun++;
+      work();
+    }),
+  );
+  const outcomes = Promise.allSettled(all); // some tests leave them waiting
+  return { begun, outcomes };
 }
 
-test('a key alone has 128 requests at work, and the 129th when one of them is done', async () => {
-  const shares = createShares(LIMITS);
+test('one key has 128 requests in flight, and the 129th when one of them is done', async () => {
+  const shares = createShares(LIMITS, noClock);
   const alone = shares.of('1');
-  expect(enterMany(shares, alone, 128)).toBe(128);
-  const next = shares.enter(alone, performance.now(), stays);
-  expect(next).toBeInstanceOf(Promise);
-  alone.leave();
-  expect(await next).toBe(true);
-  expect(alone.atWork).toBe(128);
+  const { begun, outcomes } = beginMany(shares, alone, 129);
+  expect(begun).toBe(128);
+  alone.release();
+  await outcomes;
+  expect(alone.inFlight).toBe(128);
 });
 
-test('a further key finds a place at once, whatever one or two others hold and wait for', () => {
-  const shares = createShares(LIMITS);
-  for (const flooding of ['1', '2']) enterMany(shares, shares.of(flooding), 140);
-  expect(enterMany(shares, shares.of('3'), 1)).toBe(1);
+test('a further key begins at once, whatever one or two others hold and wait for', () => {
+  const shares = createShares(LIMITS, noClock);
+  for (const flooding of ['1', '2']) beginMany(shares, shares.of(flooding), 140);
+  expect(beginMany(shares, shares.of('3'), 1).begun).toBe(1);
 });
 
-test('beside another key, what is done without waiting gives its place back when the event loop has turned', async () => {
-  const shares = createShares(LIMITS);
-  const [flooding, polite] = [shares.of('1'), shares.of('2')];
-  enterMany(shares, polite, 1);
-  polite.leave();
-  let done = 0;
-  const request = async () => {
-    const turn = shares.enter(flooding, performance.now(), stays);
-    if (turn !== true) await turn;
-    done++;
-    flooding.leave();
-  };
-  const all = Promise.all(Array.from({ length: 40 }, request));
-  await nextTurn();
-  expect(done).toBeLessThan(40); // without turns, each would start the next one
-  await all;
-  expect(done).toBe(40);
+describe('in one turn of the event loop', () => {
+  test('no more begins when 3 ms are over, but for the first request of a further key', async () => {
+    let now = 0;
+    const shares = createShares(LIMITS, () => now);
+    const work = () => {
+      now += 2;
+    };
+    const run = (share: Share) => shares.run(share, now, stays, async () => work());
+    const [flooding, polite] = [shares.of('1'), shares.of('2')];
+    const flood = Array.from({ length: 10 }, () => run(flooding));
+    expect(flooding.inFlight).toBe(2);
+    const asked = [run(polite), run(polite)];
+    expect(polite.inFlight).toBe(1);
+    await nextTurn();
+    expect([flooding.inFlight, polite.inFlight]).toEqual([3, 2]); // one each, in turns
+    await Promise.all([...flood, ...asked]);
+    expect(flooding.inFlight).toBe(10);
+  });
+
+  test('what is done without waiting does not begin the next one again and again', async () => {
+    let now = 0;
+    const shares = createShares(LIMITS, () => now);
+    const share = shares.of('1');
+    let done = 0;
+    const request = () =>
+      shares.run(share, now, stays, async () => {
+        now += 1;
+        done++;
+        share.release();
+      });
+    const all = Promise.all(Array.from({ length: 40 }, request));
+    expect(done).toBe(3);
+    await nextTurn();
+    expect(done).toBeLessThanOrEqual(6);
+    await all;
+    expect(done).toBe(40);
+  });
 });
 
-test('the lines take turns', async () => {
-  const shares = createShares({ ...LIMITS, placesAlone: 4 });
+test('the keys take turns', () => {
+  const shares = createShares({ ...LIMITS, inFlight: 4 }, noClock);
   const [first, second] = [shares.of('1'), shares.of('2')];
   const order: string[] = [];
-  const wait = (name: string, share: Share) => {
-    const turn = shares.enter(share, performance.now(), stays);
-    if (turn !== true) void turn.then(() => order.push(name));
-  };
-  enterMany(shares, first, 2);
-  enterMany(shares, second, 2);
-  for (let request = 0; request < 3; request++) wait('first', first);
-  for (let request = 0; request < 3; request++) wait('second', second);
+  const add = (name: string, share: Share) => void beginMany(shares, share, 1, () => order.push(name));
+  add('first', first);
+  add('first', first);
+  add('second', second);
+  for (let request = 0; request < 3; request++) add('first', first);
+  for (let request = 0; request < 3; request++) add('second', second);
+  order.length = 0;
   for (let round = 0; round < 3; round++) {
-    first.leave();
-    second.leave();
-    await nextTurn();
-    await nextTurn();
+    first.release();
+    if (second.inFlight > 0) second.release();
   }
   expect(order.slice(0, 4).toSorted()).toEqual(['first', 'first', 'second', 'second']);
 });
 
-test('a line has an end: in number, of which one key never has all, and in time', async () => {
+test('a queue has an end: in number, of which one key never has all, and in time', async () => {
   let now = 0;
   const shares = createShares({ ...LIMITS, waiting: 40 }, () => now);
   const [flooding, other] = [shares.of('1'), shares.of('2')];
-  enterMany(shares, flooding, 128);
-  const waiting = Array.from({ length: 20 }, () => shares.enter(flooding, now, stays));
-  const outcomes = Promise.allSettled(waiting);
-  expect(() => shares.enter(flooding, now, stays)).toThrow('at once');
-  enterMany(shares, other, 1);
-  const beside = shares.enter(other, now, stays);
-  expect(beside).toBeInstanceOf(Promise);
+  const { outcomes } = beginMany(shares, flooding, 148);
+  expect(() => shares.run(flooding, now, stays, async () => {})).toThrow('at once');
+  const beside = beginMany(shares, other, 65);
+  expect(beside.begun).toBe(64);
   now = LIMITS.waitMs + 1;
-  for (const outcome of await outcomes) {
-    expect(outcome).toMatchObject({
-      status: 'rejected',
-      reason: { code: 'too_many_requests', headers: { 'Retry-After': '1' } },
-    });
-  }
-  await expect(beside).rejects.toThrow('waiting');
+  const settled = await outcomes;
+  expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(128);
+  expect(settled.at(-1)).toMatchObject({
+    status: 'rejected',
+    reason: { code: 'too_many_requests', headers: { 'Retry-After': '1' } },
+  });
+  expect((await beside.outcomes).at(-1)).toMatchObject({ reason: { message: expect.stringContaining('waiting') } });
 });
 
-test('who leaves the line takes no place, and its place in the line is free', async () => {
-  const shares = createShares(LIMITS);
+test('who is abandoned in the queue is never begun, and its place in the queue is free', async () => {
+  const shares = createShares(LIMITS, noClock);
   const share = shares.of('1');
-  enterMany(shares, share, 128);
-  let left = false;
-  const gone = shares.enter(share, performance.now(), () => left);
-  const patient = shares.enter(share, performance.now(), stays);
-  left = true;
-  share.leave();
-  expect(await gone).toBe(false);
-  expect(await patient).toBe(true);
-  expect(share.atWork).toBe(128);
+  beginMany(shares, share, 128);
+  let begun = 0;
+  let isAbandoned = false;
+  const work = async () => void begun++;
+  const gone = shares.run(share, 0, () => isAbandoned, work);
+  const next = shares.run(share, 0, stays, work);
+  isAbandoned = true;
+  share.release();
+  await Promise.all([gone, next]);
+  expect([begun, share.inFlight]).toEqual([1, 128]);
 });
 
-test('bodies and unread answers are bounded, and one key never has all of either', () => {
-  const shares = createShares(LIMITS);
-  const [greedy, other] = [shares.of('1'), shares.of('2')];
-  for (let body = 0; body < 5; body++) shares.holdBody(greedy, 100);
-  expect(() => shares.holdBody(greedy, 100)).toThrow('bodies');
-  shares.holdBody(other, 100);
-  expect(shares.holdAnswer(greedy, 500)).toBe(true);
-  expect(shares.holdAnswer(greedy, 1)).toBe(false);
-  expect(shares.holdAnswer(other, 100)).toBe(true);
-  expect(enterMany(shares, greedy, 1)).toBe(0); // until its answers are read
-  shares.releaseBody(greedy, 500);
-  shares.holdBody(greedy, 100);
+describe('bytes', () => {
+  test('are bounded, and one key never has all of them', () => {
+    const shares = createShares(LIMITS);
+    const [greedy, other] = [shares.of('1'), shares.of('2')];
+    for (let body = 0; body < 5; body++) expect(shares.hold(greedy, 100)).toBe(true);
+    expect(shares.hold(greedy, 1)).toBe(false);
+    expect(shares.hold(other, 250)).toBe(true);
+    expect(shares.hold(other, 1)).toBe(false);
+    shares.free(greedy, 500);
+    expect(shares.hold(greedy, 300)).toBe(true);
+  });
+
+  test('are waited for in turn, and had when others are freed', async () => {
+    const shares = createShares(LIMITS, noClock);
+    const share = shares.of('1');
+    expect(shares.reserve(share, 400, stays)).toBeUndefined();
+    const large = shares.reserve(share, 300, stays);
+    const small = shares.reserve(share, 50, stays); // there is room for it, but it is not its turn
+    expect([large, small]).toEqual([expect.any(Promise), expect.any(Promise)]);
+    expect(share.bytes).toBe(400);
+    shares.free(share, 400);
+    await Promise.all([large, small]);
+    expect(share.bytes).toBe(350);
+  });
+
+  test('are refused when they are waited for too long, or the request is abandoned', async () => {
+    let now = 0;
+    const shares = createShares(LIMITS, () => now);
+    const share = shares.of('1');
+    shares.hold(share, 500);
+    let isAbandoned = false;
+    const gone = shares.reserve(share, 100, () => isAbandoned);
+    const late = shares.reserve(share, 100, stays);
+    const outcomes = Promise.allSettled([gone, late]);
+    isAbandoned = true;
+    shares.free(share, 0);
+    now = LIMITS.waitMs + 1;
+    expect(await outcomes).toMatchObject([{ status: 'rejected' }, { reason: { code: 'too_many_requests' } }]);
+    expect(share.bytes).toBe(500);
+  });
 });
 
-test('of more than ten thousand keys those without a request are forgotten, and no others', () => {
-  const shares = createShares(LIMITS);
-  const [idle, busy] = [shares.of('idle'), shares.of('busy')];
-  enterMany(shares, busy, 1);
-  for (let key = 2; key < 10_000; key++) shares.of(String(key));
-  expect(shares.of('idle')).toBe(idle);
-  shares.of('one more');
-  expect(shares.of('busy')).toBe(busy);
+test('a key that holds nothing is forgotten among many, one that waits or holds is not', () => {
+  const shares = createShares(LIMITS, noClock);
+  const [idle, flying, holding] = [shares.of('idle'), shares.of('flying'), shares.of('holding')];
+  beginMany(shares, flying, 1);
+  shares.hold(holding, 1);
+  for (let key = 0; key < 10_000; key++) shares.of(`key ${key}`);
+  expect(shares.of('flying')).toBe(flying);
+  expect(shares.of('holding')).toBe(holding);
   expect(shares.of('idle')).not.toBe(idle);
+});
+
+const MB = 2 ** 20;
+test.each([
+  ['a small heap', 1, 240 * MB, 0, 40 * MB],
+  ['a large heap', 1, 8000 * MB, 0, 384 * MB],
+  ['no limit that a container could have', 1, 8000 * MB, 2 ** 64, 384 * MB],
+  ['a container', 1, 8000 * MB, 512 * MB, 64 * MB],
+  ['a container with four workers', 4, 8000 * MB, 512 * MB, 16 * MB],
+])('what requests may hold follows the memory: %s', (_what, workers, heap, container, bytes) => {
+  expect(memoryForRequests(workers, heap, container)).toBe(bytes);
 });

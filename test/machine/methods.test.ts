@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import Koa from 'koa';
 import { describe, expect, it, test } from 'vitest';
 import { errorBody } from '../../src/http/error-body.ts';
-import { createShares } from '../../src/load/shares.ts';
+import { createShares, limitsOf } from '../../src/load/shares.ts';
 import { holdAnswer } from '../../src/load/unread-answers.ts';
 import { createLog } from '../../src/log.ts';
 import { send, sendRaw } from '../support/client.ts';
@@ -12,8 +12,9 @@ import { serveApp } from '../support/served-app.ts';
 import { useLibrary } from './library-gateway.ts';
 
 const MB = 2 ** 20;
-/** One key may have half of the 256 MB that bodies may take, in bodies of 4 MB. */
-const HELD = 32;
+/** One key may have half of what bodies may take, in bodies of 4 MB. */
+const HELD = Math.floor(limitsOf(1).bytes / 2 / (4 * MB));
+const SENT = HELD + 8;
 const METHODS = ['DELETE', 'GET', 'HEAD', 'POST', 'PUT'];
 
 describeEachEngine('the methods of the library', (engine) => {
@@ -64,7 +65,7 @@ describeEachEngine('the methods of the library', (engine) => {
     const { call, keys, port, key } = library();
     const { key: other } = await keys.create({ name: 'other', expiresAt: null });
     const header = `PUT /api/v2/books/1/loan HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${4 * MB}\r\n\r\n`;
-    const sockets = Array.from({ length: 40 }, () => connect({ port, host: '127.0.0.1' }).on('error', () => {}));
+    const sockets = Array.from({ length: SENT }, () => connect({ port, host: '127.0.0.1' }).on('error', () => {}));
     afterFile(() => sockets.forEach((socket) => void socket.destroy()));
     let refused = '';
     for (const socket of sockets) {
@@ -74,7 +75,7 @@ describeEachEngine('the methods of the library', (engine) => {
       socket.write(header);
     }
     const refusals = () => refused.split('HTTP/1.1 429 ').length - 1;
-    await eventually(() => refusals() === 40 - HELD, 10_000, `${HELD} bodies are held, and no more`);
+    await eventually(() => refusals() === SENT - HELD, 10_000, `${HELD} bodies are held, and no more`);
     const body = JSON.stringify({ name: 'x'.repeat(3 * MB) });
     const add = (by: string) => call('POST', '/authors', { body, key: by });
     expect((await add(key)).json).toMatchObject({ code: 'too_many_requests', status: 429 });
@@ -95,15 +96,7 @@ describeEachEngine('the methods of the library', (engine) => {
 });
 
 describe('an answer that would be one too many unread', () => {
-  const limits = {
-    placesAlone: 9,
-    placesFewest: 1,
-    waiting: 9,
-    waitMs: 9,
-    bodyBytes: 9,
-    unsentSoftBytes: 9,
-    unsentHardBytes: 9,
-  };
+  const limits = { ...limitsOf(1), bytes: 9 };
 
   it.each([
     [false, 429],

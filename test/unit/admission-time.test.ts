@@ -4,6 +4,7 @@ import { COUNT_MS, KEY_LOOKUP_MS, REQUEST_MS } from '../../src/deadlines.ts';
 import { createAdmission } from '../../src/http/admission.ts';
 import type { Authenticator } from '../../src/keys/authenticator.ts';
 import type { RateLimit } from '../../src/keys/rate-limit.ts';
+import { limitsOf } from '../../src/load/shares.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
@@ -26,15 +27,16 @@ async function admitOne(lookUpMs: number, believedMs: number, rateLimit?: RateLi
     usage: { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} },
     metrics: {} as never, // of no use here
     bodyLimitBytes: 65_536,
+    limits: limitsOf(1),
     rateLimit,
   });
   const ctx = { req: { headers: {} }, res: { closed: false, on() {} }, state: {}, set() {} } as unknown as Context;
   const startedAt = performance.now();
   let endsAfter: number | undefined;
-  const work = async (deadline: number) => {
+  const work = async ({ deadline }: { deadline: number }) => {
     endsAfter = deadline - startedAt;
   };
-  const done = admission.admit(ctx, () => admission.atWork(ctx, work)).catch((error: unknown) => error);
+  const done = admission.admit(ctx, () => admission.run(ctx, work)).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(2 * REQUEST_MS);
   return { refusal: await done, endsAfter, lookUps: look.mock.calls.length };
 }
