@@ -46,6 +46,7 @@ const WRITERS = [
   'src/http/probes.ts',
   'src/http/refusal.ts',
   'src/http/routes.ts',
+  'src/http/send-answer.ts',
   'src/load/unread-answers.ts', // the same answer, as bytes
   'src/pages/landing-page.ts',
   'src/process/sockets.ts',

@@ -54,7 +54,11 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
   ['a migration has time left after its wait', ['MIGRATION_LOCK_MS', 'UNHURRIED_CONNECT_MS'], 'UNHURRIED_MS'],
   ['one write of counts ends before the next', ['REQUEST_MS', 'REQUEST_MS'], 'USAGE_FLUSH_MS'],
   ['a worker waits longer than the primary waits for all', ['WORKERS_WAIT_MS', 'ANSWER_MS'], 'PRIMARY_WAIT_MS'],
-  ['after the last counts connections end', ['LAST_COUNTS_MS', 'CONNECTION_END_MS'], 'CLOSING_MS'],
+  [
+    'after the last counts connections end, then the last lines of the log are written',
+    ['LAST_COUNTS_MS', 'CONNECTION_END_MS', 'LAST_LINES_MS'],
+    'CLOSING_MS',
+  ],
   ['a header is part of a request', ['HEADERS_MS'], 'RECEIVE_MS'],
   ['who is too slow is found soon after', ['CONNECTIONS_CHECK_MS'], 'HEADERS_MS'],
   ['who waits for an answer is not taken for one that stalls', ['REQUEST_MS', 'LAG_LIMIT_MS'], 'STALLED_MS'],

@@ -23,7 +23,14 @@ function createNotes() {
     return [{ bytes: PACKET_BYTES }];
   };
   // All that an adder asks of a database.
-  const database = { engine: 'mysql', connectionsMax: 4, wayMs: () => 0, query, insert } as unknown as Database;
+  const database = {
+    engine: 'mysql',
+    connectionsMax: 4,
+    wayMs: () => 0,
+    shortestWayMs: () => 0,
+    query,
+    insert,
+  } as unknown as Database;
   const transaction = (isCompleted: boolean) =>
     ({
       raw: async (sql: string) => [await query(sql)],

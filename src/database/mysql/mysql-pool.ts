@@ -6,9 +6,10 @@ import { poolError } from '../pool-error.ts';
 import { createWayMeter, noteTime, type WayMeter } from '../time-meter.ts';
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
 import { destroyConnection, endConnection, exchange, isConnectionOpen } from './mysql-connection.ts';
-import { hasSameMembers, openSession, type SessionLimits, stillTakesWrites } from './mysql-session.ts';
+import { hasSameMembers, openSession, stillTakesWrites } from './mysql-session.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 import { checkRoles, isAlive, type PooledSession, toPooled } from './role-checks.ts';
+import type { SessionLimits } from './session-settings.ts';
 import { createWritableHost } from './writable-host.ts';
 
 /** Limits of a pool and of its sessions. */
