@@ -172,10 +172,8 @@ describeEachEngine('any path', (engine) => {
       await gateway().get(`/v1/pets/${key}?key=${key}`);
       await gateway().get(`/${key}`);
       for (const encode of ENCODINGS) await gateway().get(`/${encode(key)}`);
-      await expect
-        .poll(() => logs.filter(({ path }) => ['/v1/pets/petstore_***', '/petstore_***'].includes(String(path))).length)
-        .toBe(2);
-      await expect.poll(() => logs.filter(({ path }) => path === '/***').length).toBe(ENCODINGS.length);
+      const isMasked = (path: unknown) => ['/v1/pets/petstore_***', '/petstore_***', '/***'].includes(String(path));
+      await expect.poll(() => logs.filter(({ path }) => isMasked(path)).length).toBe(2 + ENCODINGS.length);
       expect(JSON.stringify(logs)).not.toContain(key.slice(13));
       expect(JSON.stringify(logs)).not.toContain('Secret-Name');
     });
