@@ -28,7 +28,7 @@ export async function schemaProblems(database: Database): Promise<string[]> {
 /** Of these tables, those whose writes no transaction covers, one line each, with what to do. */
 export async function engineProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
   if (engine === 'sqlite') return [];
-  const sql = `SELECT table_name AS name, engine FROM information_schema.tables
+  const sql = `SELECT table_name AS name, engine AS engine FROM information_schema.tables
     WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (?)`; // a view has no engine
   const [found] = await run((knex) => knex.raw(sql, [[...tables]]));
   return found.map(({ name, engine }: Record<string, string>) => {

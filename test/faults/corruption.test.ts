@@ -3,6 +3,8 @@ import type { Knex } from 'knex';
 import { describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { connectDatabase, type Database } from '../../src/database/connect.ts';
+import { openSession } from '../../src/database/mysql/mysql-session.ts';
+import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { afterFile, ENGINES } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
@@ -78,6 +80,21 @@ function corruptOnce(target: string, random: SeededRandom): { change: ChangeAnsw
   return { change, hasHit: () => isHit };
 }
 
+/** Makes the EOF after the columns of each SHOW, which a set-up sends first, another packet; tells how many it has hit. */
+function corruptColumnsEnd(): { change: ChangeAnswer; hits: () => number } {
+  let hits = 0;
+  const change: ChangeAnswer = (bytes, question) => {
+    const isEnd = (start: number) => bytes.readUIntLE(start, 3) === 5 && bytes[start + 4] === 0xfe;
+    const end = question.includes('SHOW SESSION VARIABLES') ? packetsIn(bytes).find(isEnd) : undefined;
+    if (end === undefined) return bytes;
+    hits++;
+    const copy = Buffer.from(bytes);
+    copy[end + 4] = 0x01;
+    return copy;
+  };
+  return { change, hits: () => hits };
+}
+
 /** Asks what a gateway asks; gives how long the slowest took to settle, in ms. */
 async function askAll(database: Database): Promise<number> {
   const startedAt = performance.now();
@@ -142,5 +159,38 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › a corru
       vi.restoreAllMocks();
     },
     CASES * 2000,
+  );
+
+  // mysql2 tells this to the connection only, and never answers the command.
+  test('the end of the columns of a set-up is another packet: the opening fails with that, and not by its time', async () => {
+    const proxy = await startTcpProxy(await engine.freshDatabase());
+    const { change, hits } = corruptColumnsEnd();
+    proxy.changeAnswers(change);
+    const target = { host: '127.0.0.1', address: '127.0.0.1', port: proxy.port };
+    const limits = { connectMs: 30_000, lockMs: 1000, statementMs: 1000, idleMs: 10_000 };
+    await expect(openSession(parseMysqlUrl(proxy.url), target, limits)).rejects.toMatchObject({
+      code: 'PROTOCOL_ERROR',
+    });
+    expect(hits()).toBe(1);
+  });
+
+  test.each([1, 10])(
+    'a pool of %i: the same at more openings than it has places, and none is lost',
+    async (poolMax) => {
+      const { url, database } = await prepareDatabase(engine);
+      await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]], undefined);
+      const proxy = await startTcpProxy(url);
+      const { change, hits } = corruptColumnsEnd();
+      proxy.changeAnswers(change);
+      const ours = connectDatabase(readConfig({ DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) }));
+      afterFile(() => ours.close());
+      const askOnce = async () => {
+        expect(await askAll(ours)).toBeLessThan(SETTLES_WITHIN_MS);
+        return hits() > 2 * poolMax;
+      };
+      await eventually(askOnce, 30_000, 'so many openings have failed');
+      proxy.changeAnswers(undefined);
+      await eventually(() => canUseAll(ours, poolMax), RECOVERS_WITHIN_MS, 'every place of the pool can be used');
+    },
   );
 });

@@ -11,7 +11,7 @@ import type { StoredPet } from './ledger.ts';
 import type { LoadTarget } from './mixed-load.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
-const START_MS = 20_000;
+const START_MS = 60_000;
 
 /** A gateway as its operators run it: a process of its own, which can be killed and started again. */
 export interface GatewayProcess extends LoadTarget {

@@ -137,11 +137,13 @@ export const SERVER_FAULTS: readonly ServerFault[] = [
     'INSERT revoked 2 s',
     [`REVOKE INSERT ON petstore.* FROM ${APP}`],
     [`GRANT INSERT ON petstore.* TO ${APP}`],
+    NEW_SESSIONS,
   ),
   operation(
     'SELECT revoked 2 s',
     [`REVOKE SELECT ON petstore.* FROM ${APP}`],
     [`GRANT SELECT ON petstore.* TO ${APP}`],
+    NEW_SESSIONS,
   ),
   operation(
     'table renamed, back after 2 s',

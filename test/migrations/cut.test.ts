@@ -57,7 +57,7 @@ async function expectWholeAfterAnyCut(engine: TestEngine, prepare: Prepare, leas
 }
 
 describeEachEngine('migrations that lose the database', (engine) => {
-  test('after any statement are whole after the next run, as if nothing had been', { timeout: 120_000 }, () =>
+  test('after any statement are whole after the next run, as if nothing had been', { timeout: 600_000 }, () =>
     // Each is noted by a statement of its own.
     expectWholeAfterAnyCut(engine, async () => {}, 2 * MIGRATIONS),
   );
@@ -66,7 +66,7 @@ describeEachEngine('migrations that lose the database', (engine) => {
 describe.each(ENGINES.filter(({ name }) => name === 'mysql'))(
   '$name › tables that an earlier release left cut',
   (engine) => {
-    test('are repaired, and so after any statement of the repair', { timeout: 120_000 }, () =>
+    test('are repaired, and so after any statement of the repair', { timeout: 600_000 }, () =>
       expectWholeAfterAnyCut(engine, leaveCut, 10),
     );
   },

@@ -65,7 +65,7 @@ function columnsOf({ knex, engine }: Database): Promise<Column[]> {
 /** Of each table its engine and row format. */
 async function mysqlTables(knex: Knex): Promise<Map<string, string>> {
   const [found] = await knex.raw(
-    `SELECT table_name AS tbl, engine, row_format AS form FROM information_schema.tables WHERE table_schema = DATABASE()`,
+    `SELECT table_name AS tbl, engine AS engine, row_format AS form FROM information_schema.tables WHERE table_schema = DATABASE()`,
   );
   return new Map(
     (found as Record<string, string>[]).map(({ tbl, engine, form }) => [
@@ -78,7 +78,7 @@ async function mysqlTables(knex: Knex): Promise<Map<string, string>> {
 async function mysqlColumns(knex: Knex): Promise<Column[]> {
   const [found] = await knex.raw(
     `SELECT table_name AS tbl, column_name AS name, column_type AS type, is_nullable AS nullable,
-      column_default AS fallback, extra, collation_name AS collation FROM information_schema.columns
+      column_default AS fallback, extra AS extra, collation_name AS collation FROM information_schema.columns
       WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position`,
   );
   return (found as Record<string, string | null>[]).map((row) => ({

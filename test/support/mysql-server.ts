@@ -72,7 +72,7 @@ export async function startMysqlServer(
   };
 
   try {
-    initialize(program, common);
+    initialize(program, common, args);
     await launch();
   } catch (error) {
     await remove();
@@ -91,14 +91,16 @@ export async function startMysqlServer(
   };
 }
 
-function initialize(program: string, common: readonly string[]): void {
+function initialize(program: string, common: readonly string[], args: readonly string[]): void {
   const installer = findProgram('mariadb-install-db');
   const isMaria = execFileSync(program, ['--no-defaults', '--version'], { encoding: 'utf8' }).includes('MariaDB');
   if (isMaria && installer) {
     const accounts = ['--auth-root-authentication-method=normal', '--skip-test-db'];
     execFileSync(installer, [...common, ...accounts], { stdio: 'pipe' });
   } else {
-    execFileSync(program, [...common, '--initialize-insecure'], { stdio: 'pipe' });
+    // MySQL takes this one only when it makes its data.
+    const names = args.filter((arg) => arg.startsWith('--lower-case-table-names'));
+    execFileSync(program, [...common, ...names, '--initialize-insecure'], { stdio: 'pipe' });
   }
 }
 
