@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { addToEnvironment, ConfigError, settingNames } from './config.ts';
+import { typingErrors } from './typing-errors.ts';
 
 /** A name in `.env` that no setting has. */
 export interface UnknownName {
@@ -48,25 +49,4 @@ function isNear(name: string, setting: string): boolean {
   const written = name.toUpperCase().replaceAll('-', '_');
   const allowed = setting.length < 8 ? 1 : 2;
   return written.length <= NAME_CHARACTERS_MAX && typingErrors(written, setting) <= allowed;
-}
-
-/** Letters left out, added, exchanged or swapped between two words: the optimal string alignment distance. */
-function typingErrors(left: string, right: string): number {
-  const rows = [Array.from({ length: right.length + 1 }, (_, column) => column)];
-  const at = (row: number, column: number) => rows[row]?.[column] ?? 0;
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row];
-    rows.push(current);
-    for (let column = 1; column <= right.length; column++) {
-      const same = left[row - 1] === right[column - 1];
-      const swapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
-      current[column] = Math.min(
-        at(row - 1, column) + 1,
-        at(row, column - 1) + 1,
-        at(row - 1, column - 1) + (same ? 0 : 1),
-        swapped ? at(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-  }
-  return at(left.length, right.length);
 }

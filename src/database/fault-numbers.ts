@@ -12,13 +12,15 @@ export type Meaning =
   | 'notReady'
   /** It may have been done. */
   | 'unknownOutcome'
-  /** The session is of the past: a new one may do, or know, more. */
+  /** The session is of the past: a new one may do, or know, more, such as after rights were given back. */
   | 'staleSession'
   /** What operations have made of a table: it may be about one row of several, of which none was written. */
   | 'ruled'
+  /** A row with the same key stands in the way. */
   | 'duplicate'
   /** The last id that AUTO_INCREMENT can give is used. */
   | 'outOfIds'
+  /** Another transaction held a lock for too long. */
   | 'lockWait'
   | 'tooLarge';
 

@@ -84,27 +84,14 @@ function isOurs(error: unknown): boolean {
   return (fault.errno === undefined && fault.errcode === undefined) || means(error, 'ours');
 }
 
-/** Whether a row with the same key stands in the way. */
-export function isDuplicate(error: unknown): boolean {
-  return means(error, 'duplicate');
-}
-
-/** Whether the statement or transaction was undone in favour of another. */
-export function isRolledBack(error: unknown): boolean {
-  return means(error, 'rolledBack');
-}
-
 /** Whether the id that the database assigned to a row was no free one. Where MySQL says so, the text ends with the key's name. */
 export function isIdTaken(error: unknown): boolean {
-  return means(error, 'outOfIds') || (isDuplicate(error) && IS_OF_PRIMARY_KEY.test(driverError(error).message ?? ''));
+  return (
+    means(error, 'outOfIds') || (means(error, 'duplicate') && IS_OF_PRIMARY_KEY.test(driverError(error).message ?? ''))
+  );
 }
 
 const IS_OF_PRIMARY_KEY = /for key '(?:[^']+\.)?PRIMARY'$/;
-
-/** Whether another transaction held a lock for too long. */
-export function isLockWait(error: unknown): boolean {
-  return means(error, 'lockWait');
-}
 
 /** Whether a statement was refused, perhaps for the sake of one of its rows, and nothing of it was done. */
 export function isRefused(error: unknown): boolean {
@@ -116,11 +103,6 @@ export function isHostLost(error: unknown): boolean {
   return means(error, 'readOnly') || means(error, 'notReady');
 }
 
-/** Whether a new session may do what this one may not, such as after rights were given back. */
-export function isStaleSession(error: unknown): boolean {
-  return means(error, 'staleSession');
-}
-
 /** Whether the server or the pool said so, and not the driver of an answer that it could not read. */
 export function isUnderstood(error: unknown): boolean {
   const { fatal, code = '', sqlState = '' } = driverError(error);
@@ -128,7 +110,7 @@ export function isUnderstood(error: unknown): boolean {
 }
 
 /** Whether the error has that meaning; a DatabaseFault is judged by its cause. */
-function means(error: unknown, meaning: Meaning): boolean {
+export function means(error: unknown, meaning: Meaning): boolean {
   const { errno = 0, sqlState = '', errcode = 0, message = '' } = driverError(error);
   if (errcode === SQLITE_ERROR) return meaning === 'ours' && SQLITE_SYNTAX.test(message);
   const ofSqlite = SQLITE_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff];

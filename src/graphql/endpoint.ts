@@ -3,6 +3,7 @@ import type { GraphQLParams } from 'graphql-yoga';
 import type { Context as KoaContext } from 'koa';
 import type { Deprecation } from '../deprecations.ts';
 import { ApiError } from '../errors.ts';
+import { makeOnce } from '../make-once.ts';
 import { type Context, createContext } from '../schema/context.ts';
 import { createPlanner, type PlanOperation } from '../schema/plan.ts';
 import type { Stores } from '../store/store.ts';
@@ -63,7 +64,7 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Route['handle'
     return execute({ prepared, variables: request.variables, context, reserve, onRun: () => observe(ctx, prepared) });
   };
 
-  const loadYoga = lazily(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, settings));
+  const loadYoga = makeOnce(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, settings));
 
   /** Yoga says what becomes of errors. It would make each start slower, so it is loaded with the first of them. */
   const writeErrors = async (ctx: KoaContext, params: GraphQLParams, answer: Answer | undefined) => {
@@ -89,11 +90,6 @@ export function createGraphqlEndpoint(settings: GraphqlSettings): Route['handle'
     ctx.set('Content-Type', mediaType);
     ctx.body = `{"data":${answer.dataJson}}`;
   };
-}
-
-function lazily<Value>(load: () => Promise<Value>): () => Promise<Value> {
-  let loading: Promise<Value> | undefined;
-  return () => (loading ??= load());
 }
 
 /**

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib';
 import type { Context } from 'koa';
+import { makeOnce } from '../make-once.ts';
 import type { Page } from '../pages/page.ts';
 import { acceptedEncoding, type Encoding } from '../web/negotiation.ts';
 import type { OpenRoute } from '../web/route.ts';
@@ -15,7 +16,7 @@ const decompressBrotli = promisify<Uint8Array, Buffer>(brotliDecompress);
 const compressGzip = promisify<Uint8Array, object, Buffer>(gzip);
 
 /**
- * The routes of pages and their assets. Each is made in an encoding when a GET first asks for it, off the event loop, and
+ * The routes of pages and their assets. Each is made in an encoding when a request first asks for it, off the event loop, and
  * kept: all readers share the same bytes, and three encodings of the pages named here are all that is kept.
  */
 export function pageRoutes(pages: readonly Page[]): OpenRoute[] {
@@ -38,7 +39,7 @@ async function answer(ctx: Context, page: Page, content: Content): Promise<void>
   ctx.set('ETag', tag); // for ctx.fresh
   const isFresh = ctx.fresh;
   ctx.remove('ETag');
-  const bytes = isFresh || ctx.method === 'HEAD' ? undefined : await content.bytes(encoding);
+  const bytes = isFresh ? undefined : await content.bytes[encoding]();
   // What may fail is behind us: no refusal has the headers of a page, which caches would keep with it.
   ctx.set('ETag', tag);
   if (!isFresh) ctx.set('Content-Type', page.contentType);
@@ -49,20 +50,12 @@ async function answer(ctx: Context, page: Page, content: Content): Promise<void>
     return;
   }
   if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);
-  if (bytes) {
-    ctx.body = bytes;
-    return;
-  }
-  // RFC 9110 §9.3.2: what would have to be made first may be left out.
-  const length = content.length(encoding);
-  if (length !== undefined) ctx.length = length;
+  ctx.body = bytes;
 }
 
 /** The content of a page in each of its encodings. */
 interface Content {
-  bytes(encoding: Encoding): Promise<Buffer>;
-  /** How many bytes it has, when it has been made. */
-  length(encoding: Encoding): number | undefined;
+  readonly bytes: Readonly<Record<Encoding, () => Promise<Buffer>>>;
   /** Weak: one for all encodings, RFC 9110 §8.8.1. */
   tag(): Promise<string>;
 }
@@ -73,17 +66,14 @@ function createContent(page: Page): Content {
     return typeof content === 'string' ? Buffer.from(content) : content;
   };
   const loadPlain = async () => (page.isCompressed ? decompressBrotli(await load()) : load());
-  const kept = {
-    br: keep(async () => (page.isCompressed ? load() : compress(await load()))),
-    gzip: keep(async () => compressGzip(await loadPlain(), { level: GZIP_LEVEL })),
-    identity: keep(loadPlain),
-  };
-  // The path of what is immutable changes with the content: nothing must be loaded to compare it.
-  const tag = keep(async () => weakTag(page.immutable ? page.path : await load()));
   return {
-    bytes: (encoding) => kept[encoding].get(),
-    length: (encoding) => kept[encoding].made()?.length,
-    tag: tag.get,
+    bytes: {
+      br: makeOnce(async () => (page.isCompressed ? load() : compress(await load()))),
+      gzip: makeOnce(async () => compressGzip(await loadPlain(), { level: GZIP_LEVEL })),
+      identity: makeOnce(loadPlain),
+    },
+    // The path of what is immutable changes with the content: nothing must be loaded to compare it.
+    tag: makeOnce(async () => weakTag(page.immutable ? page.path : await load())),
   };
 }
 
@@ -96,26 +86,4 @@ function compress(content: Buffer): Promise<Buffer> {
 
 function weakTag(content: string | Buffer): string {
   return `W/"${hash('sha256', content, 'base64url').slice(0, 22)}"`;
-}
-
-/** What `make` gives, made at the first call only; a failure is not kept. */
-function keep<Value>(make: () => Promise<Value>): { get(): Promise<Value>; made(): Value | undefined } {
-  let making: Promise<Value> | undefined;
-  let made: Value | undefined;
-  const run = async () => {
-    try {
-      made = await make();
-      return made;
-    } catch (error) {
-      making = undefined;
-      throw error;
-    }
-  };
-  return {
-    get() {
-      making ??= run();
-      return making;
-    },
-    made: () => made,
-  };
 }

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { ApiError, QUOTED_MAX } from '../errors.ts';
 import { KEY_PREFIX, maskUrl } from '../key-mask.ts';
+import { typingErrors } from '../typing-errors.ts';
 
 /** Gives what throws ApiError `not_found`, with the one of `paths` that may be meant, and where the reference is. */
 export function createUnknownPath(paths: readonly string[], referencePath: string): (ctx: Context) => never {
@@ -19,22 +20,8 @@ function nearest(path: string, paths: readonly string[]): string | undefined {
   if (path.length > QUOTED_MAX) return undefined;
   const near = paths
     .filter((known) => !known.includes('{'))
-    .map((known) => ({ known, edits: known.endsWith(path) ? 1 : countEdits(path.toLowerCase(), known) }))
-    .filter(({ known, edits }) => edits <= known.length / 3 && path.length > 1)
-    .sort((a, b) => a.edits - b.edits);
+    .map((known) => ({ known, errors: known.endsWith(path) ? 1 : typingErrors(path.toLowerCase(), known) }))
+    .filter(({ known, errors }) => errors <= known.length / 3 && path.length > 1)
+    .sort((a, b) => a.errors - b.errors);
   return near[0]?.known;
-}
-
-/** The Levenshtein distance: letters to put in, take out or exchange. Its work is the product of both lengths. */
-function countEdits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let line = 1; line <= from.length; line++) {
-    const next = [line];
-    for (let index = 1; index <= to.length; index++) {
-      const exchanged = (row[index - 1] ?? 0) + (from[line - 1] === to[index - 1] ? 0 : 1);
-      next.push(Math.min(exchanged, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { type Ask, shareReads, travelRules } from '../database/batching/together.ts';
 import { NOW_MS } from '../database/clock.ts';
 import type { Database } from '../database/connect.ts';
-import { isDuplicate, isLockWait } from '../database/faults.ts';
+import { means } from '../database/faults.ts';
 import { type Int64, type Integer64, toInt64 } from '../int64.ts';
 
 /** How long a retry gets the first answer again, in ms. */
@@ -99,13 +99,9 @@ export function createRecords(database: Database): IdempotencyRecords {
           if (renewed !== 1) throw new TakenError();
         }
       } catch (error) {
-        if (isDuplicate(error)) throw new TakenError();
-        const ids = isLockWait(error)
-          ? await findHeld(
-              transaction,
-              Array.from(sorted, ({ id }) => id),
-            )
-          : [];
+        if (means(error, 'duplicate')) throw new TakenError();
+        const sortedIds = sorted.map(({ id }) => id);
+        const ids = means(error, 'lockWait') ? await findHeld(transaction, sortedIds) : [];
         // None: it waited for the space between records, which a reader of many takes.
         throw ids.length > 0 ? new HeldError(ids) : error;
       }
@@ -142,7 +138,10 @@ async function findHeld(transaction: Knex, ids: readonly string[]): Promise<read
   // Where there is no record, this takes its gap, for which nobody ever waits but who inserts into it,
   // https://dev.mysql.com/doc/refman/9.7/en/innodb-locking.html#innodb-gap-locks
   const take = transaction(TABLE).whereIn('id', ids).forUpdate().noWait().select('id');
-  const isHeld = await take.then(() => false, isLockWait);
+  const isHeld = await take.then(
+    () => false,
+    (error: unknown) => means(error, 'lockWait'),
+  );
   if (!isHeld || ids.length === 1) return isHeld ? ids : [];
   const half = ids.length / 2;
   const first = await findHeld(transaction, ids.slice(0, half));

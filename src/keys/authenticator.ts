@@ -1,4 +1,4 @@
-import { type Deadline, deadlineIn } from '../deadline.ts';
+import { deadlineIn } from '../deadline.ts';
 import { BELIEVED_MS, KEY_LOOKUP_MS, REFRESHED_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
@@ -43,12 +43,10 @@ export function createAuthenticator(
 ): Authenticator {
   // By the header as it should come, oldest first: its form, checksum and hash are worked out once for many requests.
   const cache = new Map<string, Found>();
-  const underWay = new Map<string, Promise<Found | undefined>>();
-  const budget = createLookupBudget(
-    { hashesCreatedSince: keys.hashesCreatedSince, isValid: ({ revokedAt }: ApiKey) => revokedAt === null },
-    now,
-  );
-  const refusals = createRefusals(now);
+  const inFlight = new Map<string, Promise<Found | undefined>>();
+  const isValid = ({ revokedAt }: ApiKey) => revokedAt === null;
+  const withinBudget = createLookupBudget({ hashesCreatedSince: keys.hashesCreatedSince, isValid }, now);
+  const refuse = createRefusals(now);
 
   const remember = (header: string, found: Found | undefined) => {
     cache.delete(header);
@@ -62,20 +60,17 @@ export function createAuthenticator(
   const ask = async (header: string, token: string): Promise<Found | undefined> => {
     const askedAt = now(); // what is found is as old as the question, not as the answer
     const hash = hashApiKey(token);
-    const key = await budget.spend(
-      hash,
-      (deadline: Deadline) => keys.findByHash(hash, deadline),
-      deadlineIn(KEY_LOOKUP_MS),
-    );
+    const deadline = deadlineIn(KEY_LOOKUP_MS);
+    const key = await withinBudget(hash, () => keys.findByHash(hash, deadline));
     const found = key && toFound(key, askedAt, now());
     remember(header, found);
     return found;
   };
 
-  /** Joins an equal look-up that is under way. */
+  /** Joins an equal look-up that is in flight. */
   const askOnce = (header: string, token: string): Promise<Found | undefined> => {
-    const lookup = underWay.get(header) ?? ask(header, token).finally(() => underWay.delete(header));
-    underWay.set(header, lookup);
+    const lookup = inFlight.get(header) ?? ask(header, token).finally(() => inFlight.delete(header));
+    inFlight.set(header, lookup);
     return lookup;
   };
 
@@ -102,23 +97,20 @@ export function createAuthenticator(
       return found;
     },
 
-    lookUp: (authorization = '') => lookUp(authorization).catch(refusals.pace),
+    lookUp: (authorization = '') => lookUp(authorization).catch(refuse),
   };
 }
 
 function toFound(key: ApiKey, foundAt: number, moment: number): Found {
+  const { revokedAt, expiresAt } = key;
   const believedUntil = foundAt + BELIEVED_MS;
-  if (key.revokedAt !== null) return refused(key, foundAt, 'The API key has been revoked.');
-  if (key.expiresAt === null)
-    return { key, foundAt, validUntil: believedUntil, freshUntil: believedUntil, refusal: undefined };
-  const leftMs = key.expiresAt.getTime() - Date.now();
-  if (leftMs <= 0) return refused(key, foundAt, 'The API key has expired.');
-  const validUntil = Math.min(believedUntil, moment + leftMs);
-  return { key, foundAt, validUntil, freshUntil: validUntil, refusal: undefined };
-}
-
-function refused(key: ApiKey, foundAt: number, refusal: string): Found {
-  return { key, foundAt, validUntil: Number.NEGATIVE_INFINITY, freshUntil: foundAt + BELIEVED_MS, refusal };
+  const leftMs = expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt.getTime() - Date.now();
+  if (revokedAt === null && leftMs > 0) {
+    const validUntil = Math.min(believedUntil, moment + leftMs);
+    return { key, foundAt, validUntil, freshUntil: validUntil, refusal: undefined };
+  }
+  const refusal = revokedAt === null ? 'The API key has expired.' : 'The API key has been revoked.';
+  return { key, foundAt, validUntil: Number.NEGATIVE_INFINITY, freshUntil: believedUntil, refusal };
 }
 
 const CHALLENGE = `Bearer realm="${PRODUCT}"`;

@@ -1,107 +1,74 @@
-import type { Deadline } from '../deadline.ts';
+import { atMostOnce } from '../at-most-once.ts';
+import { type Deadline, deadlineIn } from '../deadline.ts';
+import { KEY_LOOKUP_MS } from '../deadlines.ts';
 import { keepRecent } from '../recent.ts';
 import { tooManyRequests } from './queue.ts';
+import { createTokenBucket } from './token-bucket.ts';
 
-/** Look-ups of keys nobody knows: as many at once as have been saved up, and so many more each second. */
-const SAVED_MAX = 100;
-const PER_SECOND = 50;
-/** Those that may be without their answer at a time. */
-const UNDER_WAY_MAX = 20;
+/** Look-ups that find nothing: at once, and each second. */
+const UNKNOWN_MAX = 100;
+const UNKNOWN_PER_SECOND = 50;
+/** Look-ups of unknown keys in flight. */
+const IN_FLIGHT_MAX = 20;
 /** Hashes of keys that are known to exist. */
 const KNOWN_MAX = 100_000;
-/** Those who may wait until it is learnt; each holds its request. */
+/** Those who may wait until it is learnt which keys there are; each holds its request. */
 const WAITING_MAX = 1000;
-/** How often it is learnt which keys there are while unknown ones may not be asked for, in ms; how far back, for clocks that differ. */
+/** How often it is learnt while unknown ones may not be looked up, in ms; how far back, for clocks that differ. */
 const LEARN_MS = 1000;
 const CLOCK_SKEW_MS = 300_000;
 
-/** Where the keys are: what the budget has to know of them. */
-export interface KnownKeys<Key> {
+/** What the budget must know of keys. */
+interface Keys<Key> {
   /** The hashes of the valid keys made since a moment, the newest first, `most` at most. */
   hashesCreatedSince(moment: Date, most: number, deadline: Deadline): Promise<string[]>;
   /** Whether a key that was found would be among them; one that would not is treated as unknown. */
   isValid(key: Key): boolean;
 }
 
-/** Bounds what made-up keys cost the database. */
-export interface LookupBudget<Key> {
-  /**
-   * Looks a key up, always when it is known to exist; else while the budget lasts. Beyond it ApiError `too_many_requests`
-   * without a query for this key, or DatabaseFault `unavailable` when it cannot be learnt which keys there are.
-   */
-  spend(
-    hash: string,
-    lookUp: (deadline: Deadline) => Promise<Key | undefined>,
-    deadline: Deadline,
-  ): Promise<Key | undefined>;
-}
-
 /**
- * A token bucket for the look-ups that find nothing. While it is empty, or many are under way, one query a second learns
- * which keys there are. Who would be refused waits for it: many keys at once after a start all work, and during a flood a
- * new one works within a second.
+ * Bounds what made-up keys cost the database. Gives what looks a key up: always when it is known to exist, else while there is
+ * a token for a look-up that may find nothing. Without one, a query a second learns which keys there are, and who would be
+ * refused waits for it: many keys at once after a start all work, and during a flood a new one works within a second.
+ * ApiError `too_many_requests` without a query for this key; DatabaseFault `unavailable` when it cannot be learnt.
  */
-export function createLookupBudget<Key>(keys: KnownKeys<Key>, now: () => number): LookupBudget<Key> {
+export function createLookupBudget<Key>({ hashesCreatedSince, isValid }: Keys<Key>, now: () => number) {
   const known = keepRecent<boolean>(KNOWN_MAX);
-  let saved = SAVED_MAX;
-  let refilledAt = now();
-  let underWay = 0;
+  const bucket = createTokenBucket(UNKNOWN_MAX, UNKNOWN_PER_SECOND, now);
+  let inFlight = 0;
   let waiting = 0;
-  let learning: Promise<void> | undefined;
-  let learntAt = Number.NEGATIVE_INFINITY;
   let learntUntil = 0;
+  const mayLookUp = () => inFlight < IN_FLIGHT_MAX && bucket.hasToken();
 
-  const isKnown = (hash: string): boolean => known.get(hash) === true;
-
-  const mayAsk = (): boolean => {
-    const moment = now();
-    saved = Math.min(SAVED_MAX, saved + ((moment - refilledAt) / 1000) * PER_SECOND);
-    refilledAt = moment;
-    return saved >= 1 && underWay < UNDER_WAY_MAX;
-  };
-
-  const askWhichThereAre = async (deadline: Deadline): Promise<void> => {
-    const askedAt = Date.now();
-    const hashes = await keys.hashesCreatedSince(new Date(learntUntil - CLOCK_SKEW_MS), KNOWN_MAX / 2, deadline);
-    for (const hash of hashes) known.set(hash, true);
-    learntUntil = askedAt;
-  };
-  const noteLearnt = () => {
-    learntAt = now();
-    learning = undefined;
-  };
-
-  /** Waits for the query that is under way; each who does has a later deadline than who began it. */
-  const learn = async (deadline: Deadline): Promise<void> => {
-    if (now() - learntAt >= LEARN_MS) learning ??= askWhichThereAre(deadline).finally(noteLearnt);
-    await learning;
-  };
-
-  const askUnknown = async (lookUp: () => Promise<Key | undefined>): Promise<Key | undefined> => {
-    if (!mayAsk()) throw tooManyRequests('Too many unknown API keys at the moment; try again shortly.');
-    saved--;
-    underWay++;
-    try {
-      const key = await lookUp();
-      if (key !== undefined) saved++;
-      return key;
-    } finally {
-      underWay--;
-    }
-  };
-
-  return {
-    async spend(hash, lookUp, deadline) {
-      const ask = () => lookUp(deadline);
-      if (!isKnown(hash) && !mayAsk() && waiting < WAITING_MAX) {
-        waiting++;
-        await learn(deadline).finally(() => waiting--);
-      }
-      const wasKnown = isKnown(hash);
-      const key = await (wasKnown ? ask() : askUnknown(ask));
-      const isValid = key !== undefined && keys.isValid(key);
-      if (isValid !== wasKnown) known.set(hash, isValid); // what was never known takes no room
-      return key;
+  const learnKnown = atMostOnce(
+    LEARN_MS,
+    async () => {
+      const askedAt = Date.now();
+      const since = new Date(learntUntil - CLOCK_SKEW_MS);
+      for (const hash of await hashesCreatedSince(since, KNOWN_MAX / 2, deadlineIn(KEY_LOOKUP_MS)))
+        known.set(hash, true);
+      learntUntil = askedAt;
     },
+    now,
+  );
+
+  const lookUpUnknown = async (lookUp: () => Promise<Key | undefined>): Promise<Key | undefined> => {
+    if (!mayLookUp()) throw tooManyRequests('Too many unknown API keys at the moment; try again shortly.');
+    inFlight++;
+    const key = await lookUp().finally(() => inFlight--);
+    if (key === undefined) bucket.take();
+    return key;
+  };
+
+  return async (hash: string, lookUp: () => Promise<Key | undefined>): Promise<Key | undefined> => {
+    if (known.get(hash) !== true && !mayLookUp() && waiting < WAITING_MAX) {
+      waiting++;
+      await learnKnown().finally(() => waiting--);
+    }
+    const wasKnown = known.get(hash) === true;
+    const key = await (wasKnown ? lookUp() : lookUpUnknown(lookUp));
+    const isKnown = key !== undefined && isValid(key);
+    if (isKnown !== wasKnown) known.set(hash, isKnown); // what was never known takes no room
+    return key;
   };
 }

@@ -1,6 +1,7 @@
 import { type ForkOptions, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { makeOnce } from '../make-once.ts';
 import type { Tab } from '../service.ts';
 import type { BundlePiece, CompressedBundle } from './graphiql-bundle.ts';
 import { escapeHtml, htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
@@ -83,13 +84,9 @@ function bundleVersion(): string {
 
 /** Reads the bundle once, when its first piece is asked for. */
 function createBundleReader(): (name: BundlePiece) => Promise<Buffer> {
-  let reading: Promise<CompressedBundle> | undefined;
+  const bundle = makeOnce(readBundle);
   return async (name) => {
-    reading ??= readBundle().catch((error) => {
-      reading = undefined; // the next request tries again
-      throw error;
-    });
-    const piece = (await reading).get(name);
+    const piece = (await bundle()).get(name);
     if (!piece) throw new Error(`The GraphiQL bundle has no ${name}`);
     return piece;
   };

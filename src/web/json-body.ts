@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
 import { parseJson } from '../int64.ts';
-import { findJsonFault } from './json-fault.ts';
 
 /**
  * The bytes of a JSON body, not looked into. ApiError `unsupported_media_type` unless it is `application/json`,
@@ -90,13 +89,17 @@ export function parseJsonBytes(bytes: Buffer): unknown {
   }
   try {
     return parseJson(text);
-  } catch {
+  } catch (error) {
     if (text.trim() === '') throw new ApiError('bad_request', 'The body is empty.');
-    const fault = findJsonFault(text);
-    if (fault === undefined) throw new ApiError('bad_request', 'The body is nested too deeply.'); // RangeError
-    const { line, column } = fault;
-    throw new ApiError('bad_request', `The body is not valid JSON (line ${line}, column ${column}).`);
+    if (!(error instanceof SyntaxError)) throw new ApiError('bad_request', 'The body is nested too deeply.');
+    throw new ApiError('bad_request', `The body is not valid JSON: ${withoutQuote(error)}.`);
   }
+}
+
+/** What V8 says of a text that is no JSON, without the piece of the text that it may quote: a key may stand there. */
+function withoutQuote({ message }: SyntaxError): string {
+  const said = message.replace(/(?: in JSON)? at position \d+|, (?:\.\.\.)?".* is not valid JSON$/s, '');
+  return said.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd');
 }
 
 /** Whether a JSON value is an object, and no array or null. */

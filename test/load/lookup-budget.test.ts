@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
-import { deadlineIn } from '../../src/deadline.ts';
 import { createLookupBudget } from '../../src/load/lookup-budget.ts';
 
 test('a thousand at the most wait until it is learnt which keys there are: what waits costs memory, and then time', async () => {
   const never = () => new Promise<never>(() => {});
-  const budget = createLookupBudget({ hashesCreatedSince: never, isValid: () => true }, () => 0);
+  const lookUp = createLookupBudget({ hashesCreatedSince: never, isValid: () => true }, () => 0);
   let refused = 0;
-  for (let n = 0; n < 1500; n++) budget.spend(`made up ${n}`, never, deadlineIn()).catch(() => refused++);
+  for (let n = 0; n < 1500; n++) lookUp(`made up ${n}`, never).catch(() => refused++);
   await new Promise(setImmediate);
   expect(refused).toBe(1500 - 1000 - 20); // these are looked up
 });
@@ -21,9 +20,9 @@ test('what is learnt again goes back some minutes before the last time: the cloc
     },
     isValid: () => true,
   };
-  const budget = createLookupBudget(keys, () => moment);
+  const lookUp = createLookupBudget(keys, () => moment);
   const never = () => new Promise<never>(() => {});
-  const spend = (hash: string) => void budget.spend(hash, never, deadlineIn()).catch(() => {});
+  const spend = (hash: string) => void lookUp(hash, never).catch(() => {});
   for (let n = 0; n < 21; n++) spend(`made up ${n}`); // more than may be under way
   await new Promise(setImmediate);
   moment = 1000;
@@ -37,12 +36,12 @@ test('what is learnt again goes back some minutes before the last time: the cloc
 
 test('a key that was found and is not valid is looked up as an unknown one', async () => {
   const keys = { hashesCreatedSince: async () => [], isValid: ({ valid }: { valid: boolean }) => valid };
-  const budget = createLookupBudget(keys, () => 0);
-  const ask = (hash: string, valid: boolean) => budget.spend(hash, async () => ({ valid }), deadlineIn());
+  const lookUp = createLookupBudget(keys, () => 0);
+  const ask = (hash: string, valid: boolean) => lookUp(hash, async () => ({ valid }));
   await ask('revoked', false);
   await ask('good', true);
   const never = () => new Promise<never>(() => {});
-  for (let n = 0; n < 20; n++) budget.spend(`made up ${n}`, never, deadlineIn()).catch(() => {}); // all that may be under way
+  for (let n = 0; n < 20; n++) lookUp(`made up ${n}`, never).catch(() => {}); // all that may be under way
   await new Promise(setImmediate);
   await expect(ask('revoked', false)).rejects.toMatchObject({ code: 'too_many_requests' });
   expect(await ask('good', true)).toEqual({ valid: true });

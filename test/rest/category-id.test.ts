@@ -87,7 +87,7 @@ describeEachEngine('createPet › categoryId', (engine) => {
 
     it.each(NO_JSON)('%s is no JSON', async (spelling) => {
       const answer = await gateway().post(`{"name":"Rex","categoryId":${spelling}}`);
-      expectRefusal(answer, 400, /^The body is not valid JSON \(line 1, column \d+\)\.$/);
+      expectRefusal(answer, 400, /^The body is not valid JSON: .+\.$/);
     });
   });
 });

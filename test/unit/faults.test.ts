@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NUMBERS } from '../../src/database/fault-numbers.ts';
-import {
-  isDuplicate,
-  isHostLost,
-  isLockWait,
-  isRefused,
-  type Repeat,
-  withoutFaults,
-} from '../../src/database/faults.ts';
+import { isHostLost, isRefused, means, type Repeat, withoutFaults } from '../../src/database/faults.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { DatabaseFault, toApiError } from '../../src/errors.ts';
 
@@ -142,7 +135,7 @@ describe('what an error of the database means', () => {
   );
 
   test('the readers agree with the table', () => {
-    expect([isDuplicate(serverError(1062)), isLockWait(serverError(1205))]).toEqual([true, true]);
+    expect([means(serverError(1062), 'duplicate'), means(serverError(1205), 'lockWait')]).toEqual([true, true]);
     expect([isHostLost(serverError(1290)), isHostLost(serverError(1047)), isHostLost(serverError(1213))]).toEqual([
       true,
       true,

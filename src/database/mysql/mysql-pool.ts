@@ -1,7 +1,7 @@
 import type { Connection } from 'mysql2';
 import type { Deadline } from '../../deadline.ts';
 import { ROLE_LIMIT_MS } from '../../deadlines.ts';
-import { errorNumber, isHostLost, isRolledBack, isStaleSession, isUnderstood } from '../faults.ts';
+import { errorNumber, isHostLost, isUnderstood, means } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
 import { createWayMeter, noteTime, type WayMeter } from '../time-meter.ts';
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
@@ -80,7 +80,7 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Pool
     if (!isConnectionOpen(connection)) suspectBefore = performance.now();
     // The rest of such an answer would be taken for the answer to the next question.
     else if (!isUnderstood(error)) destroyConnection(connection, Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
-    if (isStaleSession(error)) abandonStale();
+    if (means(error, 'staleSession')) abandonStale();
     if (!isHostLost(error) || sessions.get(connection)?.role !== 'writable') return;
     // A member that has lost its cluster refuses ROLLBACK, too, and keeps the transaction: the next one's write would
     // join it and be acknowledged without a COMMIT, and the next BEGIN would commit what was answered with 503.
@@ -100,7 +100,8 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Pool
         return await exchange(connection, deadline, question);
       } catch (error) {
         learnFrom(error, connection);
-        if (isRolledBack(error) && !(await isSurelyUndone(sessions.get(connection)))) throw membersChanged(error);
+        if (means(error, 'rolledBack') && !(await isSurelyUndone(sessions.get(connection))))
+          throw membersChanged(error);
         throw error;
       } finally {
         if (timer) clearInterval(timer);

@@ -2,20 +2,7 @@ import { type Int64, int64FromJson } from '../../int64.ts';
 import type { NewPet, PetStatus } from './pet.ts';
 
 const KINDS = ['Labrador', 'Siamese', 'Cockatiel', 'Clownfish', 'Hamster', 'Tortoise'] as const;
-const NAMES = [
-  'Bella',
-  'Luna',
-  'Rio',
-  'Nemo',
-  'Hazel',
-  'Speedy',
-  'Max',
-  'Milo',
-  'Kiwi',
-  'Marlin',
-  'Pepper',
-  'Zoé',
-] as const;
+const NAMES = 'Bella Luna Rio Nemo Hazel Speedy Max Milo Kiwi Marlin Pepper Zoé'.split(' ');
 const STATUSES: readonly (PetStatus | null)[] = ['available', 'available', 'pending', 'sold', null];
 
 /** The animal number `index` (from 0) of an endless, always equal row: every status, and some without one. */
