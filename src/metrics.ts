@@ -5,28 +5,21 @@ import { PRODUCT } from './product.ts';
 /** Which API a request came to; everything that is neither is `other`. */
 export type Face = 'rest' | 'graphql' | 'other';
 
-/** The types of operations of GraphQL. */
-export type OperationType = 'query' | 'mutation' | 'subscription';
-
-/** How full the connection pool is. */
-export interface PoolState {
-  readonly used: number;
-  readonly free: number;
-  readonly waiting: number;
-}
-
 /** Every meter, named once, https://prometheus.io/docs/practices/naming/. No label has values from outside. */
 export interface Metrics {
   readonly registry: Registry;
   countRequest(face: Face, operation: string, status: number, seconds: number): void;
-  countGraphqlOperation(type: OperationType): void;
+  countGraphqlOperation(type: 'query' | 'mutation' | 'subscription'): void;
   countGraphqlError(code: string): void;
   countDeprecatedUse(operation: string): void;
   countShedRequest(): void;
 }
 
 /** Meters of one process; `poolState` and `droppedLines` of the log are asked at each scrape. */
-export function createMetrics(poolState: () => PoolState, droppedLines: () => number = () => 0): Metrics {
+export function createMetrics(
+  poolState: () => Readonly<Record<string, number>>,
+  droppedLines: () => number = () => 0,
+): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];

@@ -1,7 +1,7 @@
-import { describeUnknown, type UnknownName } from '../dot-env.ts';
+import { describeUnknown } from '../dot-env.ts';
 import { type CommandInput, printTable, runCommand } from './command.ts';
-import { describeSettings, type Setting } from './described-settings.ts';
-import { examineDatabase, type Findings, readLimits } from './examination.ts';
+import { describeSettings } from './described-settings.ts';
+import { examineDatabase, readLimits } from './examination.ts';
 
 const HELP = `One page: is everything as it should be? Changes and creates nothing.
 
@@ -17,15 +17,6 @@ Exit code 1 when something is wrong.`;
 
 const OPTIONS = { json: { type: 'boolean' } } as const;
 
-interface Examination {
-  readonly well: boolean;
-  readonly problems: readonly string[];
-  readonly configuration: readonly Setting[];
-  readonly unknownNames: readonly UnknownName[];
-  readonly database: Findings['facts'];
-  readonly limits: Readonly<Record<string, string>>;
-}
-
 await runCommand({
   help: HELP,
   options: OPTIONS,
@@ -37,7 +28,7 @@ await runCommand({
   },
 });
 
-async function examine({ config, unknownNames }: CommandInput<typeof OPTIONS>): Promise<Examination> {
+async function examine({ config, unknownNames }: CommandInput<typeof OPTIONS>) {
   const { facts, problems: found } = await examineDatabase(config);
   // A name far from every setting is another program's: Compose reads the same file.
   const problems = [...unknownNames.filter(({ meant }) => meant !== undefined).map(describeUnknown), ...found];
@@ -51,7 +42,7 @@ async function examine({ config, unknownNames }: CommandInput<typeof OPTIONS>): 
   };
 }
 
-function printPage({ configuration, unknownNames, database, limits, problems }: Examination): void {
+function printPage({ configuration, unknownNames, database, limits, problems }: Awaited<ReturnType<typeof examine>>) {
   printSection(
     'Configuration',
     configuration.map(({ name, value, isDefault }) => [

@@ -1,28 +1,15 @@
 import { KEY_PREFIX } from '../key-mask.ts';
 import type { ApiKey } from '../keys/key-store.ts';
 
-/** A key as programs get it, complete. */
-export interface KeyRow {
-  readonly id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly state: string;
-  readonly rights: 'full' | 'read-only';
-  readonly created: string;
-  readonly expires: string | null;
-  readonly lastUsed: string | null;
-  readonly revoked: string | null;
-}
-
-/** What is known of a key, moments in ISO 8601. */
-export function describeKey(key: ApiKey, now: number): KeyRow {
+/** What is known of a key, as programs get it: complete, moments in ISO 8601. */
+export function describeKey(key: ApiKey, now: number) {
   const moment = (date: Date | null) => date?.toISOString() ?? null;
   return {
     id: key.id,
     name: key.name,
     prefix: key.prefix,
     state: stateOf(key, now),
-    rights: key.readOnly ? 'read-only' : 'full',
+    rights: key.readOnly ? ('read-only' as const) : ('full' as const),
     created: key.createdAt.toISOString(),
     expires: moment(key.expiresAt),
     lastUsed: moment(key.lastUsedAt),
@@ -61,7 +48,7 @@ const NAME_ROOM = 8;
 const RIGHTS = { full: 'full', 'read-only': 'read' } as const;
 
 /** The keys as lines of 80 columns at most: names are cut as short as that needs. */
-export function keyTable(rows: readonly KeyRow[], cutPrefix = false): string[] {
+export function keyTable(rows: readonly ReturnType<typeof describeKey>[], cutPrefix = false): string[] {
   const day = (moment: string | null) => moment?.slice(0, 10) ?? '-';
   const rest = [
     ['prefix', 'state', 'rights', 'created', 'last used'],

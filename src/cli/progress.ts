@@ -1,9 +1,3 @@
-/** Tells how far a long work is: a bar on a terminal, a line every few seconds elsewhere. */
-export interface Progress {
-  report(done: number): void;
-  end(done: number): void;
-}
-
 const BAR_MIN = 10;
 const BAR_MAX = 30;
 const REDRAW_MS = 100;
@@ -11,8 +5,11 @@ const LINE_MS = 5000;
 /** A terminal that does not tell its width. */
 const COLUMNS_FALLBACK = 80;
 
-/** Starts the clock for `total` things, called `noun`. */
-export function createProgress(total: number, noun: string, stream: NodeJS.WriteStream = process.stdout): Progress {
+/**
+ * Tells how far a long work on `total` things, called `noun`, is: a bar on a terminal, a line every few seconds elsewhere. The
+ * clock starts now.
+ */
+export function createProgress(total: number, noun: string, stream: NodeJS.WriteStream = process.stdout) {
   const startedAt = performance.now();
   let saidAt = startedAt;
 
@@ -31,13 +28,13 @@ export function createProgress(total: number, noun: string, stream: NodeJS.Write
   };
 
   return {
-    report(done) {
+    report(done: number): void {
       const now = performance.now();
       if (now - saidAt < (stream.isTTY ? REDRAW_MS : LINE_MS)) return;
       saidAt = now;
       stream.write(stream.isTTY ? `\r${line(done)}\u001B[K` : `${describe(done)}\n`);
     },
-    end(done) {
+    end(done: number): void {
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
       stream.write(`${stream.isTTY ? '\r\u001B[K' : ''}${format(done)} ${noun} added in ${seconds} s.\n`);
     },

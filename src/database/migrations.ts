@@ -15,12 +15,6 @@ const MIGRATIONS: Knex.MigratorConfig = {
   loadExtensions: ['.ts'],
 };
 
-/** The names of the migrations that are done and of those that are not. */
-export interface MigrationStatus {
-  readonly completed: readonly string[];
-  readonly pending: readonly string[];
-}
-
 /** Runs every pending migration, once however many processes ask for it; gives the names that ran here. */
 export async function migrateUp(database: Database): Promise<string[]> {
   // Then there is no lock to wait for, and nothing wrong with a schema that a newer version has added to.
@@ -39,9 +33,9 @@ export function migrateDown(database: Database): Promise<string[]> {
   });
 }
 
-/** Which migrations are done; changes nothing. DatabaseFault `unavailable` at the deadline, by default a request's. */
-export function migrationStatus(database: Database, deadline = deadlineIn()): Promise<MigrationStatus> {
-  const look = async (knex: Knex): Promise<MigrationStatus> => {
+/** The names of the migrations that are done and of those that are not; changes nothing. DatabaseFault `unavailable` at the deadline, by default a request's. */
+export function migrationStatus(database: Database, deadline = deadlineIn()) {
+  const look = async (knex: Knex) => {
     // Knex's own list would create its tables: a look at an empty database leaves it empty.
     const fresh = !(await knex.schema.hasTable('knex_migrations'));
     const done: { name: string }[] = fresh ? [] : await knex('knex_migrations').select('name').orderBy('id');

@@ -4,19 +4,12 @@ import type { ArgumentsOf } from '../schema/planned-arguments.ts';
 import type { Weights } from '../schema/weights.ts';
 import { answerLimitError, costLimitError, LIMITS, limitError } from './limits.ts';
 
-/** What costs are counted by. */
-export interface CostParts {
-  readonly weights: Weights;
-  /** What answers are made of, in messages. */
-  readonly things: string;
-}
-
 /**
  * What an operation asks for, before anything of it runs: how many objects of one type its answer may have, and the refusal
- * of one that would cost too much.
+ * of one that would cost too much. `things` is what answers are made of, in messages.
  */
 export function costOf(
-  { weights, things }: CostParts,
+  { weights, things }: { readonly weights: Weights; readonly things: string },
   plan: OperationPlan,
   isMutation: boolean,
   argumentsOf: ArgumentsOf,

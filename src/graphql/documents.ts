@@ -33,9 +33,6 @@ export interface PreparedDocument {
   readonly bytes: number;
 }
 
-/** Prepares the text of a document; what was prepared lately is remembered, errors too. */
-export type PrepareDocument = (text: string) => PreparedDocument;
-
 /** What is remembered, in bytes. */
 const MEMO_BYTES = 32 * 2 ** 20;
 
@@ -54,8 +51,8 @@ export interface DocumentParts {
   readonly plan: PlanOperation;
 }
 
-/** Prepares documents, with an empty memory. */
-export function createDocuments(parts: DocumentParts): PrepareDocument {
+/** Gives what prepares the text of a document; what was prepared lately is remembered, errors too. */
+export function createDocuments(parts: DocumentParts): (text: string) => PreparedDocument {
   const prepared = keepRecent<PreparedDocument>(MEMO_BYTES, (_text, { bytes }) => bytes);
   return (text) => {
     const known = prepared.get(text);

@@ -9,7 +9,7 @@ import { answerLimitError, LIMITS } from './limits.ts';
 import { type Answer, createPlannedExecution } from './planned-execution.ts';
 
 /** A request that has an operation to run. */
-export interface OperationRequest {
+interface OperationRequest {
   readonly prepared: PreparedOperation;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
@@ -22,11 +22,11 @@ export interface OperationRequest {
 /** How many variables may be wrong before the rest of them is left out. */
 const ERRORS_MAX = 5;
 
-/** Runs a valid operation: by its plan or, for introspection, by graphql-js; the limits are the same for both. */
-export type ExecuteOperation = (request: OperationRequest) => Promise<Answer>;
-
-/** The execution of a schema; answers are made of `things`, in messages. */
-export function createExecution(schema: GraphQLSchema, things: string): ExecuteOperation {
+/**
+ * Gives what runs a valid operation of a schema: by its plan or, for introspection, by graphql-js; the limits are the same for
+ * both. Answers are made of `things`, in messages.
+ */
+export function createExecution(schema: GraphQLSchema, things: string): (request: OperationRequest) => Promise<Answer> {
   const executePlan = createPlannedExecution(things);
   const cost = { weights: weighTypes(schema), things };
   const tooLarge = () => answerLimitError(things);

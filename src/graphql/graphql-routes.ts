@@ -3,16 +3,13 @@ import type { Service } from '../service.ts';
 import type { Route } from '../web/route.ts';
 import { createGraphqlEndpoint, GRAPHQL_PATH, type GraphqlSettings } from './endpoint.ts';
 
-/** The routes of the GraphQL API, and what its requests may be called in log and metrics. */
-export interface GraphqlRoutes {
-  readonly routes: readonly Route[];
-  readonly operations: readonly string[];
-}
-
-/** Makes the routes of GraphQL over HTTP. Whether a request changes something, its document says. */
+/**
+ * The routes of GraphQL over HTTP, and what its requests may be called in log and metrics. Whether a request changes something,
+ * its document says.
+ */
 export function createGraphqlRoutes(
   settings: Omit<GraphqlSettings, 'deprecations' | 'things'> & { readonly service: Service },
-): GraphqlRoutes {
+): { routes: readonly Route[]; operations: readonly string[] } {
   const { deprecations, things } = settings.service;
   const handle = createGraphqlEndpoint({ ...settings, deprecations, things });
   const common = { path: GRAPHQL_PATH, changes: false, isDeprecated: false, handle };

@@ -1,8 +1,6 @@
-import { GraphQLError, locatedError, type VariableValues } from 'graphql';
+import { GraphQLError, locatedError } from 'graphql';
 import { completeFields, completeSerially, type Run } from '../schema/completion.ts';
-import type { Context } from '../schema/context.ts';
 import type { OperationPlan } from '../schema/plan.ts';
-import type { ArgumentsOf } from '../schema/planned-arguments.ts';
 import type { Path } from '../schema/resolve-info.ts';
 import { answerLimitError, LIMITS } from './limits.ts';
 import { createTextOutput, type Space } from './text-output.ts';
@@ -14,26 +12,22 @@ export interface Answer {
   readonly errors: readonly GraphQLError[];
 }
 
-/** What a plan is run with. */
-export interface PlanRequest {
+/** What a plan is run with. The root fields of a mutation run one after the other. */
+interface PlanRequest extends Pick<Run<string>, 'context' | 'variables' | 'argumentsOf'> {
   readonly plan: OperationPlan;
-  /** Whether its root fields run one after the other. */
   readonly isMutation: boolean;
-  readonly variables: VariableValues;
-  readonly argumentsOf: ArgumentsOf;
-  readonly context: Context;
 }
 
-/** Runs an operation by its plan, as graphql-js would: the same resolvers, the same data, the same errors. */
-export type PlannedExecution = (request: PlanRequest) => Promise<Answer>;
-
-/** Planned execution, with a memory for the lists that requests share. `things` is what answers are made of. */
-export function createPlannedExecution(things: string): PlannedExecution {
+/**
+ * Gives what runs an operation by its plan, as graphql-js would: the same resolvers, the same data, the same errors. It
+ * remembers the lists that requests share. `things` is what answers are made of.
+ */
+export function createPlannedExecution(things: string): (request: PlanRequest) => Promise<Answer> {
   const createOutput = createTextOutput();
   const tooLarge = answerLimitError(things);
   return async ({ plan, isMutation, ...request }) => {
     const space: Space = { left: LIMITS.responseBytes.most, tooLarge };
-    let found: FoundErrors | undefined;
+    let found: ReturnType<typeof collectErrors> | undefined;
     const run: Run<string> = {
       ...request,
       output: createOutput(space),
@@ -68,15 +62,8 @@ export function createPlannedExecution(things: string): PlannedExecution {
 /** How many places of the document an error names. */
 const NODES_MAX = 5;
 
-/** Errors, and where they left a null. `undefined` is the place of all data. */
-interface FoundErrors {
-  readonly errors: readonly GraphQLError[];
-  /** Adds an error, unless its place is lost already: GraphQL §6.4.4 has it told to nobody then. */
-  add(error: GraphQLError, nulled: Path | undefined): void;
-}
-
-/** Made with the first error: most requests have none. */
-function collectErrors(): FoundErrors {
+/** Errors, and where they left a null. `undefined` is the place of all data. Made with the first error: most requests have none. */
+function collectErrors() {
   const errors: GraphQLError[] = [];
   const lost = new Set<Path | undefined>();
   const isLost = (path: Path | undefined): boolean => {
@@ -85,7 +72,8 @@ function collectErrors(): FoundErrors {
   };
   return {
     errors,
-    add(error, nulled) {
+    /** Adds an error, unless its place is lost already: GraphQL §6.4.4 has it told to nobody then. */
+    add(error: GraphQLError, nulled: Path | undefined): void {
       if (isLost(nulled)) return;
       lost.add(nulled);
       errors.push(error);

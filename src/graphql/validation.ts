@@ -33,12 +33,6 @@ import type { Deprecation } from '../deprecations.ts';
 import { noteDeprecations } from '../schema/compile.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule } from './limits.ts';
 
-/** Why a document cannot run; when it can, what is deprecated and stands in it. */
-export interface Validated {
-  readonly errors: readonly GraphQLError[];
-  readonly deprecations: readonly Deprecation[];
-}
-
 /** How many errors a document may have before the rest of them is left out. */
 const ERRORS_MAX = 10;
 
@@ -88,8 +82,14 @@ const RULES = [
   depthLimitRule,
 ];
 
-/** Validates a document, which must be what `text` was parsed to, unchanged. */
-export type Validate = (document: DocumentNode, text: string) => Validated;
+/**
+ * Validates a document, which must be what `text` was parsed to, unchanged: tells why it cannot run or, when it can, what is
+ * deprecated and stands in it.
+ */
+export type Validate = (
+  document: DocumentNode,
+  text: string,
+) => { readonly errors: readonly GraphQLError[]; readonly deprecations: readonly Deprecation[] };
 
 /** Validates documents by the rules of the specification and by our limits. */
 export function createValidator(schema: GraphQLSchema, deprecations: readonly Deprecation[]): Validate {

@@ -4,7 +4,7 @@ import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { makeOnce } from '../make-once.ts';
 import type { Page } from '../pages/page.ts';
-import { acceptedEncoding, type Encoding } from '../web/negotiation.ts';
+import { acceptedEncoding } from '../web/negotiation.ts';
 import type { OpenRoute } from '../web/route.ts';
 
 // Higher ones take several times as long for little less.
@@ -31,7 +31,7 @@ export function pageRoutes(pages: readonly Page[]): OpenRoute[] {
   });
 }
 
-async function answer(ctx: Context, page: Page, content: Content): Promise<void> {
+async function answer(ctx: Context, page: Page, content: ReturnType<typeof createContent>): Promise<void> {
   const encoding = acceptedEncoding(ctx);
   ctx.vary('Accept-Encoding');
   ctx.status = 200; // ctx.fresh compares only answers that succeed
@@ -53,14 +53,8 @@ async function answer(ctx: Context, page: Page, content: Content): Promise<void>
   ctx.body = bytes;
 }
 
-/** The content of a page in each of its encodings. */
-interface Content {
-  readonly bytes: Readonly<Record<Encoding, () => Promise<Buffer>>>;
-  /** Weak: one for all encodings, RFC 9110 §8.8.1. */
-  tag(): Promise<string>;
-}
-
-function createContent(page: Page): Content {
+/** The content of a page in each of its encodings, and its tag: weak, one for all of them, RFC 9110 §8.8.1. */
+function createContent(page: Page) {
   const load = async () => {
     const content = await page.load();
     return typeof content === 'string' ? Buffer.from(content) : content;

@@ -27,7 +27,7 @@ export interface Once {
 }
 
 /** The id of what was created, and whether an earlier request has done it. */
-export interface CreatedOnce {
+interface CreatedOnce {
   readonly id: Int64;
   readonly replayed: boolean;
 }
@@ -44,15 +44,6 @@ export interface Creating<Input> {
   takeTurn(): Promise<() => void>;
   /** About what an input weighs in a statement, in bytes. */
   bytesOf(input: Input): number;
-}
-
-/** Creates once for each Idempotency-Key, whatever fails between the first request and its retries. */
-export interface IdempotentCreates<Input> {
-  /**
-   * The id of what is created, or of what an earlier request with the same key and input has created.
-   * ApiError `idempotency_conflict` while another is at work, `idempotency_mismatch` when the input differs.
-   */
-  createOnce(once: Once, input: Input, deadline: Deadline): Promise<CreatedOnce>;
 }
 
 /** One that is to be created, with its records. */
@@ -104,11 +95,13 @@ function createTransactions<Input>(
   return createFree;
 }
 
-/** Idempotent creates of one operation; one for each process, for it knows what is at work here. */
-export function createIdempotentCreates<Input>(
-  database: Database,
-  creating: Creating<Input>,
-): IdempotentCreates<Input> {
+/**
+ * Creates once for each Idempotency-Key, whatever fails between the first request and its retries; one for each operation and
+ * process, for it knows what is at work here. It gives the id of what is created, or of what an earlier request with the same
+ * key and input has created. ApiError `idempotency_conflict` while another is at work, `idempotency_mismatch` when the input
+ * differs.
+ */
+export function createIdempotentCreates<Input>(database: Database, creating: Creating<Input>) {
   const { operation, canonical, bytesOf } = creating;
   const records = createRecords(database);
   const atWork = new Set<string>();
@@ -138,20 +131,19 @@ export function createIdempotentCreates<Input>(
     throw conflict();
   };
 
-  return {
-    async createOnce({ ownerId, apiKeyId, idempotencyKey, position }, input, deadline) {
-      const name = [idempotencyKey, String(position), ...(operation === null ? [] : [operation])];
-      // The key's own as well as its owner's: an earlier version, which may run beside this one, knows no owner.
-      const ids = [...new Set([ownerId, apiKeyId])].map((keyId) => sha256([keyId, ...name]));
-      const [id = ''] = ids; // there is one at least
-      if (atWork.has(id)) throw conflict();
-      atWork.add(id);
-      try {
-        return await lookOrCreate(ids, sha256(canonical(input)), input, deadline);
-      } finally {
-        atWork.delete(id);
-      }
-    },
+  return async (once: Once, input: Input, deadline: Deadline): Promise<CreatedOnce> => {
+    const { ownerId, apiKeyId, idempotencyKey, position } = once;
+    const name = [idempotencyKey, String(position), ...(operation === null ? [] : [operation])];
+    // The key's own as well as its owner's: an earlier version, which may run beside this one, knows no owner.
+    const ids = [...new Set([ownerId, apiKeyId])].map((keyId) => sha256([keyId, ...name]));
+    const [id = ''] = ids; // there is one at least
+    if (atWork.has(id)) throw conflict();
+    atWork.add(id);
+    try {
+      return await lookOrCreate(ids, sha256(canonical(input)), input, deadline);
+    } finally {
+      atWork.delete(id);
+    }
   };
 }
 

@@ -11,21 +11,8 @@ export interface DeprecatedUse {
   readonly lastSeenAt: Date;
 }
 
-/** A line of the report: the uses of some days, added up. */
-export interface DeprecatedUseSum {
-  readonly keyName: string;
-  readonly operation: string;
-  readonly uses: number;
-  readonly lastSeenAt: Date;
-}
-
-/** The counts in the database. Every function is DatabaseFault `unavailable` when the database is away. */
-export interface DeprecatedUseStore {
-  /** Adds some hundred counts to what other processes have counted. */
-  add(uses: readonly DeprecatedUse[]): Promise<void>;
-  /** Who used what since a day (included), most used first. */
-  sumSince(day: number): Promise<DeprecatedUseSum[]>;
-}
+/** The counts in the database. */
+export type DeprecatedUseStore = ReturnType<typeof createDeprecatedUseStore>;
 
 /** A row as both engines give it. */
 interface SumRow {
@@ -49,10 +36,11 @@ const ADD = {
     uses = uses + VALUES(uses), last_seen_at = GREATEST(last_seen_at, VALUES(last_seen_at))`,
 } as const;
 
-/** The counts of this database. */
-export function createDeprecatedUseStore({ run, engine }: Database): DeprecatedUseStore {
+/** The counts of this database. Every function is DatabaseFault `unavailable` when the database is away. */
+export function createDeprecatedUseStore({ run, engine }: Database) {
   return {
-    async add(uses) {
+    /** Adds some hundred counts to what other processes have counted. */
+    async add(uses: readonly DeprecatedUse[]): Promise<void> {
       // In one order everywhere: two processes never wait for each other.
       const rows = uses
         .map(({ apiKeyId, operation, day, uses, lastSeenAt }) => [apiKeyId, operation, day, uses, lastSeenAt.getTime()])
@@ -62,7 +50,8 @@ export function createDeprecatedUseStore({ run, engine }: Database): DeprecatedU
       await run((knex) => knex.raw(`${into} ${ADD[engine]}`, rows.flat()));
     },
 
-    async sumSince(day) {
+    /** Who used what since a day (included), most used first. */
+    async sumSince(day: number) {
       const rows = await run((knex) =>
         knex('deprecated_use')
           .leftJoin('api_keys', 'api_keys.id', 'deprecated_use.api_key_id')

@@ -7,14 +7,8 @@ import { capitalised, escapeHtml, htmlDocument, htmlHeaders, ownAssets, type Pag
 import { REFERENCE_PATH } from './site-header.ts';
 import type { Site } from './site-parts.ts';
 
-/** The landing page, and the assets of its own. */
-export interface LandingPage {
-  readonly assets: readonly Page[];
-  readonly landing: (ctx: Context) => Promise<void>;
-}
-
-/** `GET /`: what runs here and where, as a page or, for who prefers it, as JSON. */
-export function createLandingPage(site: Site): LandingPage {
+/** What answers `GET /`, with what runs here and where: a page or, for who prefers it, JSON; and the page's own assets. */
+export function createLandingPage(site: Site) {
   const { service, assets, publicUrl, checkReady } = site;
   const [style] = ownAssets(import.meta.url, 'landing.css') as [Page];
   const page = {

@@ -1,20 +1,14 @@
-import type { Context } from 'koa';
 import { createGraphiql } from './graphiql.ts';
 import { createLandingPage } from './landing-page.ts';
 import type { Page } from './page.ts';
 import { createReferencePage } from './reference-page.ts';
 import { createSite, type SiteParts } from './site-parts.ts';
 
-/** What a browser gets. */
-export interface SitePages {
-  /** GraphiQL where it is served, the reference, and all assets. */
-  readonly pages: readonly Page[];
-  /** Answers `GET /`. */
-  readonly landing: (ctx: Context) => Promise<void>;
-}
-
-/** The pages of a service. Throws an error that stops the start when the service has no list to show. */
-export function createPages(parts: SiteParts): SitePages {
+/**
+ * The pages of a service: GraphiQL where it is served, the reference, and all assets; `landing` answers `GET /`. Throws an error
+ * that stops the start when the service has no list to show.
+ */
+export function createPages(parts: SiteParts) {
   const site = createSite(parts);
   const { icon } = site.assets;
   const { assets, landing } = createLandingPage(site);

@@ -24,15 +24,6 @@ const OPTIONS = {
   joinDuplicateHeaders: true,
 };
 
-/** A gateway that listens. */
-export interface Listening {
-  /** `http://host:port`, without a trailing slash. */
-  readonly url: string;
-  readonly port: number;
-  /** Drains: no new connections, the requests under way end within SHUTDOWN_GRACE_MS, then the gateway closes. */
-  close(): Promise<void>;
-}
-
 type ListenConfig = Pick<Config, 'host' | 'port' | 'shutdownGraceMs' | 'databasePoolMax'>;
 
 /** Serves the gateway over HTTP. Rejects with the system's error when the port cannot be had. */
@@ -41,7 +32,7 @@ export async function listen(
   config: ListenConfig,
   log: Logger,
   timeouts: Partial<typeof TIMEOUTS> = {},
-): Promise<Listening> {
+) {
   const { timeout, ...limits } = { ...TIMEOUTS, ...timeouts };
   const server = createServer({ ...limits, ...OPTIONS });
   guardRequests(server, gateway.app.koa.callback(), log, config.databasePoolMax);
@@ -62,9 +53,11 @@ export async function listen(
   const { port } = server.address() as AddressInfo; // an object for every TCP server that listens
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
+    /** Without a trailing slash. */
     url: `http://${host}:${port}`,
     port,
-    async close() {
+    /** Drains: no new connections, the requests in flight end within SHUTDOWN_GRACE_MS, then the gateway closes. */
+    async close(): Promise<void> {
       gateway.drain();
       await closeServer(server, config.shutdownGraceMs);
       await gateway.close();

@@ -4,18 +4,14 @@ import { baseUrl } from '../web/base-url.ts';
 import { CURSOR, type Operation } from './operation.ts';
 import { type RestRequest, refuseNotFound } from './request-reader.ts';
 
-/** Gives the body of what a root field gave, and sets its headers. ApiError `not_found` when the field gave nothing. */
-export type AnswerWriter = (ctx: Context, data: unknown, request: RestRequest, reply: Reply) => string;
-
 /** How long a text may be that is kept, in characters. */
 const KEPT_MAX = 65_536;
 
-/** The writer of an operation; its links begin with `publicUrl`, or with the address that was asked. */
-export function createAnswerWriter(
-  operation: Operation,
-  basePath: string,
-  publicUrl: string | undefined,
-): AnswerWriter {
+/**
+ * Gives the body of what the root field of an operation gave, and sets its headers; links begin with `publicUrl`, or with the
+ * address that was asked. ApiError `not_found` when the field gave nothing.
+ */
+export function createAnswerWriter(operation: Operation, basePath: string, publicUrl: string | undefined) {
   const { isPaged, success, answer, hasContent, keyOf } = operation;
   const nextPage = nextPageWriter(operation, basePath);
   const idKey = isPaged ? keyOf('id') : '';
@@ -24,7 +20,7 @@ export function createAnswerWriter(
   // Requests that shared one query got the same page, one right after the other: its text, unless long, is written once.
   // A page is frozen. What is not may be an object of a resolver's own, which changes.
   let written: { readonly data: unknown; readonly text: string } = { data: undefined, text: '' };
-  return (ctx, data, request, { unfinished, replayed }) => {
+  return (ctx: Context, data: unknown, request: RestRequest, { unfinished, replayed }: Reply): string => {
     if (data === null) refuseNotFound(operation);
     let { text } = written;
     if (hasContent && written.data !== data) {

@@ -44,12 +44,11 @@ export function createRestApi({ service, schema, stores, publicUrl }: RestParts)
   };
 }
 
-interface RouteParts extends Pick<RestParts, 'stores' | 'publicUrl'> {
-  readonly basePath: string;
-}
-
 /** A row of the table at work: request to arguments, resolver, what it gives to an answer. */
-function toRoute(operation: Operation, { basePath, stores, publicUrl }: RouteParts): Route {
+function toRoute(
+  operation: Operation,
+  { basePath, stores, publicUrl }: Pick<RestParts, 'stores' | 'publicUrl'> & { readonly basePath: string },
+): Route {
   const { method, path, operationId, body, isMutation, deprecations, success, hasContent } = operation;
   const [deprecation] = deprecations;
   const writeAnswer = createAnswerWriter(operation, basePath, publicUrl);

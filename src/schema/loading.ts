@@ -9,13 +9,10 @@ export function loadedKey({ isExposed }: SelectionPlan, { property, responseName
 }
 
 /**
- * Runs a root field with arguments that are coerced already. Gives its value, or a promise of it, with all within it that
- * its selection names. Throws what a resolver throws.
+ * Gives what runs a root field, below which no arguments have variables, with arguments that are coerced already. Its value, or a
+ * promise of it, has all within it that the selection names. Throws what a resolver throws.
  */
-export type LoadField = (args: Arguments, context: Context) => unknown;
-
-/** Runs a root field below which no arguments have variables. */
-export function createLoader(root: FieldPlan): LoadField {
+export function createLoader(root: FieldPlan): (args: Arguments, context: Context) => unknown {
   const { resolver, selection } = root;
   // Most need no more than the resolver of the root field, and gives rows that stay as they are.
   if (resolver && selection?.isExposed !== false) {

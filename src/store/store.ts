@@ -21,7 +21,7 @@ export interface Store<T extends Table> {
   list: Ask<PageQuery<T>, Page<Kept<T>>>;
   /** The thing of an id, or null. */
   get: Ask<Int64, Kept<T> | null>;
-  /** Adds a thing; with `once`, a retry gets what the first request has added (see `IdempotentCreates`). */
+  /** Adds a thing; with `once`, a retry gets what the first request has added (see `createIdempotentCreates`). */
   add(added: New<T>, once: Once | null, deadline: Deadline): Promise<{ row: Kept<T>; replayed: boolean }>;
   /** Adds many at once, all or none. */
   addAll(added: readonly New<T>[]): Promise<void>;
@@ -46,7 +46,7 @@ export function createStores(database: Database): Stores {
 function createStore<T extends Table>(database: Database, table: T): Store<T> {
   const adder = createRowAdder(database, table);
   const pick = fieldPicker(table);
-  const creates = createIdempotentCreates<New<T>>(database, {
+  const createOnce = createIdempotentCreates<New<T>>(database, {
     operation: table.records === undefined ? table.name : table.records.name,
     canonical: canonicalWriter(table),
     create: adder.addWithin,
@@ -58,7 +58,7 @@ function createStore<T extends Table>(database: Database, table: T): Store<T> {
     get: createRowReader(database, table),
     async add(added, once, deadline) {
       const { id, replayed } = once
-        ? await creates.createOnce(once, added, deadline)
+        ? await createOnce(once, added, deadline)
         : { id: await adder.add(added, deadline), replayed: false };
       return { row: { id, ...pick(added) } as Kept<T>, replayed }; // all fields, and the id
     },

@@ -1,4 +1,4 @@
-import { createDocuments, type PrepareDocument } from '../../src/graphql/documents.ts';
+import { createDocuments } from '../../src/graphql/documents.ts';
 import { createValidator } from '../../src/graphql/validation.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { createPlanner } from '../../src/schema/plan.ts';
@@ -11,6 +11,6 @@ export const schema = createSchema(PETSTORE);
 export const validateDocument = createValidator(schema, PETSTORE.deprecations);
 
 /** Prepares documents for it, with an empty memory. */
-export function createPetDocuments(): PrepareDocument {
+export function createPetDocuments(): ReturnType<typeof createDocuments> {
   return createDocuments({ validate: validateDocument, plan: createPlanner(schema) });
 }

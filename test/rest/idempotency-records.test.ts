@@ -127,7 +127,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
   test('what was rolled back in favour of another is done again, while there is time', async () => {
     const { database } = await prepareDatabase(engine);
     let attempts = 0;
-    const creates = createIdempotentCreates(
+    const createOnce = createIdempotentCreates(
       database,
       creating(async () => {
         attempts++;
@@ -135,9 +135,9 @@ describeEachEngine('the records of idempotent creates', (engine) => {
         return ['7' as Int64];
       }),
     );
-    expect(await creates.createOnce(once('twice'), 'x', deadlineIn(60_000))).toEqual({ id: '7', replayed: false });
+    expect(await createOnce(once('twice'), 'x', deadlineIn(60_000))).toEqual({ id: '7', replayed: false });
     expect(attempts).toBe(2);
-    await expect(creates.createOnce(once('late'), 'x', deadlineIn(2500))).rejects.toMatchObject({
+    await expect(createOnce(once('late'), 'x', deadlineIn(2500))).rejects.toMatchObject({
       meaning: 'unavailable',
     });
     expect(attempts).toBe(3);
@@ -149,12 +149,12 @@ describeEachEngine('the records of idempotent creates', (engine) => {
   ])('of a record that %i looks do not see yet, and which is there, the outcome is: %s', async (blind, outcome) => {
     const { database } = await prepareDatabase(engine);
     const create = creating(async (inputs) => inputs.map(() => '7' as Int64));
-    await createIdempotentCreates(database, create).createOnce(once('seen late'), 'x', deadlineIn(60_000));
+    await createIdempotentCreates(database, create)(once('seen late'), 'x', deadlineIn(60_000));
     let looks = 0;
     const query: Database['query'] = async (...parameters) =>
       ++looks <= blind ? [] : await database.query(...parameters);
-    const creates = createIdempotentCreates({ ...database, query }, create);
-    const answer = creates.createOnce(once('seen late'), 'x', deadlineIn(60_000));
+    const createOnce = createIdempotentCreates({ ...database, query }, create);
+    const answer = createOnce(once('seen late'), 'x', deadlineIn(60_000));
     if (outcome === 'replayed') expect(await answer).toEqual({ id: '7', replayed: true });
     else await expect(answer).rejects.toMatchObject({ code: 'idempotency_conflict' });
     expect(looks).toBe(2);

@@ -1,18 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { createShortestTime } from '../time-meter.ts';
 
-/** Tells whether a question should wait for company while statements are under way. */
-export interface CongestionMeter {
-  /** A statement was answered after `ms`. */
-  note(ms: number): void;
-  /** Whether the database is so far away that waiting costs more time than it saves work; true as long as nothing is known. */
-  isFar(): boolean;
-  /** Whether the process, or a database that is near, has more to do than it can do at once. */
-  isCongested(): boolean;
-  /** How long a question may wait for company meanwhile, in ms: longer than most statements take, within a bound. */
-  patienceMs(): number;
-}
-
 /** The process is busy when its event loop had work for this share of the last moments, which are so many ms. */
 const BUSY_SHARE = 0.85;
 const BUSY_WINDOW_MS = 20;
@@ -31,21 +19,25 @@ const PATIENCE_FACTOR = 4;
 const PATIENCE_MAX_MS = 10;
 
 /**
- * A meter that has seen nothing. `wayMs` is how long the way to the database and back takes, its work left out. Undisturbed is
- * the shortest time of late, as in TCP Vegas, https://doi.org/10.1145/190314.190317.
+ * Tells whether a question should wait for others while statements are in flight. `wayMs` is how long a round trip to the database
+ * takes, its work left out. Undisturbed is the shortest time of late, as in TCP Vegas, https://doi.org/10.1145/190314.190317.
  */
-export function createCongestionMeter(wayMs: () => number): CongestionMeter {
+export function createCongestionMeter(wayMs: () => number) {
   const isBusy = createBusyMeter();
   const undisturbed = createShortestTime(RECENT_MS);
   let recentMs = 0;
   const isFar = () => wayMs() > NEAR_MS;
   return {
-    note(ms) {
+    /** A statement was answered after `ms`. */
+    note(ms: number): void {
       undisturbed.note(ms);
       recentMs += WEIGHT * (Math.min(ms, OUTLIER_FACTOR * undisturbed.ms()) - recentMs);
     },
+    /** Whether the database is so far away that waiting costs more time than it saves work; true as long as nothing is known. */
     isFar,
+    /** Whether the process, or a database that is near, has more to do than it can do at once. */
     isCongested: () => (!isFar() && recentMs > CROWDED_FACTOR * undisturbed.ms()) || isBusy(),
+    /** How long a question may wait for others meanwhile, in ms: longer than most statements take, within a bound. */
     patienceMs: () => Math.min(PATIENCE_FACTOR * recentMs, PATIENCE_MAX_MS),
   };
 }

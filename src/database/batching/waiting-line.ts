@@ -48,26 +48,11 @@ export interface Batch<Question, Answer> {
   readonly since: number;
 }
 
-/** Questions that are not sent yet. */
-export interface WaitingLine<Question, Answer> {
-  batches(): readonly Batch<Question, Answer>[];
-  /** Whether none can join it any more: it has as many questions as a statement takes, or a later one has been begun. */
-  isFull(batch: Batch<Question, Answer>): boolean;
-  /** How many wait for their answers. */
-  askers(): number;
-  /** The answer to a question, which joins an equal one. */
-  join(question: Question, deadline: Deadline): Promise<Answer>;
-  /** Takes the first questions of a batch out of the line. */
-  take(batch: Batch<Question, Answer>): Entry<Question, Answer>[];
-  /** Tells those whose time is over. */
-  dismissLate(): void;
-}
-
-/** An empty line. */
+/** A queue of questions that are not sent yet, in batches. */
 export function createWaitingLine<Question, Answer>(
   keyOf: (question: Question) => string,
   { batch: most, isFilledUp, groupOf, bytesOf }: TravelRules<Question>,
-): WaitingLine<Question, Answer> {
+) {
   // A new Map for each batch. One Map for all would outgrow table after table; V8 links each to the next for the sake of
   // iterators (OrderedHashTable), and one that has grown old keeps all later ones, with their requests, from the
   // collector of the young.
@@ -85,10 +70,13 @@ export function createWaitingLine<Question, Answer>(
   };
 
   return {
-    batches: () => line,
-    isFull: (batch) => batch.entries.size >= most || lastOf(batch.group) !== batch,
+    batches: (): readonly Batch<Question, Answer>[] => line,
+    /** Whether none can join it any more: it has as many questions as a statement takes, or a later one has been begun. */
+    isFull: (batch: Batch<Question, Answer>): boolean => batch.entries.size >= most || lastOf(batch.group) !== batch,
+    /** How many wait for their answers. */
     askers: () => askers,
-    join(question, deadline) {
+    /** The answer to a question, which joins an equal one. */
+    join(question: Question, deadline: Deadline): Promise<Answer> {
       const { promise, resolve, reject } = Promise.withResolvers<Answer>();
       const asker: Asker<Answer> = { resolve, reject, deadline };
       const key = keyOf(question);
@@ -104,7 +92,8 @@ export function createWaitingLine<Question, Answer>(
       askers++;
       return promise;
     },
-    take(batch) {
+    /** Takes the first questions of a batch out of the queue. */
+    take(batch: Batch<Question, Answer>): Entry<Question, Answer>[] {
       const entries = [...batch.entries.values()];
       // Powers of two: few different texts, so that each stays prepared.
       const taken = isFilledUp ? entries : entries.slice(0, 2 ** Math.floor(Math.log2(entries.length)));
@@ -114,7 +103,8 @@ export function createWaitingLine<Question, Answer>(
       askers -= countAskers(taken);
       return taken;
     },
-    dismissLate() {
+    /** Tells those whose time is over. */
+    dismissLate(): void {
       for (const { entries } of line) {
         dismissLate(entries.values());
         for (const [key, { askers }] of entries) if (askers.length === 0) entries.delete(key);

@@ -4,26 +4,21 @@ import type { Binding } from '../prepared.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 import type { WriteJob, WriteOutcome } from './sqlite-writer.ts';
 
-/** Adds rows to a database file by a thread of its own, which begins with the first of them. */
-export interface SqliteWrites {
-  /** Rejects with what node:sqlite says, or with SQLITE_IOERR when the thread has ended. */
-  insert(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]>;
-  /** Waits for what is under way, and ends the thread. */
-  close(): Promise<void>;
-}
+/** The writes of one process to a database file. */
+export type SqliteWrites = ReturnType<typeof createSqliteWrites>;
 
 const SQLITE_IOERR = 10;
 
-/** The writes of one process to a database file. */
-export function createSqliteWrites(files: SqliteFiles): SqliteWrites {
-  const underWay = new Map<number, PromiseWithResolvers<string[]>>();
+/** Adds rows to a database file by a thread of its own, which begins with the first of them. */
+export function createSqliteWrites(files: SqliteFiles) {
+  const inFlight = new Map<number, PromiseWithResolvers<string[]>>();
   let thread: Worker | undefined;
   let jobs = 0;
 
   const settle = ({ number, ids, fault }: WriteOutcome): void => {
-    const job = underWay.get(number);
-    underWay.delete(number);
-    if (underWay.size === 0) thread?.unref(); // nobody waits for it: the process may end
+    const job = inFlight.get(number);
+    inFlight.delete(number);
+    if (inFlight.size === 0) thread?.unref(); // nobody waits for it: the process may end
     if (ids) job?.resolve([...ids]);
     else job?.reject(Object.assign(new Error(fault?.message), fault));
   };
@@ -38,25 +33,27 @@ export function createSqliteWrites(files: SqliteFiles): SqliteWrites {
     });
     started.on('exit', () => {
       if (thread === started) thread = undefined;
-      for (const { reject } of underWay.values()) {
+      for (const { reject } of inFlight.values()) {
         reject(Object.assign(new Error('the write was cut off', { cause }), { errcode: SQLITE_IOERR }));
       }
-      underWay.clear();
+      inFlight.clear();
     });
     return started;
   };
 
   return {
-    insert(into, rows) {
+    /** Rejects with what node:sqlite says, or with SQLITE_IOERR when the thread has ended. */
+    insert(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
       const number = ++jobs;
       thread ??= start();
       const job = Promise.withResolvers<string[]>();
-      underWay.set(number, job);
+      inFlight.set(number, job);
       thread.ref();
       thread.postMessage({ number, into, rows } satisfies WriteJob);
       return job.promise;
     },
-    async close() {
+    /** Waits for the writes in flight, and ends the thread. */
+    async close(): Promise<void> {
       if (thread === undefined) return;
       const ended = once(thread, 'exit');
       thread.ref();
