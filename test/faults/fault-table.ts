@@ -1,5 +1,5 @@
 /*
- * The faults as one Markdown table: node test/faults/fault-table.ts [PROGRAM ...] (about two minutes). Each row is a
+ * The faults as one Markdown table: node test/faults/fault-table.ts [PROGRAM ...] (about five minutes). Each row is a
  * gateway under a mixed load of eight clients while something fails; see mixed-load.ts. It runs on the installed server,
  * on those of the named programs, on a Galera cluster where Galera is installed, on Group Replication where its program is
  * there (group-cluster.ts), and on SQLite.
