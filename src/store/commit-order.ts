@@ -25,10 +25,7 @@ export function createCommitOrder(
     const { promise, resolve } = Promise.withResolvers<void>();
     last = promise;
     await before;
-    const timer = setTimeout(resolve, TURN_MS).unref();
-    return () => {
-      clearTimeout(timer);
-      resolve();
-    };
+    setTimeout(resolve, TURN_MS).unref();
+    return resolve;
   };
 }
