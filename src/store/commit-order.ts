@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { NEAR_MS } from '../database/batching/congestion.ts';
 import type { Database } from '../database/connect.ts';
 
-/** How long the one before is waited for, in ms: a connection that was lost holds the others up no longer. */
-const WAIT_MS = 1000;
+/** How long a turn may last, in ms: a connection that was lost holds the others up no longer. */
+const TURN_MS = 1000;
 
 /** Waits for the turn to take ids; what it gives is to be called when they are committed, or will never be. */
 export type CommitOrder = () => Promise<() => void>;
@@ -25,10 +24,8 @@ export function createCommitOrder(
     const before = last;
     const { promise, resolve } = Promise.withResolvers<void>();
     last = promise;
-    if (before) await Promise.race([before, delay(WAIT_MS, undefined, { ref: false })]);
-    return () => {
-      if (last === promise) last = undefined;
-      resolve();
-    };
+    await before;
+    setTimeout(resolve, TURN_MS).unref();
+    return resolve;
   };
 }

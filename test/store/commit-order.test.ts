@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
@@ -53,6 +53,26 @@ test('who does not end holds the others up for a second, once', async () => {
   begin('c');
   await turn();
   expect(begun).toEqual(['lost', 'b', 'c']);
+});
+
+test('a turn has its second from its begin, however long it was waited for', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const { begun, begin, end } = watchTurns(NEAR);
+    for (const name of ['a', 'b', 'c']) begin(name);
+    await turn();
+    await vi.advanceTimersByTimeAsync(600);
+    end('a');
+    await turn();
+    await vi.advanceTimersByTimeAsync(600);
+    await turn();
+    expect(begun).toEqual(['a', 'b']);
+    await vi.advanceTimersByTimeAsync(400);
+    await turn();
+    expect(begun).toEqual(['a', 'b', 'c']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test.each<[string, Nearness]>([
