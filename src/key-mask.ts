@@ -3,8 +3,8 @@ import { PRODUCT } from './product.ts';
 /** How an API key begins. */
 export const KEY_PREFIX = `${PRODUCT}_`;
 
-/** With what follows a `+`, which URLs read as a space. */
-const KEY = new RegExp(`${KEY_PREFIX}[\\w+]+(?: \\w{12,})*`, 'g');
+/** With what follows a `+`, which URLs read as a space, or any other character that cuts the key. */
+const KEY = new RegExp(`${KEY_PREFIX}[\\w+]+(?:\\W{1,3}\\w{12,})*`, 'g');
 
 /** A letter as URLs and JSON may write it, with its `%` encoded however often. */
 const ENCODED = /(?:(?:%|\\+)u00|\\+x|%(?:25)*)(2[1-9a-f]|[3-6][\da-f]|7[\da-e])/gi;

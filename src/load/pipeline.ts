@@ -1,13 +1,16 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { boundPieces, type Callbacks } from './body-pieces.ts';
 
 /** A connection as Node's server knows it, undocumented: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js */
 interface Connection extends Socket {
-  parser: {
-    /** Called with each request whose header is complete; what it returns tells the parser how to go on. */
-    onIncoming(request: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
-    resume(): void;
-  } | null;
+  parser: Parser | null;
+}
+
+interface Parser extends Callbacks {
+  /** Called with each request whose header is complete; what it returns tells the parser how to go on. */
+  onIncoming(request: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
+  resume(): void;
 }
 
 /** The requests of a connection. */
@@ -42,11 +45,16 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
     const queue: Queue = { isBusy: false, waiting: [], isStream: false };
     queues.set(connection, queue);
     idle.add(connection);
-    connection.once('close', () => idle.delete(connection));
+    const countPieces = boundPieces(parser, (error) => server.emit('clientError', error, connection));
+    connection.once('close', () => {
+      idle.delete(connection);
+      countPieces();
+    });
     const onIncoming = parser.onIncoming;
     parser.onIncoming = (request, keepAlive) => {
-      const { upgrade } = request; // behind such a request the parser stops by itself
-      const verdict = onIncoming(request, keepAlive);
+      const { upgrade } = request; // behind such a request the parser stops by itself, and the rest of its chunk is lost
+      countPieces(request);
+      const verdict = onIncoming(request, keepAlive && !upgrade);
       return queue.waiting.length > 0 && !upgrade ? STOP : verdict;
     };
   });

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import { rawRefusal, refuseAndEnd } from '../http/refusal.ts';
 import { requestIdOf } from '../http/request-id.ts';
+import { TOO_MANY_PIECES } from '../load/body-pieces.ts';
 import { harmless, type Logger } from '../log.ts';
 
 interface ParserError extends NodeJS.ErrnoException {
@@ -79,5 +80,6 @@ function isOwed(answer: ServerResponse | undefined): answer is ServerResponse {
 function parserRefusal(code: string | undefined): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') return new ApiError('bad_request', 'The header of the request is too large.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError('bad_request', 'The request did not arrive in time.');
+  if (code === TOO_MANY_PIECES) return new ApiError('bad_request', 'The body comes in too many small chunks.');
   return new ApiError('bad_request', 'The request is not valid HTTP.');
 }

@@ -30,8 +30,9 @@ const WAYS: readonly ((letter: string) => string)[] = [
 
 function encode(random: SeededRandom, key: string): string {
   const ways = Array.from({ length: 1 + random.below(4) }, () => random.pick(WAYS));
-  const plus = random.chance(0.2) ? 1 + random.below(key.length - 1) : -1;
-  return [...key].map((letter, index) => (index === plus ? '+' : '') + random.pick(ways)(letter)).join('');
+  const cut = random.chance(0.3) ? 1 + random.below(key.length - 1) : -1;
+  const by = random.pick(['+', '+', '.', '-', '%2F', '%00']);
+  return [...key].map((letter, index) => (index === cut ? by : '') + random.pick(ways)(letter)).join('');
 }
 
 /** A text as somebody would read it who looks for keys. */

@@ -149,6 +149,21 @@ describe('many requests in one packet', () => {
     expect(await pipelined(half)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400', 'The request did not arrive in time']);
   });
 
+  test('behind one that asks for another protocol none is lost unseen: the answer ends the connection', async () => {
+    const gateway = await startGateway(sqlite);
+    const upgrade = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
+    const socket = connect(gateway.port, '127.0.0.1');
+    afterFile(() => void socket.destroy());
+    socket.write(get('/livez') + upgrade + get('/livez'));
+    const text = (await buffer(socket)).toString('latin1'); // the gateway ends it
+    expect(text.match(/HTTP\/1\.1 \d+|Connection: \S+/gi)).toEqual([
+      'HTTP/1.1 200',
+      'Connection: keep-alive',
+      'HTTP/1.1 200',
+      'Connection: close',
+    ]);
+  });
+
   test('requests that ask for another protocol wait in small numbers, too', async () => {
     const { server, open } = await listen(async () => {});
     let read = 0;
@@ -161,5 +176,48 @@ describe('many requests in one packet', () => {
     await closed;
     clearInterval(again);
     expect(read).toBeLessThan(50);
+  });
+});
+
+describe('the chunks of a body', () => {
+  const chunks = (count: number, size: number) => `${size.toString(16)}\r\n${' '.repeat(size)}\r\n`.repeat(count);
+  const ANIMAL = '{"name":"in chunks","categoryId":"one"}'; // is read, and refused
+  const CREATE = `${ANIMAL.length.toString(16)}\r\n${ANIMAL}\r\n0\r\n\r\n`;
+  const NEXT = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
+  const CHUNKED = 'Host: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n';
+  const refused = ['HTTP/1.1 400', 'The body comes in too many small chunks.'];
+
+  test.each([
+    ['200 of a byte', chunks(200, 1), ['HTTP/1.1 400', 'categoryId', 'HTTP/1.1 200']],
+    ['900 of 64 bytes', chunks(900, 64), ['HTTP/1.1 400', 'categoryId', 'HTTP/1.1 200']],
+    ['300 of a byte', chunks(300, 1), refused],
+    ['600 of 20 bytes', chunks(600, 20), refused],
+  ])('%s: are read, or end the connection and change nothing', async (_, pieces, expected) => {
+    const gateway = await startGateway(sqlite);
+    const head = `POST /v1/pets HTTP/1.1\r\nAuthorization: Bearer ${gateway.key}\r\n${CHUNKED}\r\n`;
+    for (let round = 0; round < 3; round++) {
+      const text = await sendRaw(gateway.port, head + pieces + CREATE + NEXT, { quietMs: 500 });
+      expect(text.match(/HTTP\/1\.1 \d+|The body comes[^"]*|categoryId/g)).toEqual(expected);
+    }
+  });
+
+  test('are counted wherever nobody takes them, and the parser serves further connections as before', async () => {
+    const gateway = await startGateway(sqlite);
+    const whole = `POST /v1/pets HTTP/1.1\r\nAuthorization: Bearer ${gateway.key}\r\n${CHUNKED}\r\n${CREATE}`;
+    for (const start of [
+      'GET /livez HTTP/1.1\r\n',
+      'POST /v1/pets HTTP/1.1\r\n',
+      'GET /livez HTTP/1.1\r\nHost: y\r\n',
+    ]) {
+      const socket = connect(gateway.port, '127.0.0.1').on('error', () => {}); // it may be cut
+      afterFile(() => void socket.destroy());
+      socket.resume();
+      const closed = once(socket, 'close');
+      const more = setInterval(() => socket.writable && socket.write(chunks(100, 1)), 1);
+      socket.write(`${start}${CHUNKED}\r\n`);
+      await closed;
+      clearInterval(more);
+      expect(await sendRaw(gateway.port, whole + NEXT, { quietMs: 500 })).toMatch(/categoryId.*HTTP\/1\.1 200/s);
+    }
   });
 });

@@ -99,8 +99,8 @@ describeEachEngine(`large names, with a heap of ${HEAP_MB} MB`, (engine) => {
         await eventually(serves, 10_000, 'another key is served');
       }
       expect(gateway.child.exitCode).toBeNull();
-      // A machine with much else to do is too late for some: 503.
-      for (const outcome of outcomes) expect(['200', '201', '429', '503']).toContain(outcome);
+      // A machine with much else to do is too late for some: 503. Too many small chunks are 400.
+      for (const outcome of outcomes) expect(['200', '201', '400', '429', '503']).toContain(outcome);
       for (const socket of sockets) socket.destroy();
     },
     90_000,
