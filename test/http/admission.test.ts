@@ -116,6 +116,30 @@ describe('in flight', () => {
     expect.assertions(2);
   });
 
+  test('what an answer reserves is free again when its work fails', async () => {
+    const { admission } = admit();
+    const reserveAndFail = async ({ reserve }: { reserve(objects: number): Promise<void> | undefined }) => {
+      await reserve(1000);
+      throw new Error('on purpose');
+    };
+    for (let count = 0; count < 5; count++) {
+      await expect(admission.run(requestOf(), reserveAndFail)).rejects.toThrow('on purpose');
+    }
+  });
+
+  test('a key that is not believed any more when its turn comes is looked up again', async () => {
+    const { admission, counts } = admit({ readOnly: true });
+    const others = Array.from({ length: 128 }, () => requestOf());
+    for (const other of others) await admission.run(other, async () => {});
+    const now = performance.now();
+    const late = requestOf({ keyValidUntil: now + 1000 });
+    const done = admission.run(late, async () => {});
+    vi.spyOn(performance, 'now').mockReturnValue(now + 1500);
+    others[0]?.res.emit('close');
+    await done;
+    expect([counts.lookUps, late.state.mayWrite]).toEqual([1, false]);
+  });
+
   test('while the process is behind, a second request of a key is refused, the first one is not', async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] });
     const { admission } = admit();

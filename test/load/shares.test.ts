@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memoryForRequests } from '../../src/load/memory.ts';
 import { createShares, type Share, type ShareLimits, type Shares } from '../../src/load/shares.ts';
 
@@ -26,8 +26,8 @@ test('one key has 128 requests in flight, and the 129th when one of them is done
   const { begun, outcomes } = beginMany(shares, alone, 129);
   expect(begun).toBe(128);
   alone.release();
+  expect(alone.inFlight).toBe(128); // at once
   await outcomes;
-  expect(alone.inFlight).toBe(128);
 });
 
 test('a further key begins at once, whatever one or two others hold and wait for', () => {
@@ -147,8 +147,8 @@ describe('bytes', () => {
     expect([large, small]).toEqual([expect.any(Promise), expect.any(Promise)]);
     expect(share.bytes).toBe(400);
     shares.free(share, 400);
+    expect(share.bytes).toBe(350); // at once
     await Promise.all([large, small]);
-    expect(share.bytes).toBe(350);
   });
 
   test('are refused when they are waited for too long, or the request is abandoned', async () => {
@@ -168,14 +168,39 @@ describe('bytes', () => {
   });
 });
 
+describe('who waits', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test('is looked at while there is one, and begins when the one before is refused for its time', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    let now = 0;
+    const shares = createShares(LIMITS, () => now);
+    const share = shares.of('1');
+    shares.hold(share, 400);
+    const large = shares.reserve(share, 300, stays);
+    now = 1000;
+    const small = shares.reserve(share, 50, stays);
+    now = LIMITS.waitMs;
+    vi.advanceTimersByTime(1000);
+    expect(share.bytes).toBe(450);
+    await expect(large).rejects.toMatchObject({ code: 'too_many_requests' });
+    await small;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
 test('a key that holds nothing is forgotten among many, one that waits or holds is not', () => {
-  const shares = createShares(LIMITS, noClock);
+  const shares = createShares({ ...LIMITS, inFlight: 1 }, noClock);
   const [idle, flying, holding] = [shares.of('idle'), shares.of('flying'), shares.of('holding')];
+  const waiting = shares.of('waiting');
   beginMany(shares, flying, 1);
+  beginMany(shares, waiting, 1);
+  expect(waiting.inFlight).toBe(0);
   shares.hold(holding, 1);
   for (let key = 0; key < 10_000; key++) shares.of(`key ${key}`);
   expect(shares.of('flying')).toBe(flying);
   expect(shares.of('holding')).toBe(holding);
+  expect(shares.of('waiting')).toBe(waiting);
   expect(shares.of('idle')).not.toBe(idle);
 });
 

@@ -46,7 +46,7 @@ export function createConnectionPool<Connection extends object>(
   const idle = createIdleConnections(parts);
   const leased = new Set<Connection>();
   const finishClosing = () => void (leased.size + opener.size() + queue.size() === 0 && closed?.resolve());
-  const queue = createQueue<Connection>(finishClosing);
+  const queue = createQueue<Connection>();
   let closed: PromiseWithResolvers<void> | undefined;
 
   const lease = (connection: Connection) => {
@@ -57,7 +57,6 @@ export function createConnectionPool<Connection extends object>(
   const offer = (connection: Connection) => {
     const waiter = queue.next();
     if (waiter) waiter.resolve(lease(connection));
-    else if (closed) parts.end(connection);
     else idle.add(connection);
   };
   const opener = createOpener({
@@ -103,7 +102,6 @@ export function createConnectionPool<Connection extends object>(
       clearInterval(idleTimer);
       finishClosing();
       await closed.promise;
-      opener.stop();
       idle.abandon();
     },
   };
@@ -144,8 +142,8 @@ function createIdleConnections<Connection extends object>(parts: Pick<PoolParts<
   };
 }
 
-/** Who waits for a connection, in the order of their coming; tells when a wait has ended with its deadline. */
-function createQueue<Connection>(onTimeout: () => void) {
+/** Who waits for a connection, in the order of their coming. */
+function createQueue<Connection>() {
   type Waiter = Pick<PromiseWithResolvers<Connection>, 'resolve' | 'reject'> & { since: number; timer: NodeJS.Timeout };
   const waiters = new Set<Waiter>();
   const dequeue = (waiter: Waiter) => {
@@ -159,7 +157,6 @@ function createQueue<Connection>(onTimeout: () => void) {
       const timeOut = () => {
         waiters.delete(waiter);
         reject(poolError('POOL_TIMEOUT', 'no connection to the database came free in time'));
-        onTimeout();
       };
       const timer = setTimeout(timeOut, Math.min(remainingMs(deadline), 2 ** 31 - 1));
       const waiter = { since: performance.now(), timer, resolve, reject };
@@ -203,7 +200,7 @@ interface OpenerParts<Opened> {
 function createOpener<Opened>(parts: OpenerParts<Opened>) {
   const underWay = new Set<{ readonly begunAt: number }>();
   let failedAt = Number.NEGATIVE_INFINITY;
-  let resting: NodeJS.Timeout | undefined;
+  let isResting = false;
 
   const openMore = () => {
     const wanted = parts.wanted() - underWay.size;
@@ -214,10 +211,12 @@ function createOpener<Opened>(parts: OpenerParts<Opened>) {
       for (let count = 0; count < wanted; count++) void openOne();
       return;
     }
-    resting ??= setTimeout(() => {
-      resting = undefined;
+    if (isResting) return;
+    isResting = true;
+    setTimeout(() => {
+      isResting = false;
       openMore();
-    }, restMs);
+    }, restMs).unref();
   };
   const openOne = async () => {
     const own = { begunAt: performance.now() };
@@ -238,7 +237,7 @@ function createOpener<Opened>(parts: OpenerParts<Opened>) {
     openMore();
     parts.ended();
   };
-  return { openMore, size: () => underWay.size, stop: () => clearTimeout(resting) };
+  return { openMore, size: () => underWay.size };
 }
 
 /** What `work` gives, or a rejection after `ms`; what comes later is handed to `tooLate`. */

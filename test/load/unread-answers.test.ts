@@ -1,0 +1,62 @@
+import { EventEmitter } from 'node:events';
+import type { Context } from 'koa';
+import { expect, test } from 'vitest';
+import { createShares, limitsOf } from '../../src/load/shares.ts';
+import { createReservation, holdAnswer } from '../../src/load/unread-answers.ts';
+
+const ALL_BYTES = 400_000;
+const COUNTED = 16_384;
+const stays = () => false;
+
+function keyAlone() {
+  const shares = createShares({ ...limitsOf(1), bytes: ALL_BYTES });
+  return { shares, share: shares.of('1') };
+}
+
+/** A request whose answer is a text of so many characters. */
+function answerOf(length: number, { links = [], ...state }: { links?: string[]; changes?: boolean } = {}) {
+  const headers = new Map<string, unknown>(links.length > 0 ? [['Link', links]] : []);
+  const res = Object.assign(new EventEmitter(), { getHeader: (name: string) => headers.get(name) });
+  const ctx = {
+    body: 'x'.repeat(length),
+    state,
+    res,
+    remove: (name: string) => void headers.delete(name),
+    append: (name: string, value: string) => void headers.set(name, [headers.get(name) ?? [], value].flat()),
+  };
+  return { ctx: ctx as unknown as Context, res, headers }; // what holding reads and writes
+}
+
+test('an answer of 16,384 characters counts until its reader has taken it, a smaller one never', () => {
+  const { shares, share } = keyAlone();
+  const [large, small] = [answerOf(COUNTED), answerOf(COUNTED - 1)];
+  for (const { ctx } of [large, small]) holdAnswer(shares, ctx, share);
+  expect([share.bytes, typeof small.ctx.body]).toEqual([COUNTED, 'string']);
+  large.res.emit('close');
+  expect(share.bytes).toBe(0);
+});
+
+test('one too many is thrown away and names no next page, but stays when it tells of a change', () => {
+  const { shares, share } = keyAlone();
+  const links = ['</v2>; rel="successor-version"', '</next>; rel="next"'];
+  const [list, created] = [answerOf(ALL_BYTES + 1, { links }), answerOf(ALL_BYTES + 1, { changes: true })];
+  expect(() => holdAnswer(shares, list.ctx, share)).toThrow('have not been read');
+  expect(list.headers.get('Link')).toEqual([links[0]]);
+  holdAnswer(shares, created.ctx, share);
+  expect([share.bytes, created.ctx.body]).toMatchObject([0, { length: ALL_BYTES + 1 }]);
+});
+
+test('an answer in the making counts 64 KiB an object, three quarters of all at most, until it is made', async () => {
+  const { shares, share } = keyAlone();
+  const [small, none] = [1, 2].map(() => createReservation(shares, share, ALL_BYTES / 2, stays));
+  expect(small?.reserve(2)).toBeUndefined();
+  expect(share.bytes).toBe(2 * 65_536);
+  const largest = createReservation(shares, share, ALL_BYTES / 2, stays);
+  const room = largest.reserve(1000);
+  expect(share.bytes).toBe(2 * 65_536);
+  for (const done of [none, small]) done?.free();
+  await room;
+  expect(share.bytes).toBe(0.75 * (ALL_BYTES / 2));
+  largest.free();
+  expect(share.bytes).toBe(0);
+});

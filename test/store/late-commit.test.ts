@@ -1,0 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { deadlineIn } from '../../src/deadline.ts';
+import { ANSWER_MS, LOCK_MS } from '../../src/deadlines.ts';
+import { ENGINES } from '../support/engines.ts';
+import { openDatabase } from '../support/prepared.ts';
+
+describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name', (engine) => {
+  test('a transaction whose COMMIT comes too late is undone, and its connection is nobody else’s', async () => {
+    const { knex, run } = openDatabase(await engine.freshDatabase());
+    await knex.schema.createTable('late', (table) => void table.increments('id'));
+    const add = () =>
+      knex.transaction(async (transaction) => {
+        await transaction('late').insert({});
+        await delay(600);
+      });
+    await expect(run(add, { deadline: deadlineIn(LOCK_MS + ANSWER_MS + 500) })).rejects.toMatchObject({
+      meaning: 'unavailable',
+    });
+    const counts = await Promise.all(Array.from({ length: 5 }, () => knex('late').count({ rows: '*' })));
+    expect(counts.flat().map(({ rows }) => Number(rows))).toEqual([0, 0, 0, 0, 0]);
+  });
+});
