@@ -46,3 +46,44 @@ test('who has no time left gets no connection, and spoils none', async () => {
   expect([pool.state(), ended]).toEqual([{ used: 0, free: 1, waiting: 0 }, 0]);
   await pool.close();
 });
+
+test('an opening that is never done has its place only for a while; what comes of it later is ended', async () => {
+  const late = Promise.withResolvers<object>();
+  const ended: object[] = [];
+  let openings = 0;
+  const pool = createConnectionPool<object>({
+    max: 1,
+    openMs: 20,
+    open: () => (openings++ === 0 ? late.promise : Promise.resolve({})),
+    replacesOthers: () => false,
+    isUsable: () => true,
+    end: (connection) => void ended.push(connection),
+  });
+  await expect(pool.acquire(deadlineIn(60_000))).rejects.toMatchObject({ code: 'POOL_TIMEOUT' });
+  const connection = await pool.acquire(deadlineIn(60_000));
+  const tooLate = {};
+  late.resolve(tooLate);
+  await late.promise;
+  expect(ended[0]).toBe(tooLate);
+  pool.release(connection);
+  await pool.close();
+});
+
+test('a pool that is closed while it opens ends what comes of it, and waits for that', async () => {
+  const slow = Promise.withResolvers<object>();
+  const ended: object[] = [];
+  const pool = createConnectionPool<object>({
+    max: 1,
+    openMs: 60_000,
+    open: () => slow.promise,
+    replacesOthers: () => false,
+    isUsable: () => true,
+    end: (connection) => void ended.push(connection),
+  });
+  await expect(pool.acquire(deadlineIn(20))).rejects.toMatchObject({ code: 'POOL_TIMEOUT' });
+  const closing = pool.close();
+  await expect(pool.acquire(deadlineIn())).rejects.toMatchObject({ code: 'POOL_CLOSED' });
+  slow.resolve({});
+  await closing;
+  expect(ended).toHaveLength(1);
+});
