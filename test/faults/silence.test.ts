@@ -11,7 +11,7 @@ const HEALED_WITHIN_MS = 2000;
 
 /** What a request may ask of the database, by its text on the way there; a prepared one by its values. */
 const ROUND_TRIPS: readonly (readonly [what: string, pattern: RegExp])[] = [
-  ['set-up: the look at the server', /SHOW GLOBAL VARIABLES/],
+  ['set-up: the look at the server', /SHOW SESSION VARIABLES/],
   ['set-up: SET SESSION', /SET SESSION/],
   ['the look-up of a key', /FROM api_keys/],
   ['the size of a packet', /max_allowed_packet/],
@@ -19,11 +19,14 @@ const ROUND_TRIPS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['the look for a record', /FROM idempotency_keys/],
   ['BEGIN', /BEGIN;/],
   ['a create within a transaction', /once 1\b/],
-  ['the record of a create', /insert into `idempotency_keys`/],
+  ['the record of a create', /INSERT INTO idempotency_keys/],
   ['COMMIT', /COMMIT;/],
   ['a list', /FROM pets/],
-  ['readiness', /version\(\)/],
+  ['readiness', /knex_migrations/],
 ];
+
+/** One gateway starts after the other: so many migrations at once take a loaded server longer than a request may. */
+let startsBefore: Promise<unknown> = Promise.resolve();
 
 describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › an answer that never comes', (engine) => {
   describe.each([1, 10])('a pool of %i', (poolMax) => {
@@ -31,9 +34,12 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › an answ
       '%s: right or 503 in time, soon healed, nothing lost or doubled',
       async (_what, pattern) => {
         const proxy = await startTcpProxy(await engine.freshDatabase());
-        const gateway = await startGateway(engine, { DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) });
+        const start = () => startGateway(engine, { DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) });
+        const starting = startsBefore.then(start, start);
+        startsBefore = starting;
+        const gateway = await starting;
         proxy.swallowAnswersTo(pattern);
-        if (pattern.test('SHOW GLOBAL VARIABLES SET SESSION version()')) proxy.cut(); // for new connections
+        if (pattern.test('SHOW SESSION VARIABLES SET SESSION')) proxy.cut(); // for new connections
         const create = (name: string, headers?: Record<string, string>) =>
           gateway.createPet({ name, categoryId: 1 }, headers);
         const numbers = [1, 2, 3, 4];
