@@ -3,7 +3,7 @@ import { connectDatabase, type Database } from './database/connect.ts';
 import { errorNumber } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { engineProblems } from './database/schema-check.ts';
-import { deadlineIn } from './deadline.ts';
+import { type Deadline, deadlineIn } from './deadline.ts';
 import { PROBE_MS } from './deadlines.ts';
 import { ApiError, DatabaseFault } from './errors.ts';
 import { type App, createApp } from './http/app.ts';
@@ -64,7 +64,7 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     stores,
     usage,
     authenticator: createAuthenticator(keys),
-    checkReady: readinessCheck(database, service, config.migrateOnStart),
+    checkReady: readinessCheck(database, service),
     isDraining: () => draining,
     collectMetrics: collectMetrics ?? (() => metrics.registry.metrics()),
   });
@@ -105,40 +105,38 @@ async function openDatabase(config: Config, { resources }: Service): Promise<Dat
 }
 
 /**
- * Ready: the database answers, and no migration is pending; the second is asked until it is so once, unless the start has
- * seen to it. A server that is the only one and takes no writes still answers reads: that is told, and is no reason to send
- * readers away. After something has failed a write is tried that adds nothing, until the database no longer refuses it: nobody
- * else may try, because a load balancer sends nobody here.
+ * Ready: the database answers, and no migration is pending; a rollback may make it so under way. A server that is the only one
+ * and takes no writes still answers reads: that is told, and is no reason to send readers away. After something has failed a
+ * write is tried that adds nothing, until the database no longer refuses it: nobody else may try, because a load balancer sends
+ * nobody here. All of it has the time of one probe.
  */
-function readinessCheck(
-  database: Database,
-  service: Service,
-  hasMigrated: boolean,
-): () => Promise<{ database: string }> {
-  let schemaIsCurrent = hasMigrated;
+function readinessCheck(database: Database, service: Service): () => Promise<{ database: string }> {
   let checkedFailures = database.failures();
   const tables = service.resources.map(({ table }) => table);
-  const checkDoubtfulWrites = async () => {
+  const checkDoubtfulWrites = async (deadline: Deadline) => {
     const failures = database.failures();
     if (failures === checkedFailures || !database.takesWrites()) return;
-    await checkWrites(database, tables, deadlineIn(PROBE_MS)).catch((error) => {
+    await checkWrites(database, tables, deadline).catch((error) => {
       // One that waits for a lock is no refusal.
       if (errorNumber(error) > 0) throw unavailable('The database refuses writes.', error);
     });
     checkedFailures = failures;
   };
   const unavailable = (message: string, cause: unknown) => new ApiError('service_unavailable', message, { cause });
-  return async () => {
+  const pendingMigrations = async (deadline: Deadline) => {
     try {
-      await database.ping(deadlineIn(PROBE_MS));
-      schemaIsCurrent ||= (await migrationStatus(database, deadlineIn(PROBE_MS))).pending.length === 0;
+      return (await migrationStatus(database, deadline)).pending;
     } catch (error) {
       const isWithoutWriter = error instanceof DatabaseFault && error.meaning === 'noWriter';
       const why = isWithoutWriter ? 'No server of the database takes writes.' : 'The database does not answer.';
       throw unavailable(why, error);
     }
-    if (!schemaIsCurrent) throw unavailable('Migrations are pending: npm run migrate.', undefined);
-    await checkDoubtfulWrites();
+  };
+  return async () => {
+    const deadline = deadlineIn(PROBE_MS);
+    if ((await pendingMigrations(deadline)).length > 0)
+      throw unavailable('Migrations are pending: npm run migrate.', undefined);
+    await checkDoubtfulWrites(deadline);
     return { database: database.takesWrites() ? 'ok' : 'takes no writes' };
   };
 }

@@ -33,16 +33,19 @@ export function migrateDown(database: Database): Promise<string[]> {
   });
 }
 
+// Knex's own list would create its tables: a look at an empty database leaves it empty.
+const DONE_TABLE = {
+  mysql: 'information_schema.tables WHERE table_schema = DATABASE() AND table_name =',
+  sqlite: 'sqlite_master WHERE name =',
+};
+
 /** The names of the migrations that are done and of those that are not; changes nothing. DatabaseFault `unavailable` at the deadline, by default a request's. */
-export function migrationStatus(database: Database, deadline = deadlineIn()) {
-  const look = async (knex: Knex) => {
-    // Knex's own list would create its tables: a look at an empty database leaves it empty.
-    const fresh = !(await knex.schema.hasTable('knex_migrations'));
-    const done: { name: string }[] = fresh ? [] : await knex('knex_migrations').select('name').orderBy('id');
-    const completed = done.map((migration) => migration.name);
-    return { completed, pending: listMigrations().filter((name) => !completed.includes(name)) };
-  };
-  return database.run(look, { deadline });
+export async function migrationStatus(database: Database, deadline = deadlineIn()) {
+  const read = <Row>(sql: string) => database.query<Row>(sql, [], deadline);
+  const found = await read(`SELECT 1 AS found FROM ${DONE_TABLE[database.engine]} 'knex_migrations'`);
+  const done = found.length > 0 ? await read<{ name: string }>('SELECT name FROM knex_migrations ORDER BY id') : [];
+  const completed = done.map(({ name }) => name);
+  return { completed, pending: listMigrations().filter((name) => !completed.includes(name)) };
 }
 
 /**

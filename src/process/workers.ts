@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Config } from '../config.ts';
-import { WORKERS_FIRST_MS } from '../deadlines.ts';
+import { CLOSING_MS, WORKERS_FIRST_MS } from '../deadlines.ts';
 import { countForWorkers } from '../keys/rate-limit.ts';
 import type { Logger } from '../log.ts';
 import { stopInGoodOrder } from './stop.ts';
@@ -17,6 +17,8 @@ const SETTLED_MS = 10_000;
  * at a time. Resolves with the address when the first one listens; a first start that fails ends the process.
  */
 export async function superviseWorkers(config: Config, log: Logger): Promise<string> {
+  /** A worker ends by itself before, unless it is frozen or in an endless loop. */
+  const endMs = config.shutdownGraceMs + CLOSING_MS + WORKERS_FIRST_MS / 2;
   let stopping = false;
   let everListened = false;
   let earlyDeaths = 0;
@@ -61,7 +63,7 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
       next.off('exit', giveUp);
       const surplus = worker.isDead() ? next : worker; // one that died meanwhile has had its replacement
       replaced.add(surplus);
-      await end(surplus);
+      await end(surplus, endMs);
     }
     reloading = false;
     if (!stopping) log.info('all workers are replaced');
@@ -70,7 +72,7 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
   const stop = async () => {
     stopping = true;
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    await Promise.all(workers.map(end));
+    await Promise.all(workers.map((worker) => end(worker, endMs)));
   };
 
   answerMetricsRequests(log);
@@ -105,13 +107,20 @@ function listens(worker: Worker): Promise<boolean> {
 /** The workers that were told to end. */
 const endings = new WeakMap<Worker, Promise<void>>();
 
-/** Ends a worker in good order; resolves when it has ended. It is told once: a second signal would end it at once. */
-function end(worker: Worker): Promise<void> {
+/**
+ * Ends a worker in good order, or after `limitMs` at once; resolves when it has ended. It is told once: a second signal would
+ * end it at once.
+ */
+function end(worker: Worker, limitMs: number): Promise<void> {
   if (worker.isDead()) return Promise.resolve();
   const known = endings.get(worker);
   if (known !== undefined) return known;
   const { promise, resolve } = Promise.withResolvers<void>(); // once() of node:events would reject on an 'error', too
-  worker.once('exit', () => resolve());
+  const timer = setTimeout(() => worker.process.kill('SIGKILL'), limitMs);
+  worker.once('exit', () => {
+    clearTimeout(timer);
+    resolve();
+  });
   endings.set(worker, promise);
   worker.process.kill('SIGTERM');
   return promise;

@@ -23,8 +23,11 @@ const ROUND_TRIPS: readonly (readonly [what: string, pattern: RegExp])[] = [
   ['the id in a record', /UPDATE idempotency_keys/],
   ['COMMIT', /COMMIT;/],
   ['a list', /FROM pets/],
-  ['readiness', /version\(\)/],
+  ['readiness', /knex_migrations/],
 ];
+
+/** One gateway starts after the other: so many migrations at once take a loaded server longer than a request may. */
+let startsBefore: Promise<unknown> = Promise.resolve();
 
 describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › an answer that never comes', (engine) => {
   test('each of these is asked when nothing is lost', async () => {
@@ -53,9 +56,12 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › an answ
       '%s: right or 503 in time, soon healed, nothing lost or doubled',
       async (_what, pattern) => {
         const proxy = await startTcpProxy(await engine.freshDatabase());
-        const gateway = await startGateway(engine, { DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) });
+        const start = () => startGateway(engine, { DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) });
+        const starting = startsBefore.then(start, start);
+        startsBefore = starting;
+        const gateway = await starting;
         proxy.swallowAnswersTo(pattern);
-        if (pattern.test('SHOW SESSION VARIABLES SET SESSION version()')) proxy.cut(); // for new connections
+        if (pattern.test('SHOW SESSION VARIABLES SET SESSION')) proxy.cut(); // for new connections
         const create = (name: string, headers?: Record<string, string>) =>
           gateway.createPet({ name, categoryId: 1 }, headers);
         const numbers = [1, 2, 3, 4];

@@ -22,11 +22,25 @@ async function startTwo(env: Record<string, string> = {}, node?: string) {
   await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
   const workers = await workersOf(gateway);
   expect(workers).toHaveLength(2);
-  const said = (pattern: RegExp) => eventually(() => pattern.test(gateway.stdout()), 20_000, String(pattern));
+  const said = (pattern: RegExp, limitMs = 20_000) =>
+    eventually(() => pattern.test(gateway.stdout()), limitMs, String(pattern));
   return { prepared, gateway, workers: workers as [number, number], said };
 }
 
 describe('the primary', () => {
+  test.each([
+    ['SIGHUP replaces', 'SIGHUP', 2],
+    ['a stop ends', 'SIGTERM', 0],
+  ] as const)('%s a worker that is frozen, too', async (_what, signal, left) => {
+    const { gateway, workers, said } = await startTwo({ SHUTDOWN_GRACE_MS: '100' });
+    for (const pid of workers) process.kill(pid, 'SIGSTOP');
+    gateway.child.kill(signal);
+    if (signal === 'SIGHUP') await said(/all workers are replaced/, 120_000);
+    else await gateway.exited;
+    for (const pid of workers) await eventually(() => hasEnded(pid), 10_000, 'no frozen one stays behind');
+    if (left > 0) await eventually(async () => (await workersOf(gateway)).length === left, 10_000, 'two serve');
+  });
+
   test('goes on when a worker dies that is owed counts of a rate limit', async () => {
     const { prepared, gateway, workers, said } = await startTwo({ RATE_LIMIT: '100000/1m' });
     const clients = Array.from({ length: CLIENTS }, () => connectClient(gateway.url, prepared.key));
@@ -120,6 +134,10 @@ describe('the primary', () => {
 });
 
 /** Whether a process has ended, all its threads with it, and its parent has not asked about it yet, as Linux tells it. */
+async function hasEnded(pid: number): Promise<boolean> {
+  return isZombie(pid).catch(() => true); // its folder in /proc is gone
+}
+
 async function isZombie(pid: number): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return /^State:\tZ/m.test(status) && /^Threads:\t1$/m.test(status);

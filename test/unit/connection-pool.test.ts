@@ -206,3 +206,22 @@ describe('whose a connection is', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 });
+
+test('a pool that is closed while it opens ends what comes of it, and waits for that', async () => {
+  const slow = Promise.withResolvers<object>();
+  const ended: object[] = [];
+  const pool = createConnectionPool<object>({
+    max: 1,
+    openMs: 60_000,
+    open: () => slow.promise,
+    replacesOthers: () => false,
+    isUsable: () => true,
+    end: (connection) => void ended.push(connection),
+  });
+  await expect(pool.acquire(deadlineIn(20))).rejects.toMatchObject({ code: 'POOL_TIMEOUT' });
+  const closing = pool.close();
+  await expect(pool.acquire(deadlineIn())).rejects.toMatchObject({ code: 'POOL_CLOSED' });
+  slow.resolve({});
+  await closing;
+  expect(ended).toHaveLength(1);
+});
