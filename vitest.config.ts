@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, mergeConfig as merge } from 'vitest/config';
 
 // graphql has a development build of its own: test and service must share one, and Node takes this one. No 'import'
 // here: it would reach require(), too, and mysql2 would get `long` in a form that it cannot use.
@@ -7,28 +7,41 @@ const ssr = { resolve: { conditions: ['module-sync', 'node'] } };
 const common = {
   // The service runs as its users run it: by Node itself, without a transformation.
   server: { deps: { external: [/\/src\//] } },
-  setupFiles: ['test/support/graphql-js-watch.ts'],
+  setupFiles: ['test/support/setup.ts'],
   // What asserts nothing holds nothing.
   expect: { requireAssertions: true },
   testTimeout: 60_000,
   hookTimeout: 90_000,
 };
 
-// Most of their time these wait for servers and processes: two at a time, after the others.
+// They run programs: commands, servers, proxies, clients.
+const PROGRAMS = [
+  'test/{cli,migrations}/**/*.test.ts',
+  'test/docs/{clients,deploy}.test.ts',
+  'test/keys/{commands,rate-limit,revoke}.test.ts',
+  'test/process/{failing-start,first-start,secrets,starting-together,wrong-address}.test.ts',
+];
+
+// Most of their time these wait for servers and processes.
 const WAITING = [
   'test/process/{database-refuses,kill,last-resort,stop,workers}.test.ts',
   'test/faults/{network,silence,writable-host}.test.ts',
 ];
 
-// These load a service, or servers of a cluster, and watch the clock, so nothing runs beside them; a start may take what
-// time it needs.
-const ALONE = [
-  'test/process/!(failing-start|first-start|secrets|starting-together).test.ts',
-  'test/faults/**/*.test.ts',
-];
+// Pages in a browser.
+const BROWSER = ['test/browser/**/*.test.ts'];
+
+// These load a service, or servers of a cluster, so nothing runs beside them.
+const LOADED = ['test/{process,faults}/**/*.test.ts'];
 
 // A database handed in by address may be the only one that its account can use: one file at a time.
 const WORKERS = process.env.TEST_MYSQL_URL === undefined ? 2 : 1;
+
+/** A group of test files, which begins when the one before it has ended. */
+const group = (groupOrder: number, name: string, include: string[], exclude: string[] = []) => ({
+  ssr,
+  test: { ...common, name, include, exclude, maxWorkers: WORKERS, sequence: { groupOrder } },
+});
 
 export default defineConfig({
   test: {
@@ -36,29 +49,13 @@ export default defineConfig({
     // For test.concurrent, which is for those that wait for silence.
     maxConcurrency: 20,
     projects: [
-      {
-        ssr,
-        test: {
-          ...common,
-          name: 'side by side',
-          include: ['test/**/*.test.ts'],
-          exclude: ALONE,
-          maxWorkers: WORKERS,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      { ssr, test: { ...common, name: 'waiting', include: WAITING, maxWorkers: WORKERS, sequence: { groupOrder: 2 } } },
-      {
-        ssr,
-        test: {
-          ...common,
-          name: 'alone',
-          include: ALONE,
-          exclude: WAITING,
-          maxWorkers: 1,
-          sequence: { groupOrder: 3 },
-        },
-      },
+      // What one process can do by itself; its files share the service's modules, which have no state.
+      merge(group(1, 'fast', ['test/**/*.test.ts'], [...PROGRAMS, ...WAITING, ...BROWSER, ...LOADED]), {
+        test: { isolate: false },
+      }),
+      group(2, 'programs', [...PROGRAMS, ...WAITING]),
+      group(3, 'browser', BROWSER),
+      merge(group(4, 'loaded', LOADED, [...PROGRAMS, ...WAITING]), { test: { maxWorkers: 1 } }),
     ],
   },
 });

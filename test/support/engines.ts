@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
-import { afterAll, describe, inject } from 'vitest';
+import { describe, inject } from 'vitest';
 
 /** A database engine that the suites run against. */
 export interface TestEngine {
@@ -17,7 +17,8 @@ export function afterFile(cleanup: () => Promise<void> | void): void {
   cleanups.push(cleanup);
 }
 
-afterAll(async () => {
+/** Runs them, to the last one; rejects with what failed first. */
+export async function cleanUpAfterFile(): Promise<void> {
   const failures: unknown[] = [];
   for (const cleanup of cleanups.splice(0).reverse()) {
     try {
@@ -27,7 +28,7 @@ afterAll(async () => {
     }
   }
   if (failures.length > 0) throw failures[0];
-});
+}
 
 /** A folder that is removed after the test file. */
 export function temporaryFolder(): string {

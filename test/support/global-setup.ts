@@ -19,7 +19,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = mkdtempSync(join(tmpdir(), 'petstore-test-'));
   const dismiss = endWithUs({ folder });
   project.provide('folder', folder);
-  const { url, remove } = await mysqlServer();
+  const isFast = project.vitest.projects.every(({ name }) => name === 'fast');
+  const { url, remove } = isFast ? NO_SERVER : await mysqlServer();
   project.provide('mysqlUrl', url);
   return async () => {
     await remove();
@@ -27,6 +28,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
     dismiss();
   };
 }
+
+/** `npm run test:fast` is on SQLite alone. */
+const NO_SERVER = { url: '', remove: async () => {} };
 
 /** The server of TEST_MYSQL_URL, a private one, or none, which is said loudly. */
 async function mysqlServer(): Promise<{ url: string; remove: () => Promise<void> }> {
