@@ -4,7 +4,6 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import { rawRefusal, refuseAndEnd } from '../http/refusal.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { TOO_MANY_PIECES } from '../load/body-pieces.ts';
 import { harmless, type Logger } from '../log.ts';
 
 interface ParserError extends NodeJS.ErrnoException {
@@ -42,13 +41,13 @@ export function watchSockets(server: Server, log: Logger, methods: readonly stri
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isOwed(answer) && waitsWhole(answer.req)) return; // the time was that of the answers before it
       // The method is to be seen unless the header came in pieces.
       const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
-      const answerFault = harmless(log, () => refuse(socket, parserRefusal(error.code), isHead));
+      const answerFault = harmless(log, () => refuse(socket, parserRefusal(error), isHead));
       if (!isOwed(answer)) answerFault();
       // Pipelined, RFC 9112 §9.3.2: the requests before it get their own answers first.
       else if (answer.req.complete) answer.once('close', answerFault);
       // Nothing may be mixed into an answer that is being sent.
       else if (answer.headersSent || !socket.writable) socket.destroy();
-      else refuseRest(answer, parserRefusal(error.code));
+      else refuseRest(answer, parserRefusal(error));
     }),
   );
   server.on(
@@ -77,9 +76,10 @@ function isOwed(answer: ServerResponse | undefined): answer is ServerResponse {
   return answer !== undefined && !answer.writableFinished;
 }
 
-function parserRefusal(code: string | undefined): ApiError {
+function parserRefusal(error: Error & { code?: string }): ApiError {
+  if (error instanceof ApiError) return error; // of `serveInOrder`
+  const { code } = error;
   if (code === 'HPE_HEADER_OVERFLOW') return new ApiError('bad_request', 'The header of the request is too large.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new ApiError('bad_request', 'The request did not arrive in time.');
-  if (code === TOO_MANY_PIECES) return new ApiError('bad_request', 'The body comes in too many small chunks.');
   return new ApiError('bad_request', 'The request is not valid HTTP.');
 }
