@@ -76,7 +76,7 @@ function isOwed(answer: ServerResponse | undefined): answer is ServerResponse {
   return answer !== undefined && !answer.writableFinished;
 }
 
-function parserRefusal(error: Error & { code?: string }): ApiError {
+function parserRefusal(error: Error & { code?: string | undefined }): ApiError {
   if (error instanceof ApiError) return error; // of `serveInOrder`
   const { code } = error;
   if (code === 'HPE_HEADER_OVERFLOW') return new ApiError('bad_request', 'The header of the request is too large.');
