@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../errors.ts';
 
 /** A chunk of a body costs an object and some µs, however short it is: beyond so many, each needs so many bytes. */
-const PIECES_FREE = 256;
+const PIECES_FREE = 1024;
 const PIECE_BYTES = 64;
 /**
  * How Node's parser tells of a complete header, a piece of a body, a complete request. Without a callback it passes over it:

@@ -188,10 +188,10 @@ describe('the chunks of a body', () => {
   const refused = ['HTTP/1.1 400', 'The body comes in too many small chunks.'];
 
   test.each([
-    ['200 of a byte', chunks(200, 1), ['HTTP/1.1 400', 'categoryId', 'HTTP/1.1 200']],
+    ['1,000 of a byte', chunks(1000, 1), ['HTTP/1.1 400', 'categoryId', 'HTTP/1.1 200']],
     ['900 of 64 bytes', chunks(900, 64), ['HTTP/1.1 400', 'categoryId', 'HTTP/1.1 200']],
-    ['300 of a byte', chunks(300, 1), refused],
-    ['600 of 20 bytes', chunks(600, 20), refused],
+    ['1,200 of a byte', chunks(1200, 1), refused],
+    ['2,000 of 20 bytes', chunks(2000, 20), refused],
   ])('%s: are read, or end the connection and change nothing', async (_, pieces, expected) => {
     const gateway = await startGateway(sqlite);
     const head = `POST /v1/pets HTTP/1.1\r\nAuthorization: Bearer ${gateway.key}\r\n${CHUNKED}\r\n`;
