@@ -7,7 +7,7 @@ export const KEY_PREFIX = `${PRODUCT}_`;
 const KEY = new RegExp(`${KEY_PREFIX}[\\w+]+(?:\\W{1,3}\\w{12,})*`, 'g');
 
 /** A letter as URLs and JSON may write it, with its `%` encoded however often. */
-const ENCODED = /(?:(?:%|\\+)u00|\\+x|%(?:25)*)(2[1-9a-f]|[3-6][\da-f]|7[\da-e])/gi;
+const ENCODED = /(?:(?:%|\\+)u(?:00|\{0*)|\\+x|%(?:25)*)(2[1-9a-f]|[3-6][\da-f]|7[\da-e])\}?/gi;
 /** Nobody who means well encodes what is encoded in more ways than these. */
 const ROUNDS_MAX = 4;
 

@@ -24,6 +24,7 @@ const WAYS: readonly ((letter: string) => string)[] = [
   (letter) => `%25${[...hex(letter)].map((digit) => `%${hex(digit)}`).join('')}`,
   (letter) => `%u00${hex(letter)}`,
   (letter) => `\\u00${hex(letter)}`,
+  (letter) => `\\u{${hex(letter)}}`,
   (letter) => `%5Cu00${hex(letter)}`,
   (letter) => `\\x${hex(letter)}`,
 ];
@@ -38,7 +39,7 @@ function encode(random: SeededRandom, key: string): string {
 /** A text as somebody would read it who looks for keys. */
 function decode(text: string): string {
   const decoded = text
-    .replaceAll(/(?:%u00|\\+u00|\\+x|%)([2-7][\da-f])/gi, (_all, code) =>
+    .replaceAll(/(?:%u00|\\+u(?:00|\{)|\\+x|%)([2-7][\da-f])\}?/gi, (_all, code) =>
       String.fromCharCode(Number.parseInt(code, 16)),
     )
     .replaceAll('+', '');
