@@ -49,10 +49,8 @@ export default defineConfig({
     // For test.concurrent, which is for those that wait for silence.
     maxConcurrency: 20,
     projects: [
-      // What one process can do by itself; its files share the service's modules, which have no state.
-      merge(group(1, 'fast', ['test/**/*.test.ts'], [...PROGRAMS, ...WAITING, ...BROWSER, ...LOADED]), {
-        test: { isolate: false },
-      }),
+      // What one process can do by itself.
+      group(1, 'fast', ['test/**/*.test.ts'], [...PROGRAMS, ...WAITING, ...BROWSER, ...LOADED]),
       group(2, 'programs', [...PROGRAMS, ...WAITING]),
       group(3, 'browser', BROWSER),
       merge(group(4, 'loaded', LOADED, [...PROGRAMS, ...WAITING]), { test: { maxWorkers: 1 } }),
