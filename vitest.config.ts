@@ -1,4 +1,4 @@
-import { defineConfig, mergeConfig as merge } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
 
 // graphql has a development build of its own: test and service must share one, and Node takes this one. No 'import'
 // here: it would reach require(), too, and mysql2 would get `long` in a form that it cannot use.
@@ -34,13 +34,13 @@ const BROWSER = ['test/browser/**/*.test.ts'];
 // These load a service, or servers of a cluster, so nothing runs beside them.
 const LOADED = ['test/{process,faults}/**/*.test.ts'];
 
-// A database handed in by address may be the only one that its account can use: one file at a time.
-const WORKERS = process.env.TEST_MYSQL_URL === undefined ? 2 : 1;
+// A database handed in by address may be the only one that its account can use: one file at a time, unless told otherwise.
+const MOST = Number(process.env.TEST_WORKERS ?? (process.env.TEST_MYSQL_URL === undefined ? 3 : 1));
 
-/** A group of test files, which begins when the one before it has ended. */
-const group = (groupOrder: number, name: string, include: string[], exclude: string[] = []) => ({
+/** Test files that begin when those of a smaller order have ended. */
+const group = (groupOrder: number, workers: number, name: string, include: string[], exclude: string[] = []) => ({
   ssr,
-  test: { ...common, name, include, exclude, maxWorkers: WORKERS, sequence: { groupOrder } },
+  test: { ...common, name, include, exclude, maxWorkers: Math.min(workers, MOST), sequence: { groupOrder } },
 });
 
 export default defineConfig({
@@ -50,10 +50,11 @@ export default defineConfig({
     maxConcurrency: 20,
     projects: [
       // What one process can do by itself.
-      group(1, 'fast', ['test/**/*.test.ts'], [...PROGRAMS, ...WAITING, ...BROWSER, ...LOADED]),
-      group(2, 'programs', [...PROGRAMS, ...WAITING]),
-      group(3, 'browser', BROWSER),
-      merge(group(4, 'loaded', LOADED, [...PROGRAMS, ...WAITING]), { test: { maxWorkers: 1 } }),
+      group(1, 3, 'fast', ['test/**/*.test.ts'], [...PROGRAMS, ...WAITING, ...BROWSER, ...LOADED]),
+      group(1, 3, 'programs', PROGRAMS),
+      group(2, 2, 'waiting', WAITING),
+      group(3, 2, 'browser', BROWSER),
+      group(4, 1, 'loaded', LOADED, [...PROGRAMS, ...WAITING]),
     ],
   },
 });

@@ -79,7 +79,7 @@ function boundedOutput(tell: (lines: number) => void): Output {
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (stdout.writableLength + batch.length <= WAITING_BYTES) stdout.write(batch);
+    if (stdout.writableLength + batch.length <= WAITING_BYTES) writeWithoutBlocking(stdout, batch);
     else drop();
     batch = '';
     lines = 0;
@@ -110,6 +110,16 @@ function boundedOutput(tell: (lines: number) => void): Output {
       stdout.write('', () => done());
     },
   };
+}
+
+/**
+ * Whoever starts a process that inherits a pipe, as a primary does with its workers, makes it a blocking one for all who have
+ * it: https://github.com/libuv/libuv/blob/v1.x/src/unix/process.c. Node does not document how to take that back.
+ */
+function writeWithoutBlocking(stdout: NodeJS.WriteStream, lines: string): void {
+  const { _handle: handle } = stdout as { _handle?: { setBlocking?(isBlocking: boolean): unknown } };
+  if (!stdout.isTTY) handle?.setBlocking?.(false);
+  stdout.write(lines);
 }
 
 /** Logs the cause of a refusal that is a fault of ours, under its request's id; other refusals are nobody's fault. */

@@ -20,18 +20,17 @@ export interface FaultResult extends LoadReport, Differences {
 }
 
 const WARM_UP_MS = 700;
-const MEASURE_MS = 1000;
 const SETTLE_MS = 500;
 /** Ten, because one right answer may still come of a request that the fault did not reach. */
 const HEALED_ANSWERS = 10;
 const HEALS_WITHIN_MS = 60_000;
 
-/** Lets a fault strike in the middle of a mixed load. */
-export async function runFault(target: LoadTarget, { strike, afterwards }: Fault): Promise<FaultResult> {
+/** Lets a fault strike in the middle of a mixed load, whose rate is measured before for `measureMs`. */
+export async function runFault(target: LoadTarget, { strike, afterwards }: Fault, measureMs = 0): Promise<FaultResult> {
   const load = startMixedLoad(target);
   await delay(WARM_UP_MS);
   const [rightAtStart, startedAt] = [load.report.right, performance.now()];
-  await delay(MEASURE_MS);
+  await delay(measureMs);
   const loadHeld = Math.round(((load.report.right - rightAtStart) * 1000) / (performance.now() - startedAt));
   await strike();
   const [rightAtEnd, endedAt] = [load.report.right, performance.now()];

@@ -17,6 +17,9 @@ import { GROUP_FAULTS } from './group-faults.ts';
 import { freshDatabase, SERVER_FAULTS } from './server-faults.ts';
 import { SQLITE_FAULTS } from './sqlite-faults.ts';
 
+/** For how long the rate before a fault is measured, in ms. */
+const MEASURE_MS = 1000;
+
 let isClean = true;
 print(
   'engine',
@@ -89,7 +92,7 @@ async function runSqlite(): Promise<void> {
 
 async function run(engine: string, name: string, gateway: GatewayProcess, fault: Fault, gatewayDies = false) {
   try {
-    const result = await runFault({ ...gateway, gatewayDies }, fault);
+    const result = await runFault({ ...gateway, gatewayDies }, fault, MEASURE_MS);
     const { wrong, lost, doubled } = result;
     isClean &&= wrong.length + lost.length + doubled.length === 0;
     print(engine, name, ...figures(result));

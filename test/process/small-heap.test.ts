@@ -72,7 +72,9 @@ describeEachEngine(`large names, with a heap of ${HEAP_MB} MB`, (engine) => {
     for (let count = 0; count < ANIMALS; count += 10) await pets.addAll(Array.from({ length: 10 }, () => animal));
   }, 60_000);
 
-  test.each(Object.entries(LOADS))(
+  // What requests hold is the same on both engines, but for the rows of lists.
+  const loads = Object.entries(LOADS).filter(([name]) => engine.name === 'sqlite' || name.endsWith('lists'));
+  test.each(loads)(
     '%s: the process lives, another key is served, the rest is 429',
     async (_, load) => {
       const { key: greedy } = await prepared.keys.create({ name: 'greedy', expiresAt: null });
