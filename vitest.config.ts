@@ -24,8 +24,9 @@ const PROGRAMS = [
 
 // Most of their time these wait for servers and processes.
 const WAITING = [
-  'test/process/{database-refuses,kill,last-resort,stop,workers}.test.ts',
-  'test/faults/{network,silence,writable-host}.test.ts',
+  'test/process/{blocked-output,connection-limit,database-refuses,idle-and-slow,kill,last-resort,lone-process}.test.ts',
+  'test/process/{stop,supervision,workers}.test.ts',
+  'test/faults/{impostor,network,silence,trust,writable-host}.test.ts',
 ];
 
 // Pages in a browser.
@@ -52,7 +53,7 @@ export default defineConfig({
       // What one process can do by itself.
       group(1, 3, 'fast', ['test/**/*.test.ts'], [...PROGRAMS, ...WAITING, ...BROWSER, ...LOADED]),
       group(1, 3, 'programs', PROGRAMS),
-      group(2, 2, 'waiting', WAITING),
+      group(2, 3, 'waiting', WAITING),
       group(3, 2, 'browser', BROWSER),
       group(4, 1, 'loaded', LOADED, [...PROGRAMS, ...WAITING]),
     ],
