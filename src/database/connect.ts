@@ -41,10 +41,10 @@ export interface Database {
   ping(deadline?: Deadline): Promise<string>;
   /** How long the way to the database and back takes, in ms; Infinity while not known. */
   wayMs(): number;
-  /** How much of `run` and `insert` has failed so far: when it has grown, a write may be refused again. */
-  failures(): number;
   /** The shortest that it took of late, in ms: what load does not change. Infinity while not known. */
   shortestWayMs(): number;
+  /** How much of `run` and `insert` has failed so far: when it has grown, a write may be refused again. */
+  failures(): number;
   /** Whether the server that was reached last takes writes. */
   takesWrites(): boolean;
   /** Connections of the pool in use and free, and those who wait for one. */
@@ -126,8 +126,8 @@ function createDatabase(
     },
     unhurried,
     wayMs: () => knex.client.wayMs?.() ?? 0,
-    failures: () => failures,
     shortestWayMs: () => knex.client.shortestWayMs?.() ?? 0,
+    failures: () => failures,
     takesWrites: () => knex.client.takesWrites?.() ?? true,
     poolState() {
       if (engine === 'mysql') return knex.client.poolState(); // Knex types its client as any

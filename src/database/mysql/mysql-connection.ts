@@ -13,7 +13,7 @@ export interface MysqlTarget {
   readonly port: number;
 }
 
-/** Kept by a connection: our texts are about 35, and a server keeps max_prepared_stmt_count (16,382) for all its clients. */
+/** Kept by a connection: our texts are fewer, and a server keeps max_prepared_stmt_count (16,382) for all its clients. */
 export const PREPARED_MAX = 100;
 
 /** A connection that is not open yet. Throws POOL_TRUST when a file that DATABASE_URL names cannot be used. */
