@@ -87,7 +87,7 @@ for (const engine of values.engine.split(',')) {
 process.exit(0);
 
 function toContender(folder: string): Contender {
-  return { name: 'gateway', title: folder, script: join(resolve(folder), 'src/main.ts'), faces: { rest, graphql } };
+  return { name: 'gateway', title: folder, script: join(resolve(folder), 'src/main.ts'), apis: { rest, graphql } };
 }
 
 function openSqlite(): Store {

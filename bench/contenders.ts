@@ -1,6 +1,6 @@
 import { type Dialect, graphql, rest, sofa } from './dialects.ts';
 
-export type Face = 'rest' | 'graphql';
+export type ApiName = 'rest' | 'graphql';
 
 /** A server that is measured. */
 export interface Contender {
@@ -8,13 +8,13 @@ export interface Contender {
   readonly title: string;
   /** The file that starts it, from the gateway's folder. */
   readonly script: string;
-  /** How each face that it has is spoken to. */
-  readonly faces: Readonly<Partial<Record<Face, Dialect>>>;
+  /** How each api that it has is spoken to. */
+  readonly apis: Readonly<Partial<Record<ApiName, Dialect>>>;
 }
 
 /** The gateway first, then who it is compared with. */
 export const CONTENDERS: readonly Contender[] = [
-  { name: 'gateway', title: '**this gateway**', script: 'src/main.ts', faces: { rest, graphql } },
+  { name: 'gateway', title: '**this gateway**', script: 'src/main.ts', apis: { rest, graphql } },
   compared('koa-knex', 'Koa + Knex, by hand', { rest }),
   compared('node-mysql2', 'node:http + mysql2, prepared', { rest }),
   compared('fastify-knex', 'Fastify + Knex', { rest }),
@@ -25,9 +25,9 @@ export const CONTENDERS: readonly Contender[] = [
   compared('yoga', 'Yoga, default + Knex', { graphql }),
 ];
 
-function compared(name: string, title: string, faces: Contender['faces']): Contender {
-  return { name, title, script: `bench/contenders/${name}.ts`, faces };
+function compared(name: string, title: string, apis: Contender['apis']): Contender {
+  return { name, title, script: `bench/contenders/${name}.ts`, apis };
 }
 
-/** Whom the ratios of each face are to. */
-export const BASELINES = { rest: 'koa-knex', graphql: 'mercurius' } as const satisfies Record<Face, string>;
+/** Whom the ratios of each api are to. */
+export const BASELINES = { rest: 'koa-knex', graphql: 'mercurius' } as const satisfies Record<ApiName, string>;

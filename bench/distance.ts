@@ -67,7 +67,7 @@ for (const network of chosen) {
     warmUpSeconds: 2,
     workloads: network.workloads,
     contenders: ['gateway', 'koa-knex'],
-    faces: ['rest'],
+    apis: ['rest'],
     concurrencies: network.concurrencies,
   } as const;
   const note = (line: string) => console.error(`${network.title}: ${line}`);
@@ -98,7 +98,7 @@ async function startNetwork(databaseUrl: string, { words }: Network): Promise<{ 
 function describe({ title, workloads, concurrencies, goal }: Network, measurements: readonly Measurement[]): string {
   const rows = workloads.flatMap((workload) =>
     concurrencies.map((concurrency) => {
-      const place = { face: 'rest', workload, concurrency } as const;
+      const place = { api: 'rest', workload, concurrency } as const;
       const figures = (contender: string, figure: 'requestsPerSecond' | 'p50Ms') =>
         withSpread(
           measurementsOf(measurements, contender, place).map((one) => one[figure]),

@@ -30,7 +30,7 @@ const byHand: Contender = {
   name: 'koa-sqlite',
   title: 'Koa + node:sqlite, by hand',
   script: 'bench/contenders/koa-sqlite.ts',
-  faces: { rest },
+  apis: { rest },
 };
 
 interface Figures {

@@ -1,10 +1,10 @@
-import type { Face } from './contenders.ts';
+import type { ApiName } from './contenders.ts';
 import { WORKLOADS } from './workloads.ts';
 
 /** A ratio that the gateway wants to keep to another contender in the same run. */
 export interface Goal {
   readonly title: string;
-  readonly face: Face;
+  readonly api: ApiName;
   readonly workload: string;
   readonly concurrency: number;
   readonly figure: 'requestsPerSecond' | 'p50Ms' | 'p99Ms';
@@ -16,8 +16,8 @@ export interface Goal {
 /** `npm start` to first right answer: at most this many times the hand-written one's. */
 export const START_RATIO = 1.5;
 
-const rest = { face: 'rest', against: 'koa-knex', figure: 'requestsPerSecond', concurrency: 32 } as const;
-const graphql = { face: 'graphql', against: 'mercurius', figure: 'requestsPerSecond', concurrency: 32 } as const;
+const rest = { api: 'rest', against: 'koa-knex', figure: 'requestsPerSecond', concurrency: 32 } as const;
+const graphql = { api: 'graphql', against: 'mercurius', figure: 'requestsPerSecond', concurrency: 32 } as const;
 
 export const GOALS: readonly Goal[] = [
   { ...rest, title: 'REST list 20, different pages', workload: 'list-20', ratio: 1.5 },

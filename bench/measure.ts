@@ -1,5 +1,5 @@
 import { toWireRequest } from './check.ts';
-import { CONTENDERS, type Contender, type Face } from './contenders.ts';
+import { CONTENDERS, type Contender, type ApiName } from './contenders.ts';
 import type { BenchDatabase } from './database.ts';
 import type { Dialect } from './dialects.ts';
 import { runLoad } from './load.ts';
@@ -11,14 +11,14 @@ import { QUESTIONS_COUNT, WORKLOADS, type Workload } from './workloads.ts';
 /** The part of the options that decides what is measured, and how long. */
 export type MeasureOptions = Pick<
   Options,
-  'rounds' | 'seconds' | 'warmUpSeconds' | 'workloads' | 'contenders' | 'faces' | 'concurrencies'
+  'rounds' | 'seconds' | 'warmUpSeconds' | 'workloads' | 'contenders' | 'apis' | 'concurrencies'
 >;
 
 /** What one window of load on one fresh process showed. */
 export interface Measurement {
   readonly round: number;
   readonly contender: string;
-  readonly face: Face;
+  readonly api: ApiName;
   readonly workload: string;
   readonly concurrency: number;
   readonly requestsPerSecond: number;
@@ -49,9 +49,9 @@ export async function measureAll(
 ): Promise<Measurement[]> {
   const measurements: Measurement[] = [];
   for (let round = 1; round <= options.rounds; round++) {
-    for (const { workload, face, contender, dialect } of plan(options, contenders, round)) {
-      const label = `round ${round}/${options.rounds} · ${workload.name} · ${face} · ${contender.name}`;
-      const context = { round, workload, face, contender, dialect };
+    for (const { workload, api, contender, dialect } of plan(options, contenders, round)) {
+      const label = `round ${round}/${options.rounds} · ${workload.name} · ${api} · ${contender.name}`;
+      const context = { round, workload, api, contender, dialect };
       const done = await measureProcess(context, options, database, (wrong) => note(`${label}: WRONG ${wrong}`));
       measurements.push(...done);
       // A table that grows would make every process's work another one.
@@ -64,7 +64,7 @@ export async function measureAll(
 
 interface Step {
   readonly workload: Workload;
-  readonly face: Face;
+  readonly api: ApiName;
   readonly contender: Contender;
   readonly dialect: Dialect;
 }
@@ -77,17 +77,17 @@ function plan(options: MeasureOptions, all: readonly Contender[], round: number)
     .map((_, index) => chosen[(index + round - 1) % chosen.length])
     .filter((one) => one !== undefined);
   return workloads.flatMap((workload) =>
-    options.faces.flatMap((face) =>
+    options.apis.flatMap((api) =>
       contenders.flatMap((contender) => {
-        const dialect = contender.faces[face];
-        return dialect === undefined ? [] : [{ workload, face, contender, dialect }];
+        const dialect = contender.apis[api];
+        return dialect === undefined ? [] : [{ workload, api, contender, dialect }];
       }),
     ),
   );
 }
 
 async function measureProcess(
-  { round, workload, face, contender, dialect }: Step & { round: number },
+  { round, workload, api, contender, dialect }: Step & { round: number },
   options: MeasureOptions,
   database: BenchDatabase,
   noteWrong: (answer: string) => void,
@@ -108,7 +108,7 @@ async function measureProcess(
       const cpu = cpuAfter.server - cpuBefore.server;
       if (load.firstWrong !== undefined) noteWrong(load.firstWrong);
       measurements.push({
-        ...{ round, contender: contender.name, face, workload: workload.name, concurrency },
+        ...{ round, contender: contender.name, api, workload: workload.name, concurrency },
         requestsPerSecond: load.count / load.seconds,
         p50Ms: percentile(load.latencies, 0.5),
         p99Ms: percentile(load.latencies, 0.99),

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { CONTENDERS, type Face } from './contenders.ts';
+import { CONTENDERS, type ApiName } from './contenders.ts';
 import { WORKLOADS } from './workloads.ts';
 
 /** What one call of the benchmark measures. */
@@ -14,7 +14,7 @@ export interface Options {
   readonly starts: number;
   readonly workloads: readonly string[];
   readonly contenders: readonly string[];
-  readonly faces: readonly Face[];
+  readonly apis: readonly ApiName[];
   readonly concurrencies: readonly number[];
   /** Nothing is left out: only then RESULTS.md is written. */
   readonly isFull: boolean;
@@ -23,7 +23,7 @@ export interface Options {
 /** The timing of `npm start`, named like a workload. */
 export const START = 'start';
 
-const FACES: readonly Face[] = ['rest', 'graphql'];
+const APIS: readonly ApiName[] = ['rest', 'graphql'];
 const WORKLOAD_NAMES = [...WORKLOADS.map((workload) => workload.name), START];
 const CONTENDER_NAMES = CONTENDERS.map((contender) => contender.name);
 const QUICK_CONTENDERS = ['gateway', 'koa-knex', 'node-mysql2', 'fastify-mysql2', 'mercurius', 'apollo', 'yoga'];
@@ -37,7 +37,7 @@ export const HELP = `The benchmark: the gateway beside what one would write by h
 
   --only WORKLOADS      ${WORKLOAD_NAMES.join(', ')}
   --contenders NAMES    ${CONTENDER_NAMES.join(', ')}
-  --face FACES          ${FACES.join(', ')}
+  --api APIS            ${APIS.join(', ')}
   --concurrency NUMBERS connections that ask at once: ${FULL.concurrencies.join(',')}
   --rounds N            fresh starts of each process (${FULL.rounds})
   --seconds N           length of one measurement (${FULL.seconds})
@@ -53,7 +53,7 @@ export function readOptions(words: string[]): Options | undefined {
   const values = parseWords(words);
   if (values.help) return undefined;
   const defaults = values.quick ? QUICK : FULL;
-  const { only, contenders, face, concurrency, rounds, seconds } = values;
+  const { only, contenders, api, concurrency, rounds, seconds } = values;
   return {
     rounds: wholeNumber('--rounds', rounds, defaults.rounds, 100),
     seconds: wholeNumber('--seconds', seconds, defaults.seconds, 60),
@@ -63,7 +63,7 @@ export function readOptions(words: string[]): Options | undefined {
     workloads: pick('--only', only, WORKLOAD_NAMES) ?? WORKLOAD_NAMES,
     contenders:
       pick('--contenders', contenders, CONTENDER_NAMES) ?? (values.quick ? QUICK_CONTENDERS : CONTENDER_NAMES),
-    faces: pick('--face', face, FACES) ?? FACES,
+    apis: pick('--api', api, APIS) ?? APIS,
     concurrencies:
       concurrency?.split(',').map((word) => wholeNumber('--concurrency', word, 1, 1000)) ?? defaults.concurrencies,
     isFull: Object.keys(values).every((name) => name === 'rounds' || name === 'seconds'),
@@ -73,7 +73,7 @@ export function readOptions(words: string[]): Options | undefined {
 function parseWords(words: string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  const narrowing = { only: text, contenders: text, face: text, concurrency: text };
+  const narrowing = { only: text, contenders: text, api: text, concurrency: text };
   try {
     const options = {
       ...narrowing,

@@ -12,7 +12,7 @@ export interface Pet {
   readonly status: Status | null;
 }
 
-/** One question to a server, whichever face it goes to. */
+/** One question to a server, whichever api it goes to. */
 export type Question =
   | { readonly kind: 'list'; readonly limit: number; readonly status: Status; readonly after: number }
   | { readonly kind: 'get'; readonly id: number }

@@ -1,4 +1,4 @@
-import { BASELINES, CONTENDERS, type Face } from './contenders.ts';
+import { BASELINES, CONTENDERS, type ApiName } from './contenders.ts';
 import { GOALS, type Goal, START_RATIO } from './goals.ts';
 import type { Measurement } from './measure.ts';
 import type { Options } from './options.ts';
@@ -18,13 +18,13 @@ export interface Results {
   readonly startTimes: StartTimes | undefined;
 }
 
-const FACE_TITLES: Readonly<Record<Face, string>> = { rest: 'REST', graphql: 'GraphQL' };
+const API_TITLES: Readonly<Record<ApiName, string>> = { rest: 'REST', graphql: 'GraphQL' };
 
 /** The results as Markdown. */
 export function toMarkdown(results: Results): string {
   const { options, command, surroundings } = results;
-  const sections = options.faces.flatMap((face) =>
-    WORKLOADS.map((workload) => workloadTable(results, face, workload)).filter((table) => table !== undefined),
+  const sections = options.apis.flatMap((api) =>
+    WORKLOADS.map((workload) => workloadTable(results, api, workload)).filter((table) => table !== undefined),
   );
   return [
     '# Benchmark results',
@@ -87,9 +87,9 @@ function startTable({ startTimes }: Results): string[] {
   ];
 }
 
-function workloadTable({ options, measurements }: Results, face: Face, workload: Workload): string | undefined {
+function workloadTable({ options, measurements }: Results, api: ApiName, workload: Workload): string | undefined {
   const rows = options.concurrencies.flatMap((concurrency) => {
-    const place = { face, workload: workload.name, concurrency };
+    const place = { api, workload: workload.name, concurrency };
     return CONTENDERS.flatMap(({ name, title }) => {
       const own = measurementsOf(measurements, name, place);
       if (own.length === 0) return [];
@@ -99,7 +99,7 @@ function workloadTable({ options, measurements }: Results, face: Face, workload:
           String(concurrency),
           title,
           withSpread(figures('requestsPerSecond'), 0),
-          times(ratio(measurements, 'requestsPerSecond', name, BASELINES[face], place)),
+          times(ratio(measurements, 'requestsPerSecond', name, BASELINES[api], place)),
           withSpread(figures('p50Ms'), 2),
           withSpread(figures('p99Ms'), 2),
           median(figures('cpuMs')).toFixed(3),
@@ -121,7 +121,7 @@ function workloadTable({ options, measurements }: Results, face: Face, workload:
     'core busy',
     'peak MiB',
   ];
-  return `## ${FACE_TITLES[face]}: ${workload.title}\n\n${table(columns, rows)}`;
+  return `## ${API_TITLES[api]}: ${workload.title}\n\n${table(columns, rows)}`;
 }
 
 function times(value: number): string {

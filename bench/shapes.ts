@@ -100,12 +100,12 @@ for (const { title, workload, dialect, goal } of SHAPES) {
     warmUpSeconds: 2,
     workloads: [workload],
     contenders: ['gateway', 'mercurius'],
-    faces: ['graphql'],
+    apis: ['graphql'],
     concurrencies: [32],
   } as const;
-  const contenders = CONTENDERS.map((contender) => ({ ...contender, faces: { graphql: dialect } }));
+  const contenders = CONTENDERS.map((contender) => ({ ...contender, apis: { graphql: dialect } }));
   const measurements = await measureAll(options, database, (line) => console.error(`${title}: ${line}`), contenders);
-  const place = { face: 'graphql', workload, concurrency: 32 } as const;
+  const place = { api: 'graphql', workload, concurrency: 32 } as const;
   const perSecond = (name: string) => measurementsOf(measurements, name, place).map((one) => one.requestsPerSecond);
   const value = ratio(measurements, 'requestsPerSecond', 'gateway', 'mercurius', place);
   rows.push([

@@ -1,4 +1,4 @@
-import type { Face } from './contenders.ts';
+import type { ApiName } from './contenders.ts';
 import type { Measurement } from './measure.ts';
 
 /** The figures of a measurement that can be compared. */
@@ -6,7 +6,7 @@ export type Figure = 'requestsPerSecond' | 'p50Ms' | 'p99Ms' | 'cpuMs' | 'busy' 
 
 /** What was measured, but for the contender and the round. */
 export interface Place {
-  readonly face: Face;
+  readonly api: ApiName;
   readonly workload: string;
   readonly concurrency: number;
 }
@@ -30,7 +30,7 @@ export function measurementsOf(all: readonly Measurement[], contender: string, p
   return all.filter(
     (one) =>
       one.contender === contender &&
-      one.face === place.face &&
+      one.api === place.api &&
       one.workload === place.workload &&
       one.concurrency === place.concurrency,
   );

@@ -5,7 +5,7 @@ import type { ApiError } from './errors.ts';
 export type { Logger } from 'pino';
 
 /** `listener`, of which nothing that it throws reaches the process: it is logged, and lost. */
-export function harmless<Arguments extends readonly unknown[]>(
+export function safely<Arguments extends readonly unknown[]>(
   log: Pick<Logger, 'error'>,
   listener: (...given: Arguments) => void,
 ): (...given: Arguments) => void {

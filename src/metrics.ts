@@ -3,12 +3,12 @@ import packageJson from '../package.json' with { type: 'json' };
 import { PRODUCT } from './product.ts';
 
 /** Which API a request came to; everything that is neither is `other`. */
-export type Face = 'rest' | 'graphql' | 'other';
+export type ApiName = 'rest' | 'graphql' | 'other';
 
 /** Every meter, named once, https://prometheus.io/docs/practices/naming/. No label has values from outside. */
 export interface Metrics {
   readonly registry: Registry;
-  countRequest(face: Face, operation: string, status: number, seconds: number): void;
+  countRequest(api: ApiName, operation: string, status: number, seconds: number): void;
   countGraphqlOperation(type: 'query' | 'mutation' | 'subscription'): void;
   countGraphqlError(code: string): void;
   countDeprecatedUse(operation: string): void;
@@ -26,7 +26,7 @@ export function createMetrics(
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request header to the end of the response; its count is the number of requests.',
-    labelNames: ['face', 'operation', 'status'],
+    labelNames: ['api', 'operation', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers,
   });
@@ -63,7 +63,7 @@ export function createMetrics(
   }).set({ version: packageJson.version, node: process.version }, 1);
   return {
     registry,
-    countRequest: (face, operation, status, seconds) => requests.observe({ face, operation, status }, seconds),
+    countRequest: (api, operation, status, seconds) => requests.observe({ api, operation, status }, seconds),
     countGraphqlOperation: (type) => operations.inc({ type }),
     countGraphqlError: (code) => errors.inc({ code }),
     countDeprecatedUse: (operation) => deprecated.inc({ operation }),

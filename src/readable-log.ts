@@ -1,7 +1,7 @@
 import type { DestinationStream } from 'pino';
 
 /** What a request's line says in its sentence, or what only programs read. */
-const NOT_REPEATED = 'face,operation,method,path,status,ms,requestId,keyId';
+const NOT_REPEATED = 'api,operation,method,path,status,ms,requestId,keyId';
 
 /**
  * Where log lines go when people read them: standard output is a terminal, and pino-pretty, a development dependency,

@@ -8,7 +8,7 @@ import {
   type Token,
   type VariableValues,
 } from 'graphql';
-import { keepRecent } from '../recent.ts';
+import { createLruCache } from '../lru-cache.ts';
 import { conditionsOf } from '../schema/field-collection.ts';
 import type { OperationPlan, PlanOperation } from '../schema/plan.ts';
 import { LIMITS, limitError } from './limits.ts';
@@ -53,7 +53,7 @@ export interface DocumentParts {
 
 /** Gives what prepares the text of a document; what was prepared lately is remembered, errors too. */
 export function createDocuments(parts: DocumentParts): (text: string) => PreparedDocument {
-  const prepared = keepRecent<PreparedDocument>(MEMO_BYTES, (_text, { bytes }) => bytes);
+  const prepared = createLruCache<PreparedDocument>(MEMO_BYTES, (_text, { bytes }) => bytes);
   return (text) => {
     const known = prepared.get(text);
     if (known) return known;
@@ -132,7 +132,7 @@ function rememberPlans(
   operation: OperationDefinitionNode,
   conditions: readonly string[],
 ) {
-  const plans = keepRecent<OperationPlan>(PLANS_MAX);
+  const plans = createLruCache<OperationPlan>(PLANS_MAX);
   return (variables: VariableValues): OperationPlan => {
     const values = conditions.map((name) => variables.coerced[name]).join();
     const known = plans.get(values);

@@ -94,7 +94,7 @@ function rewrite(thrown: unknown, message: string, extensions: Record<string, un
  */
 export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
   return async (ctx, next) => {
-    ctx.state.face = 'graphql';
+    ctx.state.api = 'graphql';
     try {
       await next();
     } catch (thrown) {

@@ -6,7 +6,7 @@ import type { Authenticator } from '../keys/authenticator.ts';
 import { createRateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { limitsOf } from '../load/shares.ts';
-import { harmless, type Logger } from '../log.ts';
+import { safely, type Logger } from '../log.ts';
 import { REFERENCE_PATH } from '../pages/site-header.ts';
 import { createAdmission } from './admission.ts';
 import { allowOrigins } from './allow-origins.ts';
@@ -65,7 +65,7 @@ export function createApp(parts: AppParts): App {
 
 /** Answers that could not be sent, but for those that nobody waited for: their lines in the log say that. */
 function logUnsent(log: Logger): (error: NodeJS.ErrnoException) => void {
-  return harmless(log, (error) => {
+  return safely(log, (error) => {
     if (!GONE.has(error.code)) log.error({ err: error }, 'a response could not be sent');
   });
 }

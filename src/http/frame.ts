@@ -40,7 +40,7 @@ export function createFrame(parts: FrameParts): Middleware {
   return (ctx, next) => {
     const { path, method } = ctx;
     const isBelowBase = path === basePath || path.startsWith(`${basePath}/`);
-    if (isBelowBase) ctx.state.face = 'rest';
+    if (isBelowBase) ctx.state.api = 'rest';
     const place = findPlace(path);
     const asksForPage = isPage(ctx);
     const route = asksForPage ? undefined : place?.routes.get(method);

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { toApiError } from '../errors.ts';
 import { connectionsMost, limitConnections } from '../load/connection-limit.ts';
 import { serveInOrder } from '../load/pipeline.ts';
-import { harmless, type Logger } from '../log.ts';
+import { safely, type Logger } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
 import { refuse } from './refusal.ts';
 import { requestIdOf } from './request-id.ts';
@@ -32,7 +32,7 @@ export function guardRequests(server: Server, serve: Serve, log: Logger, databas
       log.error({ err: error }, 'a request could not be served');
     });
   };
-  const idle = serveInOrder(server, harmless(log, serveOne));
+  const idle = serveInOrder(server, safely(log, serveOne));
   limitConnections(server, idle, connectionsMost(databaseConnections), log);
 }
 

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import { maskUrl } from '../key-mask.ts';
-import { harmless, type Logger } from '../log.ts';
+import { safely, type Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type {} from '../web/request-state.ts';
 import { STANDARD_HEADERS } from './refusal.ts';
@@ -29,15 +29,15 @@ export function requestLog(log: Logger, metrics: Metrics, operations: ReadonlySe
     for (const [name, value] of STANDARD) ctx.res.setHeader(name, value);
     const write = () => {
       const ms = performance.now() - startedAt;
-      const { face = 'other', operation: named = '', requestId, keyId } = ctx.state;
+      const { api = 'other', operation: named = '', requestId, keyId } = ctx.state;
       const operation = operations.has(named) ? named : 'unknown';
       const status = ctx.res.headersSent ? ctx.res.statusCode : CLIENT_GONE;
-      metrics.countRequest(face, operation, status, ms / 1000);
+      metrics.countRequest(api, operation, status, ms / 1000);
       log.info(
         {
           requestId,
           keyId,
-          face,
+          api,
           operation,
           method,
           path: shorten(path),
@@ -50,7 +50,7 @@ export function requestLog(log: Logger, metrics: Metrics, operations: ReadonlySe
       );
     };
     // On close, not after next(): an answer that its client did not wait for is logged too.
-    ctx.res.on('close', harmless(log, write));
+    ctx.res.on('close', safely(log, write));
     return next();
   };
 }

@@ -1,7 +1,7 @@
 import { atMostOnce } from '../at-most-once.ts';
 import { type Deadline, deadlineIn } from '../deadline.ts';
 import { KEY_LOOKUP_MS } from '../deadlines.ts';
-import { keepRecent } from '../recent.ts';
+import { createLruCache } from '../lru-cache.ts';
 import { tooManyRequests } from './queue.ts';
 import { createTokenBucket } from './token-bucket.ts';
 
@@ -33,7 +33,7 @@ interface Keys<Key> {
  * ApiError `too_many_requests` without a query for this key; DatabaseFault `unavailable` when it cannot be learnt.
  */
 export function createLookupBudget<Key>({ hashesCreatedSince, isValid }: Keys<Key>, now: () => number) {
-  const known = keepRecent<boolean>(KNOWN_MAX);
+  const known = createLruCache<boolean>(KNOWN_MAX);
   const bucket = createTokenBucket(UNKNOWN_MAX, UNKNOWN_PER_SECOND, now);
   let inFlight = 0;
   let waiting = 0;

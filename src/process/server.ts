@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { CONNECTIONS_CHECK_MS, HEADERS_MS, KEEP_ALIVE_MS, LINGER_MS, RECEIVE_MS, STALLED_MS } from '../deadlines.ts';
 import type { Gateway } from '../gateway.ts';
 import { guardRequests } from '../http/request-guard.ts';
-import { harmless, type Logger } from '../log.ts';
+import { safely, type Logger } from '../log.ts';
 import { watchSockets } from './sockets.ts';
 
 /** How long a client may take, in ms. */
@@ -48,7 +48,7 @@ export async function listen(
   // Of connections that could not be taken, as when the process has no file descriptor left.
   server.on(
     'error',
-    harmless(log, (error) => log.error({ err: error }, 'a connection was not taken')),
+    safely(log, (error) => log.error({ err: error }, 'a connection was not taken')),
   );
   const { port } = server.address() as AddressInfo; // an object for every TCP server that listens
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import { rawRefusal, refuseAndEnd } from '../http/refusal.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { harmless, type Logger } from '../log.ts';
+import { safely, type Logger } from '../log.ts';
 
 interface ParserError extends NodeJS.ErrnoException {
   /** What the parser was reading. */
@@ -35,13 +35,13 @@ export function watchSockets(server: Server, log: Logger, methods: readonly stri
   server.prependListener('request', (request, answer) => answers.set(request.socket, answer));
   server.on(
     'clientError',
-    harmless(log, (error: ParserError, socket: Duplex) => {
+    safely(log, (error: ParserError, socket: Duplex) => {
       if (error.code === 'HPE_PAUSED') return; // no fault: `serveInOrder` has stopped the parser
       const answer = answers.get(socket);
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isOwed(answer) && waitsWhole(answer.req)) return; // the time was that of the answers before it
       // The method is to be seen unless the header came in pieces.
       const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
-      const answerFault = harmless(log, () => refuse(socket, parserRefusal(error), isHead));
+      const answerFault = safely(log, () => refuse(socket, parserRefusal(error), isHead));
       if (!isOwed(answer)) answerFault();
       // Pipelined, RFC 9112 §9.3.2: the requests before it get their own answers first.
       else if (answer.req.complete) answer.once('close', answerFault);
@@ -52,10 +52,10 @@ export function watchSockets(server: Server, log: Logger, methods: readonly stri
   );
   server.on(
     'connect',
-    harmless(log, (_request: IncomingMessage, socket: Duplex) => {
+    safely(log, (_request: IncomingMessage, socket: Duplex) => {
       const answer = answers.get(socket);
       const allow = { headers: { Allow: methods.toSorted().join(', ') } };
-      const refuseIt = harmless(log, () =>
+      const refuseIt = safely(log, () =>
         refuse(socket, new ApiError('method_not_allowed', 'This is no proxy.', allow)),
       );
       if (isOwed(answer)) answer.once('close', refuseIt);

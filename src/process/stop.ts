@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CLOSING_MS, LAST_LINES_MS } from '../deadlines.ts';
-import { harmless, type Logger } from '../log.ts';
+import { safely, type Logger } from '../log.ts';
 
 /**
  * SIGTERM and SIGINT end the process in good order, exit code 0, at most CLOSING_MS after `graceMs`; a second one ends it at
@@ -38,7 +38,7 @@ export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log
   process.on('error', (error) => log.warn({ err: error }, 'a message did not reach the primary'));
   // A rejection that nobody handles comes here, too: https://nodejs.org/api/process.html#event-unhandledrejection
   process.on('uncaughtException', (error, origin) => {
-    harmless(log, () => log.fatal({ err: error, origin }, 'a fault that nothing caught; stopping'))();
+    safely(log, () => log.fatal({ err: error, origin }, 'a fault that nothing caught; stopping'))();
     if (!stopping) void stop(1);
   });
 }

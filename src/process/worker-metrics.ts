@@ -4,7 +4,7 @@ import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-clien
 import { atMostOnce } from '../at-most-once.ts';
 import { PRIMARY_WAIT_MS, WORKERS_WAIT_MS } from '../deadlines.ts';
 import { serviceUnavailable } from '../errors.ts';
-import { harmless, type Logger } from '../log.ts';
+import { safely, type Logger } from '../log.ts';
 
 /** What primary and workers send each other: one asks for a worker's meters, or for the page of all, the other gives it. */
 type Message =
@@ -51,8 +51,8 @@ export function answerMetricsRequests(log: Logger): void {
       makePage().then((page) => send(worker, { type: 'metrics:page', page }), fail);
     }
   };
-  cluster.on('exit', harmless(log, forget));
-  cluster.on('message', harmless(log, take));
+  cluster.on('exit', safely(log, forget));
+  cluster.on('message', safely(log, take));
 }
 
 /**
@@ -72,7 +72,7 @@ export function shareMetrics(log: Logger): { tell: (registry: Registry) => void;
       answer().catch((error) => log.error({ err: error }, 'the meters could not be read'));
     }
   };
-  process.on('message', harmless(log, take as (message: unknown) => void)); // the primary sends Messages only
+  process.on('message', safely(log, take as (message: unknown) => void)); // the primary sends Messages only
   const collect = async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     resolvePage = resolve;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Deprecation } from '../deprecations.ts';
-import { keepRecent } from '../recent.ts';
+import { createLruCache } from '../lru-cache.ts';
 import type { Json } from './leaf-representation.ts';
 import { describeHeaders, ERROR_SCHEMA, REFUSAL_RESPONSES } from './openapi-components.ts';
 import { describeOperation } from './openapi-operation.ts';
@@ -33,7 +33,7 @@ export function createOpenApi({ api, basePath, resources, deprecations, operatio
   const paths = describePaths(operations);
   const schemas = collectSchemas(operations);
   const headers = describeHeaders({ basePath, deprecations, operations });
-  const texts = keepRecent<string>(TEXTS_MAX);
+  const texts = createLruCache<string>(TEXTS_MAX);
 
   const openApiDocument = (baseUrl: string): Json => ({
     openapi: '3.1.0',

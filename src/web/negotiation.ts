@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { keepRecent } from '../recent.ts';
+import { createLruCache } from '../lru-cache.ts';
 
 /**
  * Every client sends one and the same header with all of its requests, and reading it costs as much as reading a body:
@@ -16,7 +16,7 @@ function chooseBy<Choice extends string>(
   absent: Choice,
   choose: (ctx: Negotiated) => Choice,
 ): (ctx: Negotiated) => Choice {
-  const chosen = keepRecent<Choice>(REMEMBERED);
+  const chosen = createLruCache<Choice>(REMEMBERED);
   return (ctx) => {
     const sent = ctx.headers[header];
     if (sent === undefined || sent.length > NEGOTIATED_MAX) return absent;

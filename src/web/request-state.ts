@@ -1,4 +1,4 @@
-import type { Face } from '../metrics.ts';
+import type { ApiName } from '../metrics.ts';
 
 /*
  * What the rooms tell each other of a request, on Koa's `ctx.state`: typed here, once.
@@ -20,7 +20,7 @@ declare module 'koa' {
     keyCheckMs?: number;
     /** Whether the answer tells of a change: then it must not be called refused. */
     changes?: boolean;
-    face?: Face;
+    api?: ApiName;
     /** The REST operation, GraphQL's type of operation, or what else is served. */
     operation?: string;
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { ApiError } from '../errors.ts';
-import { keepRecent } from '../recent.ts';
+import { createLruCache } from '../lru-cache.ts';
 
 /** RFC 9112 §3.2.1, in visible ASCII. No `#`: a fragment is never sent. Koa and its parts read such a target without failing. */
 const ORIGIN_FORM = /^\/[!"$-~]*$/;
@@ -47,7 +47,7 @@ function requireHost({ headers, httpVersionMajor, httpVersionMinor, socket }: In
 const NAME = /^(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2}){1,255}$/;
 const HOST = /^(.*?)(?::(\d{0,5}))?$/;
 const HOST_MAX = 270;
-const valid = keepRecent<true>(100);
+const valid = createLruCache<true>(100);
 
 /** RFC 9110 §7.2: uri-host [":" port], of a host that is not empty. */
 function isHost(text: string): boolean {

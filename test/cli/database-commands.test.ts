@@ -124,7 +124,7 @@ describeEachEngine('commands', (engine) => {
     expect((await count()) % 1000).toBe(0);
   });
 
-  test('deprecations report: who used what, from both faces', async () => {
+  test('deprecations report: who used what, from both APIs', async () => {
     const env = { DATABASE_URL: await engine.freshDatabase() };
     const nothing = 'Nothing deprecated was used in the last 14 days.';
     expect(await succeed('deprecation-report', ['report'], env)).toEqual([nothing]);

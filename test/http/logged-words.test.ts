@@ -87,7 +87,7 @@ const LABELLED = [
 
 /** All that a line may have, beside pino's own `level`, `time` and `msg`. */
 const MEMBERS: Readonly<Record<string, string>> = {
-  request: 'aborted face keyId method ms operation path requestId status traceparent',
+  request: 'aborted api keyId method ms operation path requestId status traceparent',
   'request refused unread': 'reason requestId status',
 };
 

@@ -91,7 +91,7 @@ describeEachEngine('API keys › lookups', (engine) => {
     ['Digest KEY', 401],
     ['', 401],
     [' ', 401],
-  ])('Authorization: %j is %i on both faces', async (form, status) => {
+  ])('Authorization: %j is %i on both APIs', async (form, status) => {
     const headers = { authorization: form.replaceAll('KEY', gateway.key) };
     expect((await fetch(`${gateway.url}/v1/pets`, { headers })).status).toBe(status);
     const body = '{"query":"{ __typename }"}';

@@ -62,7 +62,7 @@ describeEachEngine('API keys › usage', (engine) => {
     expect((await keys.list())[0]?.lastUsedAt).toEqual(later);
   });
 
-  test('use of what is deprecated is counted by key and operation, over both faces and several gateways', async () => {
+  test('use of what is deprecated is counted by key and operation, over both APIs and several gateways', async () => {
     const { url, database, key, keys } = await prepareDatabase(engine);
     const { key: otherKey } = await keys.create({ name: 'other', expiresAt: null });
     const env = { DATABASE_URL: url };

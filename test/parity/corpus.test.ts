@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { number } from '../graphql/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { FACES, type ListRequest, type Outcome } from './faces.ts';
+import { APIS, type ListRequest, type Outcome } from './apis.ts';
 
 const GOOD = { name: 'Rex', categoryId: 1 };
 
@@ -78,7 +78,7 @@ const REFUSED_LISTS: readonly ListRequest[] = [
 ];
 const IDS = ['1', '2', '0', '-1', '999', 'x', '01', '+1', ' 1', '1.0', '9223372036854775807', '9223372036854775808'];
 
-describeEachEngine('one corpus, both faces', (engine) => {
+describeEachEngine('one corpus, both APIs', (engine) => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startGateway(engine, { LOG_LEVEL: 'silent' });
@@ -86,30 +86,30 @@ describeEachEngine('one corpus, both faces', (engine) => {
       await gateway.createPet({ ...GOOD, status });
   });
 
-  /** What a face made of a body: the animal without its id, and the same read back by the other face. */
-  const createBy = async (face: keyof typeof FACES, input: object) => {
-    const outcome = await FACES[face].create(gateway, input);
+  /** What an API made of a body: the animal without its id, and the same read back by the other API. */
+  const createBy = async (api: keyof typeof APIS, input: object) => {
+    const outcome = await APIS[api].create(gateway, input);
     if (outcome === 'refused') return outcome;
     const [created] = outcome;
-    const other = face === 'rest' ? 'graphql' : 'rest';
-    expect(await FACES[other].get(gateway, created?.id ?? '')).toEqual(outcome);
+    const other = api === 'rest' ? 'graphql' : 'rest';
+    expect(await APIS[other].get(gateway, created?.id ?? '')).toEqual(outcome);
     return { ...created, id: 'of its own' };
   };
-  const both = async (by: (face: keyof typeof FACES) => Promise<unknown>): Promise<unknown> => {
+  const both = async (by: (api: keyof typeof APIS) => Promise<unknown>): Promise<unknown> => {
     const [rest, graphql] = [await by('rest'), await by('graphql')];
     expect(graphql).toEqual(rest);
     return rest;
   };
-  const listBoth = (request: ListRequest) => both((face) => FACES[face].list(gateway, request)) as Promise<Outcome>;
+  const listBoth = (request: ListRequest) => both((api) => APIS[api].list(gateway, request)) as Promise<Outcome>;
   const title = (input: object) => JSON.stringify(input).slice(0, 80);
 
   describe('create', () => {
     test.each(ACCEPTED.map((input) => [title(input), input] as const))('%s is accepted', async (_title, input) => {
-      expect(await both((face) => createBy(face, input))).toHaveProperty('name');
+      expect(await both((api) => createBy(api, input))).toHaveProperty('name');
     });
 
     test.each(REFUSED.map((input) => [title(input), input] as const))('%s is refused', async (_title, input) => {
-      expect(await both((face) => createBy(face, input))).toBe('refused');
+      expect(await both((api) => createBy(api, input))).toBe('refused');
     });
 
     test('any JSON number as a category id is the same integer to both, or none', async () => {
@@ -126,7 +126,7 @@ describeEachEngine('one corpus, both faces', (engine) => {
         );
       await fc.assert(
         fc.asyncProperty(spelling, async (text) => {
-          await both((face) => createBy(face, { ...GOOD, categoryId: number(text) }));
+          await both((api) => createBy(api, { ...GOOD, categoryId: number(text) }));
         }),
         { numRuns: 100 },
       );
@@ -150,6 +150,6 @@ describeEachEngine('one corpus, both faces', (engine) => {
   });
 
   test.each(IDS)('get %j: one animal, or none', async (id) => {
-    expect(await both((face) => FACES[face].get(gateway, id))).toHaveLength(id === '1' || id === '2' ? 1 : 0);
+    expect(await both((api) => APIS[api].get(gateway, id))).toHaveLength(id === '1' || id === '2' ? 1 : 0);
   });
 });

@@ -1,15 +1,15 @@
 import { beforeAll, expect, test } from 'vitest';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { type Animal, FACES } from './faces.ts';
+import { type Animal, APIS } from './apis.ts';
 
 /** Clients that write and read all the time, and animals that each adds: together fewer than a page has. */
 const CLIENTS = 8;
 const ROUNDS = 11;
-const BY_TURNS = [FACES.rest, FACES.graphql];
+const BY_TURNS = [APIS.rest, APIS.graphql];
 
-/** The face of a client's turn: each writes and reads by both. */
-const faceOf = (turn: number) => BY_TURNS[turn % BY_TURNS.length] ?? FACES.rest;
+/** The API of a client's turn: each writes and reads by both. */
+const apiOf = (turn: number) => BY_TURNS[turn % BY_TURNS.length] ?? APIS.rest;
 
 describeEachEngine('strictly fresh reads: whoever was answered 201 sees the animal', (engine) => {
   /** Two gateways on one database, as two processes or two machines are. */
@@ -26,17 +26,17 @@ describeEachEngine('strictly fresh reads: whoever was answered 201 sees the anim
     ['another gateway', () => neighbour],
   ])('in the next list and the next get of %s, always', async (_where, getReader) => {
     const reader = getReader();
-    const [before] = (await FACES.rest.create(writer, { name: 'before', categoryId: 1 })) as Animal[];
+    const [before] = (await APIS.rest.create(writer, { name: 'before', categoryId: 1 })) as Animal[];
     const client = async (number: number) => {
       for (let round = 0; round < ROUNDS; round++) {
         const turn = number + round;
         const input = { name: `${number}-${round}`, categoryId: 1, status: 'sold' };
-        const [own] = (await faceOf(turn).create(writer, input)) as Animal[];
+        const [own] = (await apiOf(turn).create(writer, input)) as Animal[];
         // Everybody asks for the same pages at the same time, so equal reads meet all the time.
         const [all, sold, one] = await Promise.all([
-          faceOf(turn + 1).list(reader, { limit: '100', after: before?.id }),
-          faceOf(turn).list(reader, { limit: '100', status: 'sold', after: before?.id }),
-          faceOf(turn + 1).get(reader, own?.id ?? ''),
+          apiOf(turn + 1).list(reader, { limit: '100', after: before?.id }),
+          apiOf(turn).list(reader, { limit: '100', status: 'sold', after: before?.id }),
+          apiOf(turn + 1).get(reader, own?.id ?? ''),
         ]);
         expect(all).toContainEqual(own);
         expect(sold).toContainEqual(own);

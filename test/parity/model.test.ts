@@ -3,11 +3,11 @@ import { beforeAll, expect, test } from 'vitest';
 import { number } from '../graphql/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { type Animal, FACES, type ListRequest, type Outcome } from './faces.ts';
+import { type Animal, APIS, type ListRequest, type Outcome } from './apis.ts';
 
 const STATUSES: readonly unknown[] = ['available', 'pending', 'sold'];
 
-const face = fc.constantFrom<keyof typeof FACES>('rest', 'graphql');
+const api = fc.constantFrom<keyof typeof APIS>('rest', 'graphql');
 const name = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 30 }),
   fc.string({ unit: 'grapheme', maxLength: 10 }),
@@ -20,16 +20,16 @@ const categoryId = fc.oneof(
 );
 const status = fc.option(fc.constantFrom('available', 'pending', 'sold', 'gone'), { nil: undefined, freq: 3 });
 
-const create = fc.record({ kind: fc.constant('create' as const), face, name, categoryId, status });
+const create = fc.record({ kind: fc.constant('create' as const), api, name, categoryId, status });
 const list = fc.record({
   kind: fc.constant('list' as const),
-  face,
+  api,
   limit: fc.option(fc.integer({ min: -1, max: 102 }), { nil: undefined }),
   status,
   /** The list begins after the animal that is so many from the end. */
   back: fc.option(fc.nat({ max: 8 }), { nil: undefined }),
 });
-const get = fc.record({ kind: fc.constant('get' as const), face, back: fc.nat({ max: 8 }) });
+const get = fc.record({ kind: fc.constant('get' as const), api, back: fc.nat({ max: 8 }) });
 
 type Generated<A> = A extends fc.Arbitrary<infer Value> ? Value : never;
 type Command = Generated<typeof create | typeof list | typeof get>;
@@ -62,7 +62,7 @@ class Model {
 }
 
 async function run(gateway: TestGateway, model: Model, command: Command): Promise<void> {
-  const { create: createPet, list: listPets, get: getPet } = FACES[command.face];
+  const { create: createPet, list: listPets, get: getPet } = APIS[command.api];
   if (command.kind === 'create') {
     const { name, categoryId, status } = command;
     const outcome = await createPet(gateway, { name, categoryId: number(categoryId), status });
@@ -87,7 +87,7 @@ describeEachEngine('parity', (engine) => {
     gateway = await startGateway(engine, { LOG_LEVEL: 'silent' });
   });
 
-  test('any creates, lists and gets over either face give what a list in memory gives', async () => {
+  test('any creates, lists and gets over either API give what a list in memory gives', async () => {
     const model = new Model();
     const commands = fc.array(fc.oneof({ weight: 3, arbitrary: create }, list, get), { maxLength: 15 });
     await fc.assert(

@@ -45,7 +45,7 @@ async function expectAllUnavailable({ request, createPet, graphql }: TestGateway
 }
 
 describe.runIf(hasMysqlServer())('a read-only server', () => {
-  test('writes are 503 on both faces, reads go on; it heals by itself', async () => {
+  test('writes are 503 on both APIs, reads go on; it heals by itself', async () => {
     const server = await startMysqlServer();
     afterFile(server.remove);
     const root = await mysql.createConnection(server.url);
@@ -113,7 +113,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the dat
     await admin.end();
   });
 
-  test('all connections of the pool are taken: 503 in time, on both faces and /readyz', async () => {
+  test('all connections of the pool are taken: 503 in time, on both APIs and /readyz', async () => {
     const gateway = await startGateway(engine, { DATABASE_POOL_MAX: '1' });
     expect((await gateway.createPet(PET)).status).toBe(201);
     const { client } = gateway.database.knex;
@@ -162,7 +162,7 @@ describe.runIf(hasMysqlServer())('what operations do to an account', () => {
     ['may see nothing', `REVOKE ALL ON ${DATABASE}.* FROM app@'%'; GRANT CREATE ON ${DATABASE}.* TO app@'%'`, GRANT],
     ['is locked', "ALTER USER app@'%' ACCOUNT LOCK", "ALTER USER app@'%' ACCOUNT UNLOCK"],
     ['has another password', "ALTER USER app@'%' IDENTIFIED BY 'x'", "ALTER USER app@'%' IDENTIFIED BY 'S3cret'"],
-  ])('it %s: 503 on both faces, and it heals by itself', async (_what, change, undo) => {
+  ])('it %s: 503 on both APIs, and it heals by itself', async (_what, change, undo) => {
     await eventually(
       async () => (await gateway.request('/v1/pets')).status === 200,
       HEALED_WITHIN_MS,
@@ -274,7 +274,7 @@ describeEachEngine('what operations do to the tables', (engine) => {
       'ALTER TABLE pets RENAME COLUMN status TO state',
       'ALTER TABLE pets RENAME COLUMN state TO status',
     ],
-  ])('%s: 503 on both faces, and all is well when it is back', async (_what, change, undo) => {
+  ])('%s: 503 on both APIs, and all is well when it is back', async (_what, change, undo) => {
     const gateway = await startGateway(engine);
     const { knex } = gateway.database;
     await knex.raw(change);

@@ -27,10 +27,10 @@ const NUMBERS = [
   ...'101 1.5 9223372036854775808 1e400 1e-400 00 0x10 NaN -0 null true'.split(' '),
   '9'.repeat(400),
 ];
-const FACES = '/v1/pets /v1/pets /v1/pets /v1/pets /v1/pets /graphql /graphql /graphql'.split(' ');
+const APIS = '/v1/pets /v1/pets /v1/pets /v1/pets /v1/pets /graphql /graphql /graphql'.split(' ');
 const PATHS = [
-  ...FACES,
-  ...FACES,
+  ...APIS,
+  ...APIS,
   ...'/v1/pets/1 /v1/pets/ / /docs /metrics /readyz /livez /v1/openapi.json /v1 // /% /%ff /v1/pets/%00'.split(' '),
   ...'/v1/../etc/passwd /graphql/ /assets/x.js /v1/pets/1/2'.split(' '),
 ];

@@ -6,7 +6,7 @@ import type { Int64 } from '../../src/int64.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { createRowAdder } from '../../src/store/row-adder.ts';
 import { countPetStatements } from '../graphql/statements.ts';
-import { FACES } from '../parity/faces.ts';
+import { APIS } from '../parity/apis.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 
@@ -24,7 +24,7 @@ describeEachEngine('creates that arrive together', (engine) => {
     expect(new Set(answers.map(({ row }) => row.id)).size).toBe(newPets.length);
     for (const [index, { row: pet }] of answers.entries()) {
       expect(pet).toEqual({ ...newPets[index], id: pet.id });
-      expect(await FACES.rest.get(gateway, String(pet.id))).toEqual([pet]);
+      expect(await APIS.rest.get(gateway, String(pet.id))).toEqual([pet]);
     }
   });
 

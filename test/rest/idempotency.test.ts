@@ -45,7 +45,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
       expect(retry.headers.get('idempotency-replayed')).toBe('true');
     });
 
-    test('both faces share the keys: REST first', async () => {
+    test('both APIs share the keys: REST first', async () => {
       const key = newKey();
       const { json } = await post(key);
       const retry = await gateway().graphql(ADD_PET, SAME_PET, { 'idempotency-key': key });
@@ -53,7 +53,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
       expect(retry.headers.get('idempotency-replayed')).toBe('true');
     });
 
-    test('both faces share the keys: GraphQL first', async () => {
+    test('both APIs share the keys: GraphQL first', async () => {
       const key = newKey();
       const first = await gateway().graphql(ADD_PET, SAME_PET, { 'idempotency-key': key });
       const retry = await post(key);

@@ -4,7 +4,7 @@ import type { Answer } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { eventually, isShed } from '../support/load.ts';
 
-/** An animal in words that both faces have. */
+/** An animal in words that both APIs have. */
 export interface Animal {
   readonly id: string;
   readonly name: string;
@@ -12,18 +12,18 @@ export interface Animal {
   readonly status: string | null;
 }
 
-/** What a face gives for an operation: the animals, or its refusal of what is not allowed. */
+/** What an API gives for an operation: the animals, or its refusal of what is not allowed. */
 export type Outcome = readonly Animal[] | 'refused';
 
-/** A list as both faces can ask for it; `limit` and `after` in digits or what is put in their place. */
+/** A list as both APIs can ask for it; `limit` and `after` in digits or what is put in their place. */
 export interface ListRequest {
   readonly limit?: string | undefined;
   readonly status?: string | undefined;
   readonly after?: string | undefined;
 }
 
-/** The operations, in the words of one face. Anything but an answer or a refusal of the input fails the test. */
-export interface Face {
+/** The operations, in the words of one API. Anything but an answer or a refusal of the input fails the test. */
+export interface Api {
   /** `input` is a NewPet in the words of REST; it may hold `number(…)`, and anything that is no NewPet. */
   create(gateway: TestGateway, input: object): Promise<Outcome>;
   list(gateway: TestGateway, request: ListRequest): Promise<Outcome>;
@@ -40,7 +40,7 @@ function answered(ask: () => Promise<Answer>): Promise<Answer> {
   return eventually(once, 10_000, 'the service is not overloaded');
 }
 
-const rest: Face = {
+const rest: Api = {
   async create(gateway, input) {
     const answer = await answered(() => gateway.createPet(exactJson(input)));
     expect([201, 400]).toContain(answer.status);
@@ -65,7 +65,7 @@ const FIELDS = '{ id name categoryId status }';
 const ADD = `mutation ($input: NewPetInput!) { addPet(input: $input) ${FIELDS} }`;
 const GET = `query ($id: ID!) { pet(id: $id) ${FIELDS} }`;
 
-const graphql: Face = {
+const graphql: Api = {
   async create(gateway, input) {
     const status = 'status' in input ? { status: graphqlStatus(input.status) } : {};
     const { json } = await answered(() =>
@@ -94,8 +94,8 @@ const graphql: Face = {
   },
 };
 
-/** Both faces. */
-export const FACES = { rest, graphql };
+/** Both APIs. */
+export const APIS = { rest, graphql };
 
 /** REST's animals. Integers are taken by their digits, before JSON.parse rounds them. */
 function readPets(text: string): Animal[] {

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keepRecent } from '../../src/recent.ts';
+import { createLruCache } from '../../src/lru-cache.ts';
 
 test('what was used last is kept, and never more than allowed', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), fc.array(fc.nat({ max: 20 }), { maxLength: 200 }), (half, uses) => {
       const most = 2 * half;
-      const recent = keepRecent<number>(most);
+      const recent = createLruCache<number>(most);
       uses.forEach((use, index) => {
         const known = recent.get(String(use));
         const since = uses.lastIndexOf(use, index - 1);
@@ -20,7 +20,7 @@ test('what was used last is kept, and never more than allowed', () => {
 });
 
 test('with sizes, what is kept is never larger than allowed, and nothing larger than half of it is kept', () => {
-  const recent = keepRecent<string>(100, (_text, value) => value.length);
+  const recent = createLruCache<string>(100, (_text, value) => value.length);
   recent.set('huge', 'x'.repeat(51));
   for (let index = 0; index < 20; index++) recent.set(String(index), 'x'.repeat(10));
   const kept = ['huge', ...Array.from({ length: 20 }, (_, index) => String(index))].filter((text) => recent.get(text));

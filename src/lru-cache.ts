@@ -1,5 +1,5 @@
 /** Values by text, of which those asked for lately are kept. */
-export interface Recent<Value> {
+export interface LruCache<Value> {
   get(text: string): Value | undefined;
   set(text: string, value: Value): void;
 }
@@ -9,10 +9,10 @@ export interface Recent<Value> {
  * what is larger than that half by itself is not kept. Two generations, of which the older is dropped whole: unlike a
  * Map that is kept in the order of use, a hit writes nothing.
  */
-export function keepRecent<Value>(
+export function createLruCache<Value>(
   most: number,
   sizeOf: (text: string, value: Value) => number = () => 1,
-): Recent<Value> {
+): LruCache<Value> {
   let young = new Map<string, Value>();
   let old = new Map<string, Value>();
   let youngSize = 0;
