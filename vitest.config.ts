@@ -4,6 +4,28 @@ import { defineConfig } from 'vitest/config';
 // here: it would reach require(), too, and mysql2 would get `long` in a form that it cannot use.
 const ssr = { resolve: { conditions: ['module-sync', 'node'] } };
 
+// They run programs, or database servers of their own: commands, gateways, compilers, the checks.
+const PROGRAMS = [
+  'test/checks.test.ts',
+  'test/{cli,docs,migrations}/**/*.test.ts',
+  'test/keys/{commands,rate-limit,revoke}.test.ts',
+  'test/process/{failing-start,first-start,kill,lone-process,secrets,stop,wrong-address}.test.ts',
+  'test/rest/typed-client.test.ts',
+  'test/store/session.test.ts',
+];
+
+// Pages in a browser, clusters, faults, floods, workers, and whatever else takes long: `npm run test:slow`.
+const SLOW = [
+  'test/browser/{accessibility,every-page,graphiql,landing,reference}.test.ts',
+  'test/faults/**/*.test.ts',
+  'test/rest/creates-under-stress.test.ts',
+  'test/process/**/*.test.ts',
+];
+
+// More than cores, because most files wait now and then. A database handed in by address may be the only one that its
+// account can use: one file at a time, unless told otherwise.
+const maxWorkers = Number(process.env.TEST_WORKERS ?? (process.env.TEST_MYSQL_URL === undefined ? 4 : 1));
+
 const common = {
   // The service runs as its users run it: by Node itself, without a transformation.
   server: { deps: { external: [/\/src\//] } },
@@ -12,50 +34,29 @@ const common = {
   expect: { requireAssertions: true },
   testTimeout: 60_000,
   hookTimeout: 90_000,
+  maxWorkers,
 };
-
-// They run programs: commands, servers, proxies, clients.
-const PROGRAMS = [
-  'test/{cli,migrations}/**/*.test.ts',
-  'test/docs/{clients,deploy}.test.ts',
-  'test/keys/{commands,rate-limit,revoke}.test.ts',
-  'test/process/{failing-start,first-start,secrets,starting-together,wrong-address}.test.ts',
-];
-
-// Most of their time these wait for servers and processes.
-const WAITING = [
-  'test/process/{blocked-output,connection-limit,database-refuses,idle-and-slow,kill,last-resort,lone-process}.test.ts',
-  'test/process/{stop,supervision,workers}.test.ts',
-  'test/faults/{impostor,network,silence,trust,writable-host}.test.ts',
-];
-
-// Pages in a browser.
-const BROWSER = ['test/browser/**/*.test.ts'];
-
-// These load a service, or servers of a cluster, so nothing runs beside them.
-const LOADED = ['test/{process,faults}/**/*.test.ts'];
-
-// A database handed in by address may be the only one that its account can use: one file at a time, unless told otherwise.
-const MOST = Number(process.env.TEST_WORKERS ?? (process.env.TEST_MYSQL_URL === undefined ? 3 : 1));
-
-/** Test files that begin when those of a smaller order have ended. */
-const group = (groupOrder: number, workers: number, name: string, include: string[], exclude: string[] = []) => ({
-  ssr,
-  test: { ...common, name, include, exclude, maxWorkers: Math.min(workers, MOST), sequence: { groupOrder } },
-});
 
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
-    // For test.concurrent, which is for those that wait for silence.
+    // For test.concurrent, which is for those that wait.
     maxConcurrency: 20,
+    // They begin in the order of their names: what takes longest is not left for the end.
     projects: [
-      // What one process can do by itself.
-      group(1, 3, 'fast', ['test/**/*.test.ts'], [...PROGRAMS, ...WAITING, ...BROWSER, ...LOADED]),
-      group(1, 3, 'programs', PROGRAMS),
-      group(2, 3, 'waiting', WAITING),
-      group(3, 2, 'browser', BROWSER),
-      group(4, 1, 'loaded', LOADED, [...PROGRAMS, ...WAITING]),
+      // What one process can do by itself: no module of src has a state, so files share a process.
+      {
+        ssr,
+        test: {
+          ...common,
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: [...PROGRAMS, ...SLOW],
+          isolate: false,
+        },
+      },
+      { ssr, test: { ...common, name: 'programs', include: PROGRAMS } },
+      { ssr, test: { ...common, name: 'slow', include: SLOW, exclude: PROGRAMS } },
     ],
   },
 });
