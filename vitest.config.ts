@@ -7,8 +7,10 @@ const ssr = { resolve: { conditions: ['module-sync', 'node'] } };
 // They run programs, or database servers of their own: commands, gateways, compilers, the checks.
 const PROGRAMS = [
   'test/checks.test.ts',
-  'test/{cli,docs,migrations}/**/*.test.ts',
+  'test/cli/**/*.test.ts',
+  'test/docs/{clients,deploy}.test.ts',
   'test/keys/{commands,rate-limit,revoke}.test.ts',
+  'test/migrations/server-defaults.test.ts',
   'test/process/{failing-start,first-start,kill,lone-process,secrets,stop,wrong-address}.test.ts',
   'test/rest/typed-client.test.ts',
   'test/store/session.test.ts',
@@ -18,6 +20,7 @@ const PROGRAMS = [
 const SLOW = [
   'test/browser/{accessibility,every-page,graphiql,landing,reference}.test.ts',
   'test/faults/**/*.test.ts',
+  'test/migrations/cut.test.ts',
   'test/rest/creates-under-stress.test.ts',
   'test/process/**/*.test.ts',
 ];

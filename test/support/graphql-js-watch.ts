@@ -6,12 +6,14 @@ import { type DocumentNode, print } from 'graphql';
  * introspection: setup.ts looks after every test file.
  */
 
-let executed: string[] = [];
+const executed: string[] = [];
 let isExpected = false;
 
-tracingChannel('graphql:execute').start.subscribe((message) => {
+const { start } = tracingChannel('graphql:execute');
+const note = (message: unknown) => {
   executed.push(print((message as { document: DocumentNode }).document)); // graphql's GraphQLExecuteContext
-});
+};
+start.subscribe(note);
 
 /** For a test that has graphql-js execute what could be planned: the texts so far, and from now on. */
 export function expectGraphqlJs(): readonly string[] {
@@ -19,10 +21,9 @@ export function expectGraphqlJs(): readonly string[] {
   return executed;
 }
 
-/** What was executed since the last call, but for introspection and for what a test expected. */
+/** Ends the watch; gives what was executed, but for introspection and for what a test expected. */
 export function takeUnexpected(): readonly string[] {
   const unexpected = isExpected ? [] : executed.filter((text) => !/\b__(?:schema|type)\b/.test(text));
-  executed = [];
-  isExpected = false;
+  start.unsubscribe(note); // files may share a process, and each has a watch of its own
   return unexpected;
 }
