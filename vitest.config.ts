@@ -52,8 +52,9 @@ const project = (name: string, include: string[], exclude: string[] = [], isolat
     setupFiles: ['test/support/setup.ts'],
     // What asserts nothing holds nothing.
     expect: { requireAssertions: true },
-    testTimeout: 60_000,
-    hookTimeout: 90_000,
+    // A machine with other work takes its time.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 });
 

@@ -93,3 +93,8 @@ export function describeEachEngine(name: string | ((engine: TestEngine) => void)
     });
   }
 }
+
+/** Runs tests on MySQL alone, `mysql › …`; without a server they are skipped. */
+export function describeOnMysql(name: string, body: (engine: TestEngine) => void): void {
+  describe.runIf(inject('mysqlUrl') !== '')(`mysql › ${name}`, () => body(mysqlEngine));
+}

@@ -6,14 +6,12 @@ import { type DocumentNode, print } from 'graphql';
  * introspection: setup.ts looks after every test file.
  */
 
-const executed: string[] = [];
+let executed: string[] = [];
 let isExpected = false;
 
-const { start } = tracingChannel('graphql:execute');
-const note = (message: unknown) => {
+tracingChannel('graphql:execute').start.subscribe((message) => {
   executed.push(print((message as { document: DocumentNode }).document)); // graphql's GraphQLExecuteContext
-};
-start.subscribe(note);
+});
 
 /** For a test that has graphql-js execute what could be planned: the texts so far, and from now on. */
 export function expectGraphqlJs(): readonly string[] {
@@ -21,9 +19,10 @@ export function expectGraphqlJs(): readonly string[] {
   return executed;
 }
 
-/** Ends the watch; gives what was executed, but for introspection and for what a test expected. */
+/** What was executed since the last call, but for introspection and for what a test expected. */
 export function takeUnexpected(): readonly string[] {
   const unexpected = isExpected ? [] : executed.filter((text) => !/\b__(?:schema|type)\b/.test(text));
-  start.unsubscribe(note); // files may share a process, and each has a watch of its own
+  executed = [];
+  isExpected = false;
   return unexpected;
 }
