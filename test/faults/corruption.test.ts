@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { connectDatabase, type Database } from '../../src/database/connect.ts';
 import { openSession } from '../../src/database/mysql/mysql-session.ts';

@@ -76,7 +76,7 @@ test('clients that send their header a byte at a time are closed with 400; other
     expect(ms).toBeGreaterThan(HEADER_WITHIN_MS - 500);
     expect(ownMs).toBeLessThan(CLOSED_WITHIN_MS);
   }
-}, 30_000);
+});
 
 test('a process that was held up sheds load as 503 with Retry-After, and heals at once', async () => {
   const { gateway, key, port } = await start();

@@ -13,7 +13,7 @@ const LIST = '{"query":"{ pets(limit: 10) { id name } }"}';
 
 test.each(ENGINES.slice(-1))(
   `$name › ${SECONDS} seconds of mixed load: every answer right, memory and handles flat`,
-  { timeout: (SECONDS + 30) * 1000 },
+  { timeout: (SECONDS + 180) * 1000 },
   async (engine: TestEngine) => {
     const { url: databaseUrl, key } = await prepareDatabase(engine);
     // A leak would soon fill so small a heap, and end the process. V8 lets the young generation grow under load, by as much

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { deadlineIn } from '../../src/deadline.ts';
 import { ANSWER_MS, LOCK_MS } from '../../src/deadlines.ts';
 import { describeOnMysql } from '../support/engines.ts';
