@@ -4,58 +4,72 @@ import { defineConfig } from 'vitest/config';
 // here: it would reach require(), too, and mysql2 would get `long` in a form that it cannot use.
 const ssr = { resolve: { conditions: ['module-sync', 'node'] } };
 
-const common = {
-  // The service runs as its users run it: by Node itself, without a transformation.
-  server: { deps: { external: [/\/src\//] } },
-  setupFiles: ['test/support/setup.ts'],
-  // What asserts nothing holds nothing.
-  expect: { requireAssertions: true },
-  testTimeout: 60_000,
-  hookTimeout: 90_000,
-};
-
-// They run programs: commands, servers, proxies, clients.
+// They start programs, or database servers of their own: commands, gateways, compilers, what makes GraphiQL's bundle.
 const PROGRAMS = [
-  'test/{cli,migrations}/**/*.test.ts',
+  'test/checks.test.ts',
+  'test/browser/{page-links,pages}.test.ts',
+  'test/cli/**/*.test.ts',
   'test/docs/{clients,deploy}.test.ts',
   'test/keys/{commands,rate-limit,revoke}.test.ts',
-  'test/process/{failing-start,first-start,secrets,starting-together,wrong-address}.test.ts',
+  'test/load/pipeline.test.ts',
+  'test/machine/{closed,two-services}.test.ts',
+  'test/migrations/server-defaults.test.ts',
+  'test/process/{failing-start,first-start,kill,lone-process,secrets,stop,wrong-address}.test.ts',
+  'test/rest/{bundle-again,typed-client}.test.ts',
+  'test/store/session.test.ts',
 ];
 
-// Most of their time these wait for servers and processes.
-const WAITING = [
-  'test/process/{blocked-output,connection-limit,database-refuses,idle-and-slow,kill,last-resort,lone-process}.test.ts',
-  'test/process/{stop,supervision,workers}.test.ts',
-  'test/faults/{impostor,network,silence,trust,writable-host}.test.ts',
+// The longest of `npm run test:slow`, which begin first.
+const LONG = [
+  'test/browser/{accessibility,graphiql}.test.ts',
+  'test/faults/{database-away,galera,group}.test.ts',
+  'test/process/{database-refuses,floods,small-heap,soak,starting-together,supervision}.test.ts',
 ];
 
-// Pages in a browser.
-const BROWSER = ['test/browser/**/*.test.ts'];
+// Pages in a browser, faults, floods, workers, and what else takes long.
+const SLOW = [
+  'test/browser/**/*.test.ts',
+  'test/faults/**/*.test.ts',
+  'test/migrations/cut.test.ts',
+  'test/process/**/*.test.ts',
+  'test/rest/creates-under-stress.test.ts',
+];
 
-// These load a service, or servers of a cluster, so nothing runs beside them.
-const LOADED = ['test/{process,faults}/**/*.test.ts'];
+// More than cores, because most files wait now and then. A database handed in by address may be the only one that its
+// account can use: one file at a time, unless told otherwise.
+const maxWorkers = Number(process.env.TEST_WORKERS ?? (process.env.TEST_MYSQL_URL === undefined ? 4 : 1));
 
-// A database handed in by address may be the only one that its account can use: one file at a time, unless told otherwise.
-const MOST = Number(process.env.TEST_WORKERS ?? (process.env.TEST_MYSQL_URL === undefined ? 3 : 1));
-
-/** Test files that begin when those of a smaller order have ended. */
-const group = (groupOrder: number, workers: number, name: string, include: string[], exclude: string[] = []) => ({
+const project = (name: string, include: string[], exclude: string[] = [], isolate = true) => ({
   ssr,
-  test: { ...common, name, include, exclude, maxWorkers: Math.min(workers, MOST), sequence: { groupOrder } },
+  test: {
+    name,
+    include,
+    exclude,
+    isolate,
+    maxWorkers,
+    // The service runs as its users run it: by Node itself, without a transformation.
+    server: { deps: { external: [/\/src\//] } },
+    setupFiles: ['test/support/setup.ts'],
+    // What asserts nothing holds nothing.
+    expect: { requireAssertions: true },
+    // A machine with other work takes its time.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
 });
 
 export default defineConfig({
   test: {
     globalSetup: ['test/support/global-setup.ts'],
-    // For test.concurrent, which is for those that wait for silence.
+    // For test.concurrent, which is for those that wait.
     maxConcurrency: 20,
+    // Their files begin in the order of these names: what takes long is not left for the end.
     projects: [
-      // What one process can do by itself.
-      group(1, 3, 'fast', ['test/**/*.test.ts'], [...PROGRAMS, ...WAITING, ...BROWSER, ...LOADED]),
-      group(1, 3, 'programs', PROGRAMS),
-      group(2, 3, 'waiting', WAITING),
-      group(3, 2, 'browser', BROWSER),
-      group(4, 1, 'loaded', LOADED, [...PROGRAMS, ...WAITING]),
+      project('long', LONG),
+      project('programs', PROGRAMS),
+      // What one process can do by itself. No module of src has a state, so these files share processes.
+      project('quick', ['test/**/*.test.ts'], [...PROGRAMS, ...SLOW], false),
+      project('slow', SLOW, [...PROGRAMS, ...LONG]),
     ],
   },
 });

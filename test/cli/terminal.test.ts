@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { ENGINES, temporaryFolder } from '../support/engines.ts';
+import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { onTerminal, screenLines } from '../support/terminal.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
@@ -18,7 +18,7 @@ async function startOnTerminal(folder: string, ready: RegExp, env: Record<string
   return screenLines(terminal.shown());
 }
 
-describe('npm start on a terminal of 80 columns', () => {
+describe.concurrent('npm start on a terminal of 80 columns', () => {
   test('the first start greets, later ones print the addresses, and every line but those to copy fits', async () => {
     const folder = temporaryFolder();
     const first = await startOnTerminal(folder, /graphql#key=petstore_\w+/);
@@ -54,10 +54,9 @@ describe('npm start on a terminal of 80 columns', () => {
   });
 });
 
-describe('seed on a terminal', () => {
+describe.concurrent('seed on a terminal', () => {
   test.each([80, 20])('of %i columns redraws one line that never reaches the last column', async (columns) => {
-    const [sqlite] = ENGINES;
-    const env = { DATABASE_URL: (await sqlite?.freshDatabase()) ?? '' };
+    const env = { DATABASE_URL: await SQLITE.freshDatabase() };
     const terminal = onTerminal(`${program('src/cli/seed.ts')} --pets 60000`, columns, env, temporaryFolder());
     await terminal.exited;
     const shown = terminal.shown();

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { describe, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { connectDatabase, type Database } from '../../src/database/connect.ts';
 import { openSession } from '../../src/database/mysql/mysql-session.ts';
 import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
 import { deadlineIn } from '../../src/deadline.ts';
-import { afterFile, ENGINES } from '../support/engines.ts';
+import { afterFile, describeOnMysql } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { createRandom, type SeededRandom } from '../support/random.ts';
@@ -135,7 +135,7 @@ async function canUseAll(database: Database, count: number): Promise<boolean> {
   return held >= count;
 }
 
-describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › a corrupted answer', (engine) => {
+describeOnMysql('a corrupted answer', (engine) => {
   test.each([1, 10])(
     `a pool of %i: whatever was asked settles, and no place of the pool is lost (seed ${SEED})`,
     async (poolMax) => {

@@ -1,13 +1,13 @@
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { afterFile, ENGINES } from '../support/engines.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { afterFile, describeOnMysql } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 
 const CLIENTS = 8;
 const rest = async () => {};
 
-describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › what certainly did nothing', (engine) => {
+describeOnMysql('what certainly did nothing', (engine) => {
   let gateway: Awaited<ReturnType<typeof startGateway>>;
   let root: Connection;
   const rowsOf = async (sql: string) => (await root.query<RowDataPacket[]>(sql))[0];

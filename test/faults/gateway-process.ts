@@ -28,6 +28,7 @@ export async function startGatewayProcess(databaseUrl: string, poolMax = 10): Pr
   const url = `http://127.0.0.1:${port}`;
   const env = {
     PATH: process.env.PATH ?? '',
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '',
     PORT: String(port),
     DATABASE_URL: databaseUrl,
     DATABASE_POOL_MAX: String(poolMax),

@@ -87,7 +87,7 @@ export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTa
     const isCreated = answer?.status === 201;
     ledger.note(name, String(answer?.status ?? 'no answer'), isCreated ? String(answer.body.id) : undefined);
     if (answer === undefined || answer.status === 503) return false;
-    const isAtWork = hasKey && answer.status === 409;
+    const isAtWork = hasKey && answer.status === 409 && answer.body.code === 'idempotency_conflict';
     judge(isAtWork || (isCreated && answer.body.name === name), `${name}: ${JSON.stringify(answer)}`);
     return isCreated;
   };

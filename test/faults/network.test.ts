@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
 import { ask } from '../../src/database/mysql/mysql-connection.ts';
@@ -10,7 +10,7 @@ import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
 import { schemaProblems } from '../../src/database/schema-check.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { ROLE_TRUSTED_MS } from '../../src/deadlines.ts';
-import { ENGINES } from '../support/engines.ts';
+import { describeOnMysql } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { msSince } from '../support/stall-clock.ts';
@@ -40,7 +40,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the way to the database', (engine) => {
+describeOnMysql('the way to the database', (engine) => {
   test('a PREPARE that is never answered: 503 in time, and lists go on', async () => {
     const { url } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/client.ts';
-import { ENGINES } from '../support/engines.ts';
+import { describeOnMysql } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 import { msSince } from '../support/stall-clock.ts';
@@ -29,7 +29,7 @@ const ROUND_TRIPS: readonly (readonly [what: string, pattern: RegExp])[] = [
 /** One gateway starts after the other: so many migrations at once take a loaded server longer than a request may. */
 let startsBefore: Promise<unknown> = Promise.resolve();
 
-describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › an answer that never comes', (engine) => {
+describeOnMysql('an answer that never comes', (engine) => {
   test('each of these is asked when nothing is lost', async () => {
     const proxy = await startTcpProxy(await engine.freshDatabase());
     const missing = new Map(ROUND_TRIPS);

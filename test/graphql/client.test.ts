@@ -1,16 +1,16 @@
 import { Client, fetchExchange } from '@urql/core';
-import { beforeAll, expect, test } from 'vitest';
-import { describeEachEngine } from '../support/engines.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 const ADD = 'mutation ($input: NewPetInput!) { addPet(input: $input) { __typename id name categoryId status } }';
 const LIST = 'query ($after: ID) { pets(after: $after) { id name } }';
 
-describeEachEngine('a client library, @urql/core', (engine) => {
+describe('a client library, @urql/core', () => {
   let gateway: TestGateway;
   let client: Client;
   beforeAll(async () => {
-    gateway = await startGateway(engine);
+    gateway = await startGateway(SQLITE);
     client = connectTo(gateway.key);
   });
   const connectTo = (key: string, preferGetMethod: 'force' | false = false) =>

@@ -1,16 +1,16 @@
 import { serverAudits } from 'graphql-http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { send, sendRaw } from '../support/client.ts';
-import { describeEachEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 
 const QUERY = '{"query":"{ pets { id } }"}';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-describeEachEngine('GraphQL over HTTP', (engine) => {
+describe('GraphQL over HTTP', () => {
   let gateway: TestGateway;
   beforeAll(async () => {
-    gateway = await startGateway(engine);
+    gateway = await startGateway(SQLITE);
   });
 
   // https://github.com/graphql/graphql-http: the specification as a list

@@ -70,10 +70,10 @@ describeEachEngine('planned execution answers as graphql-js does', (engine) => {
           requests += executed.length - before;
         },
       ),
-      { numRuns: 250 },
+      { numRuns: 120 },
     );
     // Enough of them were good enough to run, and it was not graphql-js that ran the planned ones.
-    expect(requests).toBeGreaterThan(60);
+    expect(requests).toBeGreaterThan(28);
     expect(executed).toHaveLength(atFirst + requests);
   });
 

@@ -7,7 +7,7 @@ import { createRandom, type SeededRandom } from '../support/random.ts';
 
 const [sqlite] = ENGINES as [TestEngine]; // always there; texts are the same on each engine
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_124);
-const ROUNDS = 60;
+const ROUNDS = 30;
 /** So many letters of a key in a row, however encoded, are too many. */
 const TOO_MANY = 12;
 const hex = (letter: string) => letter.charCodeAt(0).toString(16);

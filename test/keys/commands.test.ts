@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { command } from '../cli/command.ts';
-import { describeEachEngine, ENGINES } from '../support/engines.ts';
+import { describeEachEngine, SQLITE } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
-import { run } from '../support/process.ts';
 
 const KEY = /^petstore_[0-9A-Za-z]{38}$/;
 
@@ -53,12 +52,14 @@ const WRONG: readonly (readonly [string[], RegExp, Record<string, string>?])[] =
   ],
 ];
 
-test('keys: what a verb does not take is refused in one line, exit code 2', async () => {
-  const DATABASE_URL = (await ENGINES[0]?.freshDatabase()) ?? '';
-  for (const [words, line, environment = {}] of WRONG) {
-    const call = run('cli/keys.ts', words, { DATABASE_URL, ...environment });
-    expect((await call.exited).code, words.join(' ')).toBe(2);
-    expect(call.stderr().trimEnd()).toMatch(line);
-    expect(call.stderr().trimEnd()).not.toContain('\n');
-  }
-}, 120_000);
+const CALLS = WRONG.map(([words, line, env = {}]) => ({ words, line, env }));
+
+test.concurrent.each(CALLS)(
+  'keys $words: what a verb does not take is refused in one line, exit code 2',
+  async ({ words, line, env }) => {
+    const { code, stderr } = await command('keys', words, { DATABASE_URL: await SQLITE.freshDatabase(), ...env });
+    expect(code).toBe(2);
+    expect(stderr.trimEnd()).toMatch(line);
+    expect(stderr.trimEnd()).not.toContain('\n');
+  },
+);

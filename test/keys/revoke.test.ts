@@ -20,7 +20,7 @@ async function statusWith(url: string, key: string): Promise<number> {
 }
 
 describeEachEngine('API keys › on several processes', (engine) => {
-  test('a key that is revoked elsewhere stops within five seconds in every worker, while it is in use', async () => {
+  test.concurrent('a key that is revoked elsewhere stops within five seconds in every worker, while it is in use', async () => {
     const { url: databaseUrl, key, keyId } = await prepareDatabase(engine);
     const env = { DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' };
     const gateway = await startProcess({ ...env, LOG_LEVEL: 'info', WORKERS: '2' });
@@ -46,7 +46,7 @@ describeEachEngine('API keys › on several processes', (engine) => {
     expect(lastSuccess - revokedAt).toBeLessThan(REVOKED_WITHIN_MS);
   });
 
-  test('a key that is made elsewhere works at once, also when it was refused just before', async () => {
+  test.concurrent('a key that is made elsewhere works at once, also when it was refused just before', async () => {
     const gateway = await startGateway(engine);
     const key = generateApiKey();
     expect(await statusWith(gateway.url, key)).toBe(401);
@@ -55,7 +55,7 @@ describeEachEngine('API keys › on several processes', (engine) => {
     expect(await statusWith(gateway.url, key)).toBe(200);
   });
 
-  test('a key stops at the moment it expires, although it is remembered', async () => {
+  test.concurrent('a key stops at the moment it expires, although it is remembered', async () => {
     const gateway = await startGateway(engine);
     const expiresAt = new Date(Date.now() + 5000);
     const { key } = await gateway.keys.create({ name: 'short-lived', expiresAt });
@@ -72,7 +72,7 @@ describeEachEngine('API keys › on several processes', (engine) => {
     expect(goodAt).toBeLessThan(expiresAt.getTime() + CLOCKS_MS); // it is remembered for four seconds
   });
 
-  test('a key that is revoked twice keeps the first moment; an unknown one is told', async () => {
+  test.concurrent('a key that is revoked twice keeps the first moment; an unknown one is told', async () => {
     const gateway = await startGateway(engine);
     const { id } = await gateway.keys.create({ name: 'twice', expiresAt: null });
     const revokedAt = async () => (await gateway.keys.list()).find((key) => key.id === id)?.revokedAt;

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/schema/schema.ts';
-import { describeEachEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';
 import { ROOT, tracked } from '../support/tracked-files.ts';
@@ -63,7 +63,7 @@ test('nothing that stands before the handlers writes an answer by itself', () =>
   expect(tracked.filter((path) => room.test(path) && writes(path)).sort()).toEqual(WRITERS);
 });
 
-describeEachEngine('closed by default', (engine) => {
+describe('closed by default', () => {
   describe.each(SERVICES)('$name', ({ start }) => {
     let gateway: TestGateway;
     let readOnly: Record<string, string>;
@@ -75,7 +75,7 @@ describeEachEngine('closed by default', (engine) => {
       return statements.filter((sql) => !/\b(?:api_keys|deprecated_use)\b/.test(sql));
     };
     beforeAll(async () => {
-      gateway = await start(engine, { LOG_LEVEL: 'silent' });
+      gateway = await start(SQLITE, { LOG_LEVEL: 'silent' });
       await addSamples(gateway, 3);
       const { key } = await gateway.keys.create({ name: 'reader', expiresAt: null, readOnly: true });
       readOnly = { authorization: `Bearer ${key}` };

@@ -6,7 +6,7 @@ import { createShares, limitsOf } from '../../src/load/shares.ts';
 import { holdAnswer } from '../../src/load/unread-answers.ts';
 import { createLog } from '../../src/log.ts';
 import { send, sendRaw } from '../support/client.ts';
-import { afterFile, describeEachEngine } from '../support/engines.ts';
+import { afterFile, SQLITE } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { serveApp } from '../support/served-app.ts';
 import { useLibrary } from './library-gateway.ts';
@@ -17,8 +17,8 @@ const HELD = Math.floor(limitsOf(1).bytes / 2 / (4 * MB));
 const SENT = HELD + 8;
 const METHODS = ['DELETE', 'GET', 'HEAD', 'POST', 'PUT'];
 
-describeEachEngine('the methods of the library', (engine) => {
-  const library = useLibrary(engine, { BODY_LIMIT: String(4 * MB) }, ({ addBook }) => addBook());
+describe('the methods of the library', () => {
+  const library = useLibrary(SQLITE, { BODY_LIMIT: String(4 * MB) }, ({ addBook }) => addBook());
 
   it.each(['PUT', 'DELETE'])('a preflight allows %s', async (method) => {
     const headers = { origin: 'https://a.example', 'access-control-request-method': method };

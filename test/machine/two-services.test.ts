@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { describeEachEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { servedPages } from '../support/served-pages.ts';
 import { startLibrary, useLibrary } from './library-gateway.ts';
@@ -8,8 +8,8 @@ import { startLibrary, useLibrary } from './library-gateway.ts';
 const OF_THE_STORE = /\bpets?\b|animal/i;
 const OF_THE_LIBRARY = /\bbooks?\b|librar(?:y|ies) of|\bauthors?\b/i;
 
-describeEachEngine('the library speaks of itself only', (engine) => {
-  const library = useLibrary(engine, {}, ({ addBook }) => addBook());
+describe('the library speaks of itself only', () => {
+  const library = useLibrary(SQLITE, {}, ({ addBook }) => addBook());
 
   test('on every page that a browser gets to', async () => {
     const pages = await servedPages(library().url);
@@ -52,10 +52,10 @@ describeEachEngine('the library speaks of itself only', (engine) => {
   });
 });
 
-describeEachEngine('two services in one process', (engine) => {
+describe('two services in one process', () => {
   test('do not see each other', async () => {
-    const store = await startGateway(engine);
-    const library = await startLibrary(engine);
+    const store = await startGateway(SQLITE);
+    const library = await startLibrary(SQLITE);
     const { id } = await library.addBook();
     await store.createPet({ name: 'Rex', categoryId: 1 });
 
@@ -69,13 +69,13 @@ describeEachEngine('two services in one process', (engine) => {
   });
 
   test('take each only keys of their own', async () => {
-    const [store, library] = [await startGateway(engine), await startLibrary(engine)];
+    const [store, library] = [await startGateway(SQLITE), await startLibrary(SQLITE)];
     expect((await library.call('GET', '/books', { key: store.key })).status).toBe(401);
     expect((await store.request('/v1/pets', { headers: { authorization: `Bearer ${library.key}` } })).status).toBe(401);
   });
 
   test('two of one kind keep their things apart, those in memory too', async () => {
-    const [one, two] = [await startLibrary(engine), await startLibrary(engine)];
+    const [one, two] = [await startLibrary(SQLITE), await startLibrary(SQLITE)];
     for (const library of [one, two]) await library.addBook();
     await one.call('PUT', '/books/1/loan', { body: { reader: 'Ann' } });
     expect((await one.call('GET', '/books/1')).json.loan).toEqual({ reader: 'Ann' });
@@ -84,7 +84,7 @@ describeEachEngine('two services in one process', (engine) => {
 
   describe('the pet store', () => {
     test('has no word of the library', async () => {
-      const { url, request } = await startGateway(engine);
+      const { url, request } = await startGateway(SQLITE);
       const pages = await servedPages(url);
       const texts = [(await request('/schema.graphql')).text, (await request('/v1/openapi.json')).text];
       for (const text of [...pages.map(({ html }) => html), ...texts]) expect(text.match(OF_THE_LIBRARY)).toBeNull();

@@ -24,7 +24,7 @@ async function listPets(url: string, key: string): Promise<{ name: string; statu
   return (await send(`${url}/v1/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } })).json;
 }
 
-describe("a newcomer's first start", () => {
+describe.concurrent("a newcomer's first start", () => {
   test('greets with a key and links; the printed curl lines work as printed; the second start is quiet', async () => {
     const first = await startProcess();
     const [, key = ''] = await first.waitFor(LAST_LINE);
@@ -84,7 +84,7 @@ describe("a newcomer's first start", () => {
   });
 
   test('of three at once in one folder, one greets; there are twelve animals and one key', async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const folder = temporaryFolder();
       const starts = await Promise.all(Array.from({ length: 3 }, () => startProcess({}, folder)));
       const greeted = async () => starts.filter(({ stdout }) => LAST_LINE.test(stdout()));
@@ -124,6 +124,8 @@ describeEachEngine('a first start with DATABASE_URL', (engine) => {
     expect((await send(`${started.url}/readyz`)).status).toBe(200);
     await stop(started);
   });
+
+  if (engine.name !== 'sqlite') return; // the file is the same on each engine
 
   test('the address may stand in a .env file', async () => {
     const folder = temporaryFolder();

@@ -63,7 +63,7 @@ test('clients that send their header a byte at a time are closed with 400; other
     const drip = setInterval(() => socket.writable && socket.write('x'), 500);
     await once(socket, 'close');
     clearInterval(drip);
-    return { received, ms: msSince(startedAt) };
+    return { received, ms: performance.now() - startedAt, ownMs: msSince(startedAt) };
   });
   const client = connectClient(gateway.url, key);
   for (let round = 0; round < 20; round++) {
@@ -71,12 +71,12 @@ test('clients that send their header a byte at a time are closed with 400; other
     expect([answer.status, answer.ms < 3000]).toEqual([200, true]);
     await delay(100);
   }
-  for (const { received, ms } of await Promise.all(slow)) {
+  for (const { received, ms, ownMs } of await Promise.all(slow)) {
     expect(received).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"bad_request"/);
     expect(ms).toBeGreaterThan(HEADER_WITHIN_MS - 500);
-    expect(ms).toBeLessThan(CLOSED_WITHIN_MS);
+    expect(ownMs).toBeLessThan(CLOSED_WITHIN_MS);
   }
-}, 30_000);
+});
 
 test('a process that was held up sheds load as 503 with Retry-After, and heals at once', async () => {
   const { gateway, key, port } = await start();

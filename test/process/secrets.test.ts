@@ -1,7 +1,7 @@
 import mysql from 'mysql2/promise';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
-import { afterFile, describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
+import { afterFile, ENGINES, SQLITE } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
@@ -15,9 +15,9 @@ const COMMANDS: readonly (readonly [file: string, ...args: string[]])[] = [
   ['migrate', '--status'],
 ];
 
-describeEachEngine('secrets', (engine: TestEngine) => {
+describe('secrets', () => {
   test('the key that was used is in no log, metric, page, error, report or table', async () => {
-    const prepared = await prepareDatabase(engine);
+    const prepared = await prepareDatabase(SQLITE);
     const { key } = prepared;
     const env = { DATABASE_URL: prepared.url, LOG_LEVEL: 'trace' };
     const gateway = await startProcess(env);

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { describeEachEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { OPERATIONS } from '../support/petstore-api.ts';
 import { useGateway } from './checked-gateway.ts';
 
@@ -12,9 +12,9 @@ const names = (list: string | null) =>
     .filter(Boolean)
     .sort();
 
-describeEachEngine('CORS', (engine) => {
+describe('CORS', () => {
   describe('by default', () => {
-    const gateway = useGateway(engine);
+    const gateway = useGateway(SQLITE);
 
     it.each([
       ['GET', '/v1/pets', true, 200],
@@ -50,7 +50,7 @@ describeEachEngine('CORS', (engine) => {
   });
 
   describe('CORS_ORIGINS with two origins', () => {
-    const gateway = useGateway(engine, { CORS_ORIGINS: `${ORIGIN},http://localhost:5173` });
+    const gateway = useGateway(SQLITE, { CORS_ORIGINS: `${ORIGIN},http://localhost:5173` });
     const from = (origin: string) => gateway().call('GET', '/v1/pets', { headers: { origin } });
 
     it.each([ORIGIN, 'http://localhost:5173'])('%s may read, and caches keep its answers apart', async (origin) => {

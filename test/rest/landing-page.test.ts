@@ -1,17 +1,17 @@
-import { expect, test } from 'vitest';
-import { describeEachEngine } from '../support/engines.ts';
+import { describe, expect, test } from 'vitest';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
-describeEachEngine('the landing page', (engine) => {
+describe('the landing page', () => {
   const withClosedDatabase = async () => {
-    const gateway = await startGateway(engine);
+    const gateway = await startGateway(SQLITE);
     await gateway.database.close();
     return gateway;
   };
   const withPendingMigration = async () => {
-    const { url: DATABASE_URL } = await prepareDatabase(engine);
-    const gateway = await startGateway(engine, { DATABASE_URL, MIGRATE_ON_START: 'false' });
+    const { url: DATABASE_URL } = await prepareDatabase(SQLITE);
+    const gateway = await startGateway(SQLITE, { DATABASE_URL, MIGRATE_ON_START: 'false' });
     const { knex } = gateway.database;
     const newest = await knex('knex_migrations').max({ id: 'id' }).first();
     await knex('knex_migrations').where({ id: newest?.id }).delete();

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
-import { describeEachEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 import { useGateway } from './checked-gateway.ts';
@@ -80,8 +80,8 @@ const REFUSED: readonly (readonly [what: string, bytes: string | Uint8Array, sta
   ['CONNECT', `CONNECT pets.example:443 HTTP/1.1\r\n${HOST}\r\n`, 405],
 ];
 
-describeEachEngine('raw HTTP', (engine) => {
-  const gateway = useGateway(engine);
+describe('raw HTTP', () => {
+  const gateway = useGateway(SQLITE);
   const authorization = () => `Authorization: Bearer ${gateway().key}`;
 
   describe('what the parser refuses gets an Error body', () => {
@@ -206,7 +206,7 @@ describeEachEngine('raw HTTP', (engine) => {
     ['half a body', '{"name":"Rex",'],
   ])('a header and then %s: 400 in time, and no animal', async (_what, half) => {
     const timeouts = { requestTimeout: 1000, headersTimeout: 1000, connectionsCheckingInterval: 100 };
-    const impatient = await startGateway(engine, {}, timeouts);
+    const impatient = await startGateway(SQLITE, {}, timeouts);
     const head = `POST /v1/pets HTTP/1.1\r\n${HOST}Authorization: Bearer ${impatient.key}\r\nContent-Type: application/json\r\nContent-Length: 29\r\n\r\n`;
     const startedAt = performance.now();
     const text = await sendRaw(impatient.port, head + half, { quietMs: 10_000 });
@@ -228,7 +228,7 @@ describeEachEngine('raw HTTP', (engine) => {
   });
 
   test('random bytes never bring a 5xx, and the gateway goes on', async () => {
-    const fresh = await startGateway(engine);
+    const fresh = await startGateway(SQLITE);
     const noise = Array.from({ length: 40 }, (_, seed) =>
       Uint8Array.from(
         { length: 200 },

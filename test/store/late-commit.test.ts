@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { deadlineIn } from '../../src/deadline.ts';
 import { ANSWER_MS, LOCK_MS } from '../../src/deadlines.ts';
-import { ENGINES } from '../support/engines.ts';
+import { describeOnMysql } from '../support/engines.ts';
 import { openDatabase } from '../support/prepared.ts';
 
-describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name', (engine) => {
+describeOnMysql('a late COMMIT', (engine) => {
   test('a transaction whose COMMIT comes too late is undone, and its connection is nobody else’s', async () => {
     const { knex, run } = openDatabase(await engine.freshDatabase());
     await knex.schema.createTable('late', (table) => void table.increments('id'));

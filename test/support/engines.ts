@@ -37,7 +37,8 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-const sqlite: TestEngine = {
+/** For tests of which no engine is the subject. */
+export const SQLITE: TestEngine = {
   name: 'sqlite',
   freshDatabase: async () => `sqlite:${join(temporaryFolder(), 'petstore.sqlite')}`,
 };
@@ -79,7 +80,7 @@ async function dropTables(connection: mysql.Connection): Promise<void> {
 }
 
 /** The engines of this run: SQLite always, MySQL where there is a server. */
-export const ENGINES: readonly TestEngine[] = inject('mysqlUrl') === '' ? [sqlite] : [sqlite, mysqlEngine];
+export const ENGINES: readonly TestEngine[] = inject('mysqlUrl') === '' ? [SQLITE] : [SQLITE, mysqlEngine];
 
 /** Runs the same tests on each engine: `mysql › listPets › …`. */
 export function describeEachEngine(body: (engine: TestEngine) => void): void;
@@ -91,4 +92,9 @@ export function describeEachEngine(name: string | ((engine: TestEngine) => void)
       else describe(name, () => body?.(engine));
     });
   }
+}
+
+/** Runs tests on MySQL alone, `mysql › …`; without a server they are skipped. */
+export function describeOnMysql(name: string, body: (engine: TestEngine) => void): void {
+  describe.runIf(inject('mysqlUrl') !== '')(`mysql › ${name}`, () => body(mysqlEngine));
 }

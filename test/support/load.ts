@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterFile } from './engines.ts';
-import { lateSince, msSince } from './stall-clock.ts';
+import { msSince } from './stall-clock.ts';
 
 /** An answer as a load client sees it. */
 export interface LoadAnswer {
@@ -68,12 +68,12 @@ export function connectClient(url: string, key: string): LoadClient {
 const IDLE_MS = 800;
 
 /**
- * Whether a request failed because its connection was closed as idle: this process was held up for so long after it had
- * sent the request before, and could not know that it was late.
+ * Whether a request may have failed because its connection was closed as idle: so much time went by since the request before,
+ * and a client cannot know that it is late.
  */
 export function isIdleClose(error: unknown, askedBefore: number): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return lateSince(askedBefore) >= IDLE_MS && ['ECONNRESET', 'EPIPE', 'ECONNREFUSED'].includes(code);
+  return performance.now() - askedBefore >= IDLE_MS && ['ECONNRESET', 'EPIPE', 'ECONNREFUSED'].includes(code);
 }
 
 /** The body that creates an animal. */

@@ -1,11 +1,22 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { endWithUs } from './end-with-us.ts';
+import { leftOut } from './left-out.ts';
 import { freePort } from './ports.ts';
 
 /** A private server of the MySQL protocol, in a temporary folder, on a free loopback port. */
@@ -23,26 +34,49 @@ export interface MysqlServer {
   remove(): Promise<void>;
 }
 
+// Both when the data is made and when it is served: a server makes a log of another size anew.
+const LOG_SIZE = '--loose-innodb-log-file-size=16M';
+
 // An acknowledged write outlives a killed server, not a power cut: that is all a test can see, and it is fast.
 const SETTINGS = [
+  LOG_SIZE,
   '--bind-address=127.0.0.1',
   '--innodb-flush-log-at-trx-commit=2',
+  '--innodb-flush-method=nosync',
+  '--innodb-doublewrite=0',
+  '--loose-sync-frm=0',
   '--innodb-buffer-pool-size=64M',
   '--skip-log-bin',
   '--max-connections=500',
 ];
 
-/** Whether this machine has a server that can be started. */
+/** Whether this machine has a server that can be started, and TEST_WITHOUT does not leave it out. */
 export function hasMysqlServer(): boolean {
-  return findProgram('mariadbd', 'mysqld') !== undefined;
+  return installedServer() !== undefined && !leftOut().includes('database');
 }
+
+function installedServer(): string | undefined {
+  return process.env.TEST_MYSQLD ?? findProgram('mariadbd', 'mysqld');
+}
+
+/** Makes the data of new servers in a folder, once for all of them; gives its path, which TEST_MYSQL_DATA hands on. */
+export function prepareData(folder: string): string {
+  const program = installedServer();
+  if (program === undefined) throw new Error(NOT_INSTALLED);
+  mkdirSync(folder);
+  const data = join(folder, 'data');
+  initialize(program, ['--no-defaults', `--datadir=${data}`, `--tmpdir=${folder}`, ...runAsRoot()]);
+  return data;
+}
+
+const NOT_INSTALLED = 'neither mariadbd nor mysqld is installed';
 
 /** Starts a private server; `args` are added to its command line. `program` is its path, by default that of TEST_MYSQLD or the installed one. */
 export async function startMysqlServer(
   args: readonly string[] = [],
-  program = process.env.TEST_MYSQLD ?? findProgram('mariadbd', 'mysqld'),
+  program = installedServer(),
 ): Promise<MysqlServer> {
-  if (program === undefined) throw new Error('neither mariadbd nor mysqld is installed');
+  if (program === undefined) throw new Error(NOT_INSTALLED);
   const folder = mkdtempSync(join(tmpdir(), 'petstore-mysql-'));
   const logFile = join(folder, 'server.log');
   // Two that begin at once would meet in the machine's own folder for temporary tables.
@@ -72,7 +106,12 @@ export async function startMysqlServer(
   };
 
   try {
-    initialize(program, common, args);
+    const prepared = process.env.TEST_MYSQL_DATA;
+    // MySQL takes this one only when it makes its data.
+    const names = args.filter((arg) => arg.startsWith('--lower-case-table-names'));
+    const isPrepared = prepared !== undefined && names.length === 0 && program === installedServer();
+    if (isPrepared) cpSync(prepared, join(folder, 'data'), { recursive: true });
+    else initialize(program, [...common, ...names]);
     await launch();
   } catch (error) {
     await remove();
@@ -91,16 +130,14 @@ export async function startMysqlServer(
   };
 }
 
-function initialize(program: string, common: readonly string[], args: readonly string[]): void {
+function initialize(program: string, common: readonly string[]): void {
   const installer = findProgram('mariadb-install-db');
   const isMaria = execFileSync(program, ['--no-defaults', '--version'], { encoding: 'utf8' }).includes('MariaDB');
   if (isMaria && installer) {
     const accounts = ['--auth-root-authentication-method=normal', '--skip-test-db'];
-    execFileSync(installer, [...common, ...accounts], { stdio: 'pipe' });
+    execFileSync(installer, [...common, LOG_SIZE, ...accounts], { stdio: 'pipe' });
   } else {
-    // MySQL takes this one only when it makes its data.
-    const names = args.filter((arg) => arg.startsWith('--lower-case-table-names'));
-    execFileSync(program, [...common, ...names, '--initialize-insecure'], { stdio: 'pipe' });
+    execFileSync(program, [...common, LOG_SIZE, '--initialize-insecure'], { stdio: 'pipe' });
   }
 }
 

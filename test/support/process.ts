@@ -25,10 +25,10 @@ export function run(
   folder = temporaryFolder(),
   node = process.execPath,
 ): TestProcess {
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const child = spawn(node, [join(ROOT, 'src', file), ...args], {
     cwd: folder,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.once('exit', endWithUs({ pid: child.pid }));

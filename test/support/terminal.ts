@@ -16,11 +16,11 @@ export interface Terminal {
 
 /** Runs a shell command on a terminal of `columns`, by `script` of util-linux; what still runs ends after the test file. */
 export function onTerminal(command: string, columns: number, env: Record<string, string>, folder: string): Terminal {
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const words = ['--quiet', '--return', '--flush', '--command', `stty cols ${columns}; exec ${command}`, '/dev/null'];
   const child = spawn('script', words, {
     cwd: folder,
-    env: { PATH, HOME, TERM: 'xterm', SHELL: '/bin/sh', ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, TERM: 'xterm', SHELL: '/bin/sh', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   child.once('exit', endWithUs({ pid: child.pid }));

@@ -210,11 +210,13 @@ describe('shareReads', () => {
   });
 
   test('a large question shares no statement with others', async () => {
-    const { store, read, sent } = slowStore({ underWay: 9, sideBySide: 9, batch: 8, bytesOf: (size) => size });
-    for (const size of [10, 200_000, 20, 200_000, 300_000, 30]) void read(size + Math.random());
+    const { store, read, end, sent } = slowStore({ underWay: 9, sideBySide: 9, batch: 8, bytesOf: (size) => size });
+    const reads = [10, 200_000, 20, 200_000, 300_000, 30].map((size) => read(size + Math.random()));
     await sent(2);
     for (const { questions } of store.underWay.slice(0, 2)) {
       expect(questions.length === 1 || questions.reduce((sum, size) => sum + size) <= 256 * 1024).toBe(true);
     }
+    while (store.underWay.length > 0) await end(0);
+    await Promise.all(reads);
   });
 });
