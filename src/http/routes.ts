@@ -64,7 +64,9 @@ export function createRoutes(parts: RoutesParts): Routes {
   const open: OpenRoute[] = [
     { path: '/', operation: 'page', handle: site.landing },
     ...pageRoutes(site.pages),
-    textRoute(openApiPath, 'openapi', 'application/json', (ctx) => rest.openApiText(baseUrl(ctx.req, publicUrl))),
+    textRoute(openApiPath, 'openapi', 'application/json', (ctx) =>
+      JSON.stringify(rest.openApiDocument(baseUrl(ctx.req, publicUrl))),
+    ),
     textRoute(SDL_PATH, 'sdl', 'text/plain', () => sdl),
     ...probes,
   ];
