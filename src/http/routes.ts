@@ -5,7 +5,7 @@ import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { createGraphqlRoutes } from '../graphql/graphql-routes.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { REFERENCE_PATH } from '../pages/site-header.ts';
+import { REFERENCE_PATH } from '../pages/site.ts';
 import { createPages } from '../pages/site-pages.ts';
 import { createRestApi } from '../rest/rest-api.ts';
 import { createSchema, printedSchema } from '../schema/schema.ts';

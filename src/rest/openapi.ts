@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isoDay, longDay } from '../deprecations.ts';
+import { longDay } from '../deprecations.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { IDEMPOTENCY_KEY } from '../schema/context.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
@@ -86,7 +86,7 @@ export function describeOperation(operation: Operation): Json {
     summary,
     description: sentences.join(' '),
     tags: [tag],
-    ...(deprecation && { deprecated: true, 'x-deprecated-sunset': isoDay(deprecation.sunset) }),
+    ...(deprecation && { deprecated: true, 'x-deprecated-sunset': deprecation.sunset.toISOString().slice(0, 10) }),
     ...(stability && { 'x-stability': stability }),
     parameters: [
       ...inPath.map((parameter) => describeParameter(parameter, 'path', examples.parameters)),
