@@ -52,14 +52,14 @@ export function createGraphiql({ service, graphqlPath, ...site }: Site): readonl
 <details><summary>Headers</summary><pre></pre></details>
 <button type="button" data-action="curl">Copy as curl</button><button type="button" data-action="link">Copy link</button></footer>
 <script type="application/json" id="settings">${settings}</script>`;
-  const page = htmlPage(graphqlPath, PERMISSIONS, {
+  const page = htmlPage(graphqlPath, PERMISSIONS, () => ({
     title: `GraphiQL · ${service.name}`,
     description: `Write and run GraphQL operations on ${service.keeps}.`,
     icon: site.assets.icon,
     styles: [site.assets.style, site.assets.header, ...assets.slice(0, 2)],
     modules: assets.slice(2),
     body,
-  });
+  }));
   return [{ ...page, sharesPath: true }, ...assets, ...Object.values(pieces)];
 }
 

@@ -47,6 +47,11 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
+/** `text` with `code` in it, as HTML. */
+export function inline(text: string): string {
+  return escapeHtml(text).replaceAll(/&#96;([^&]*)&#96;|`([^`]*)`/g, '<code>$1$2</code>');
+}
+
 /** `text` as the beginning of a sentence. */
 export function capitalised(text: string): string {
   return text.replace(/^./u, (first) => first.toUpperCase());
@@ -103,8 +108,8 @@ export function htmlHeaders(permissions: Readonly<Record<string, string>>): Read
   return { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'no-referrer' };
 }
 
-/** An HTML page at a path of its own. */
-export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, parts: PageParts): Page {
+/** An HTML page at a path of its own, written when the first request for it comes. */
+export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, parts: () => PageParts): Page {
   const contentType = 'text/html; charset=utf-8';
-  return { path, contentType, headers: htmlHeaders(permissions), load: async () => htmlDocument(parts) };
+  return { path, contentType, headers: htmlHeaders(permissions), load: async () => htmlDocument(parts()) };
 }

@@ -3,8 +3,7 @@ import { ERRORS } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { keyVariable } from './code-samples.js';
-import { capitalised } from './page.ts';
-import { inline } from './reference-operation.ts';
+import { capitalised, inline } from './page.ts';
 import type { Site } from './site.ts';
 
 const VARIABLE = keyVariable(KEY_PREFIX);
