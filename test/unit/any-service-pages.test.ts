@@ -85,6 +85,12 @@ describe('the pages of any service', () => {
     expect(text).toContain('<code>isbn</code> is a JSON integer');
   });
 
+  test('what has a limit and gives no list is no example of one', async () => {
+    const shelf = { ...LIST, operationId: 'getShelf', responses: CREATE.responses };
+    const text = await pagesOf({ '/shelf': { get: shelf }, '/books': { get: LIST } })('/docs');
+    expect(text).toContain('https://library.example/v9/books?limit=50');
+  });
+
   test('without creates there is no guide to repeat them, without a list there are no pages', async () => {
     expect(await pagesOf({ '/books': { get: LIST } })('/docs')).not.toContain('id="retries"');
     expect(() => pagesOf({ '/books': { post: CREATE } })).toThrow('list');
