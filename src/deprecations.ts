@@ -15,11 +15,6 @@ export function deprecationOf(deprecations: readonly Deprecation[], coordinate: 
   return deprecations.find((deprecation) => deprecation.coordinate === coordinate);
 }
 
-/** `2030-12-05` */
-export function isoDay(date: Date): string {
-  return date.toISOString().slice(0, 10);
-}
-
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 
 /** `5 December 2030` */

@@ -1,5 +1,5 @@
 import type { Deprecation } from './deprecations.ts';
-import type { Row } from './rest/operation.ts';
+import type { RestService, Row } from './rest/operation.ts';
 import type { Builder } from './schema/builder.ts';
 import type { New, Table } from './store/table.ts';
 
@@ -16,7 +16,7 @@ export interface Resource<T extends Table = Table> {
   readonly deprecations?: readonly Deprecation[];
   /** The explorer's tabs: operations that a newcomer meets, in this order. */
   readonly tabs?: readonly Tab[];
-  /** Sample number `index` (from 0) of an endless, always equal row. */
+  /** Sample number `index` (from 0) of an endless series that is always the same. */
   readonly sample?: (index: number) => New<T>;
 }
 
@@ -28,27 +28,15 @@ export interface Tab {
 }
 
 /** What a service is about; the machine serves any. */
-export interface Service {
+export interface Service extends RestService {
   /** What pages call it. */
   readonly name: string;
-  /** What it keeps, in the words of sentences: one, and several. */
-  readonly thing: string;
+  /** What it has, in the words of sentences: `books`, and `the books of a library`. */
   readonly things: string;
-  /** Where the things are: `the books of a library`. */
   readonly keeps: string;
-  /** What one can do with the things: `List and add books`. */
-  readonly offers: string;
-  /** A short GraphQL query on one line, without quotes, for the overview. */
-  readonly sampleQuery: string;
-  /** The title, version and description of its OpenAPI document. */
-  readonly api: { readonly title: string; readonly version: string; readonly description: string };
-  /** The version segment that every REST path begins with. */
-  readonly basePath: string;
-  /** What a newcomer is told to try: a path below the base path, and a GraphQL query without a double quote. */
+  /** What a newcomer is told to try: a path below the base path, and a GraphQL query on one line without a double quote. */
   readonly firstCalls: { readonly rest: string; readonly graphql: string };
   readonly resources: readonly Resource[];
-  /** All of what is deprecated. */
-  readonly deprecations: readonly Deprecation[];
 }
 
 /** A resource, typed by its table. */

@@ -7,7 +7,7 @@ import { createRateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { limitsOf } from '../load/shares.ts';
 import { safely, type Logger } from '../log.ts';
-import { REFERENCE_PATH } from '../pages/site-header.ts';
+import { REFERENCE_PATH } from '../pages/site.ts';
 import { createAdmission } from './admission.ts';
 import { allowOrigins } from './allow-origins.ts';
 import { errorBody } from './error-body.ts';

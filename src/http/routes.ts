@@ -5,7 +5,7 @@ import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { createGraphqlRoutes } from '../graphql/graphql-routes.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { REFERENCE_PATH } from '../pages/site-header.ts';
+import { REFERENCE_PATH } from '../pages/site.ts';
 import { createPages } from '../pages/site-pages.ts';
 import { createRestApi } from '../rest/rest-api.ts';
 import { createSchema, printedSchema } from '../schema/schema.ts';
@@ -64,7 +64,9 @@ export function createRoutes(parts: RoutesParts): Routes {
   const open: OpenRoute[] = [
     { path: '/', operation: 'page', handle: site.landing },
     ...pageRoutes(site.pages),
-    textRoute(openApiPath, 'openapi', 'application/json', (ctx) => rest.openApiText(baseUrl(ctx.req, publicUrl))),
+    textRoute(openApiPath, 'openapi', 'application/json', (ctx) =>
+      JSON.stringify(rest.openApiDocument(baseUrl(ctx.req, publicUrl))),
+    ),
     textRoute(SDL_PATH, 'sdl', 'text/plain', () => sdl),
     ...probes,
   ];

@@ -1,8 +1,7 @@
-// Runs in the browser and in the server: a request, how it is written in four languages, and JSON as one reads it.
+// Runs in the browser and in the server: a request, how it is written in three languages, and JSON as one reads it.
 
 /** @typedef {{ in: string, name: string, value: string }} Value what stands in the field of a parameter */
 /** @typedef {{ method: string, url: string, headers: string[][], body?: string }} ApiRequest without the key */
-/** @typedef {{ name: string, declaration: string }} ResultType the JSON of the answer, in TypeScript */
 
 /**
  * The environment variable that samples read the key from.
@@ -37,23 +36,16 @@ export function requestOf(method, base, path, values, body) {
 
 /**
  * The request as code, by language: the key is in an environment variable, and integers keep all digits.
- * @param {ApiRequest} request @param {string} variable
- * @param {ResultType} [result] without one, the answer has no content
+ * @param {ApiRequest} request @param {string} variable @param {boolean} hasContent whether the answer is JSON
  * @returns {Record<string, string>}
  */
-export function codeSamples(request, variable, result) {
+export function codeSamples(request, variable, hasContent) {
   const text = request.body === undefined ? undefined : formatJson(request.body, '');
   const sent = text === undefined ? request : { ...request, body: text };
-  const call = javascriptCall(sent, variable);
-  const { name, declaration } = result ?? {};
-  const exact = `const exact = (key, value, { source }) => (/^-?\\d+$/.test(source) ? BigInt(source) : value);`;
-  const typedExact = `const exact = (_key: string, value: unknown, context?: { source: string }): unknown =>
-  context && /^-?\\d+$/.test(context.source) ? BigInt(context.source) : value;`;
   return {
     curl: curlSample(sent, variable),
-    JavaScript: result ? `${call}${javascriptAnswer(exact, 'answer')}` : call,
-    TypeScript: result ? `${declaration}\n\n${call}${javascriptAnswer(typedExact, `answer: ${name}`)}` : call,
-    Python: `${pythonCall(sent, variable)}${result ? '\nprint(response.json())  # integers keep all their digits' : ''}`,
+    JavaScript: `${javascriptCall(sent, variable)}${hasContent ? JAVASCRIPT_ANSWER : ''}`,
+    Python: `${pythonCall(sent, variable)}${hasContent ? '\nprint(response.json())  # integers keep all their digits' : ''}`,
   };
 }
 
@@ -67,14 +59,11 @@ function javascriptCall({ method, url, headers, body }, variable) {
 if (!response.ok) throw new Error(await response.text());`;
 }
 
-/** @param {string} reviver @param {string} answer its name, with its type where there are types */
-function javascriptAnswer(reviver, answer) {
-  return `
+const JAVASCRIPT_ANSWER = `
 // Ids have 64 bits: a number would round them, a BigInt does not.
-${reviver}
-const ${answer} = JSON.parse(await response.text(), exact);
+const exact = (key, value, { source }) => (/^-?\\d+$/.test(source) ? BigInt(source) : value);
+const answer = JSON.parse(await response.text(), exact);
 console.log(answer);`;
-}
 
 /** @param {ApiRequest} request @param {string} variable */
 function pythonCall({ method, url, headers, body }, variable) {

@@ -17,15 +17,10 @@ const pieces = {
   'graphql-worker.js': graphqlWorker,
 };
 
-/** The name of a piece of the bundle. */
-export type BundlePiece = keyof typeof pieces;
+/** What the process sends: each piece of the bundle by its name, compressed. */
+export type CompressedBundle = Readonly<Record<keyof typeof pieces, Buffer>>;
 
-/** What the process sends: each piece, compressed. */
-export type CompressedBundle = ReadonlyMap<string, Buffer>;
-
-// Higher qualities take many times as long for little less, and somebody waits for it.
+// Higher qualities take many times as long for little less, and a request waits for the bundle.
 const params = { [constants.BROTLI_PARAM_QUALITY]: 6 };
-const compressed: CompressedBundle = new Map(
-  Object.entries(pieces).map(([name, text]) => [name, brotliCompressSync(text, { params })]),
-);
-process.send?.(compressed, () => process.disconnect());
+const compressed = Object.entries(pieces).map(([name, text]) => [name, brotliCompressSync(text, { params })]);
+process.send?.(Object.fromEntries(compressed), () => process.disconnect());

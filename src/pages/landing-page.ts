@@ -3,58 +3,45 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { toApiError } from '../errors.ts';
 import { baseUrl } from '../web/base-url.ts';
 import { prefersHtml } from '../web/negotiation.ts';
-import { capitalised, escapeHtml, htmlDocument, htmlHeaders, ownAssets, type Page } from './page.ts';
-import { REFERENCE_PATH } from './site-header.ts';
-import type { Site } from './site-parts.ts';
+import { capitalised, escapeHtml, htmlDocument, htmlHeaders, ownAssets } from './page.ts';
+import { REFERENCE_PATH, type Site } from './site.ts';
 
-/** What answers `GET /`, with what runs here and where: a page or, for who prefers it, JSON; and the page's own assets. */
+const KEY_COMMAND = 'npm run keys -- create --name NAME';
+
+/** What answers `GET /`: a page or, where JSON is preferred, the same as JSON; and the assets of the page. */
 export function createLandingPage(site: Site) {
-  const { service, assets, publicUrl, checkReady } = site;
-  const [style] = ownAssets(import.meta.url, 'landing.css') as [Page];
-  const page = {
-    title: service.name,
-    description: summarise(site),
-    icon: assets.icon,
-    styles: [assets.style, assets.prose, style],
-  };
+  const { service, assets, calls, publicUrl, checkReady, graphiql, graphqlPath, openApiPath: openapi } = site;
+  const { name, basePath: base } = service;
+  const style = ownAssets(import.meta.url, 'landing.css');
+  const description = `One GraphQL schema for ${service.keeps}, and the REST API ${calls.list.path} served from it exactly.`;
   const landing = async (ctx: Context) => {
     const fault = await checkReady().then(
       () => undefined,
       (error) => toApiError(error).message,
     );
     ctx.vary('Accept');
-    if (!prefersHtml(ctx)) {
-      ctx.set('Content-Type', 'application/json; charset=utf-8');
-      ctx.body = JSON.stringify(describe(site, fault === undefined));
+    if (prefersHtml(ctx)) {
+      ctx.set('Content-Type', 'text/html; charset=utf-8');
+      ctx.set(htmlHeaders({ connect: "'self'" })); // crawlers read robots.txt from within the page
+      const body = landingBody(site, baseUrl(ctx.req, publicUrl), fault);
+      const styles = [assets.style, assets.prose, ...style];
+      ctx.body = htmlDocument({ title: name, description, icon: assets.icon, styles, body });
       return;
     }
-    ctx.set('Content-Type', 'text/html; charset=utf-8');
-    ctx.set(htmlHeaders({ connect: "'self'" })); // crawlers read robots.txt from within the page
-    ctx.body = htmlDocument({ ...page, body: landingBody(site, baseUrl(ctx.req, publicUrl), fault) });
+    ctx.set('Content-Type', 'application/json; charset=utf-8');
+    ctx.body = JSON.stringify({
+      name,
+      description,
+      version: packageJson.version,
+      status: fault === undefined ? 'ready' : 'not ready',
+      rest: { base, reference: REFERENCE_PATH, openapi },
+      graphql: { endpoint: graphqlPath, ...(graphiql && { graphiql: graphqlPath }) },
+      health: { live: '/livez', ready: '/readyz', metrics: '/metrics' },
+      keys: { header: 'Authorization: Bearer <API key>', create: KEY_COMMAND },
+    });
   };
-  return { assets: [style], landing };
+  return { assets: style, landing };
 }
-
-/** The service in one sentence. */
-function summarise({ service, calls }: Site): string {
-  return `One GraphQL schema for ${service.keeps}, and the REST API ${calls.list.path} served from it exactly.`;
-}
-
-function describe(site: Site, isReady: boolean): Readonly<Record<string, unknown>> {
-  const { service, graphiql, graphqlPath, openApiPath } = site;
-  return {
-    name: service.name,
-    description: summarise(site),
-    version: packageJson.version,
-    status: isReady ? 'ready' : 'not ready',
-    rest: { base: service.basePath, reference: REFERENCE_PATH, openapi: openApiPath },
-    graphql: { endpoint: graphqlPath, ...(graphiql && { graphiql: graphqlPath }) },
-    health: { live: '/livez', ready: '/readyz', metrics: '/metrics' },
-    keys: { header: 'Authorization: Bearer <API key>', create: KEY_COMMAND },
-  };
-}
-
-const KEY_COMMAND = 'npm run keys -- create --name NAME';
 
 /** `fault` says why a request could not be served. */
 function landingBody(site: Site, address: string, fault: string | undefined): string {
@@ -73,7 +60,7 @@ ${fault === undefined ? '<li class="ready">Ready</li>' : `<li class="unready">No
 <div class="apis">
 <section class="api">
 <h2>REST</h2>
-<p>${escapeHtml(service.offers)} under <code>${calls.list.path}</code>. Read what each operation takes and answers, and try it on the page.</p>
+<p>${escapeHtml(capitalised(service.things))} under <code>${calls.list.path}</code>. Read what each operation takes and answers, and try it on the page.</p>
 <a href="${REFERENCE_PATH.slice(1)}">REST reference →</a>
 </section>
 <section class="api">
@@ -93,7 +80,7 @@ ${graphiql ? `<a href="${graphqlPath.slice(1)}">GraphiQL →</a>` : ''}
 <h2>Make a call</h2>
 <pre>curl -H 'Authorization: Bearer <var>YOUR_API_KEY</var>' '${url}${calls.list.path}?limit=3'</pre>
 <pre>curl -H 'Authorization: Bearer <var>YOUR_API_KEY</var>' -H 'Content-Type: application/json' \\
-  -d '${JSON.stringify({ query: service.sampleQuery })}' '${url}${graphqlPath}'</pre>
+  -d '${JSON.stringify({ query: service.firstCalls.graphql })}' '${url}${graphqlPath}'</pre>
 <footer>This page as JSON: <code>curl '${url}/'</code></footer>
 </main>`;
 }

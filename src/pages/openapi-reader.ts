@@ -1,157 +1,128 @@
-/** The parts of an OpenAPI 3.1 document that the pages read. */
-export interface OpenApi {
-  readonly info: { readonly title: string; readonly description: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: Readonly<Record<string, unknown>>;
+import { ERRORS } from '../errors.ts';
+
+/** A JSON Schema, as far as the pages show it; a named schema has its name as `title`. */
+export interface Schema {
+  readonly title?: string;
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly items?: Schema;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly [bound: string]: unknown;
 }
 
-/** One operation. */
+interface JsonContent {
+  readonly schema: Schema;
+  readonly example?: unknown;
+}
+
+/** A parameter in a path, a query or a header. */
+export interface Parameter extends JsonContent {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+}
+
+/** An operation; one that takes no body has none, and an answer without content has no `json`. */
 export interface Operation {
   readonly operationId: string;
+  readonly method: string;
+  /** With the version segment. */
+  readonly path: string;
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
   readonly 'x-deprecated-sunset'?: string;
   readonly 'x-stability'?: string;
-  readonly parameters?: readonly (Parameter | Reference)[];
-  /** Whoever has none takes no body. */
-  readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, Response | Reference>>;
+  readonly parameters: readonly Parameter[];
+  readonly body?: JsonContent;
+  /** By ascending status: the first one is that of a call that succeeds. */
+  readonly answers: readonly Answer[];
 }
 
-/** A parameter in a path, a query or a header. */
-export interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly required?: boolean;
-  readonly description?: string;
-  readonly schema: Schema | Reference;
-  readonly example?: unknown;
-}
-
-/** An answer. */
-export interface Response {
+/** An answer, with the names of its headers. */
+export interface Answer {
+  readonly status: string;
   readonly description: string;
-  readonly headers?: Readonly<Record<string, unknown>>;
-  /** An answer that has none has no body. */
-  readonly content?: Content;
+  readonly headers: readonly string[];
+  readonly json?: JsonContent;
 }
 
-/** A JSON Schema, as far as the reference shows it. */
-export interface Schema {
-  readonly type?: string;
-  readonly format?: string;
-  readonly description?: string;
-  readonly enum?: readonly string[];
-  readonly default?: unknown;
-  readonly pattern?: string;
-  readonly items?: Schema | Reference;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema | Reference>>;
-  readonly [bound: string]: unknown;
-}
-
-interface Reference {
-  readonly $ref: string;
-}
-
-type Content = Readonly<Record<string, JsonContent>>;
-
-/** JSON, as a body or an answer has it. */
-export interface JsonContent {
-  readonly schema: Schema | Reference;
-  readonly example?: unknown;
-}
-
-/** An operation of a document, and where it is. */
-export interface PlacedOperation {
-  /** In capitals. */
-  readonly method: string;
-  /** Below the version segment, with parameters in braces. */
-  readonly path: string;
-  readonly operation: Operation;
-}
-
-/** All operations, in the order of the document. */
-export function operationsOf(document: OpenApi): readonly PlacedOperation[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+/** Reads the operations of an OpenAPI document, in its order. */
+export function readOperations(document: { readonly paths?: unknown }, basePath: string): readonly Operation[] {
+  return Object.entries<object>(resolve(document.paths, document)).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { parameters = [], requestBody, responses, ...operation }]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path: basePath + path,
+      parameters,
+      body: jsonOf(requestBody),
+      answers: Object.keys(responses).map((status) => {
+        const { description, headers = {} } = responses[status];
+        return { status, description, headers: Object.keys(headers), json: jsonOf(responses[status]) };
+      }),
+    })),
   );
 }
 
-/** The parameters of an operation. */
-export function parametersOf(document: OpenApi, { parameters = [] }: Operation): readonly Parameter[] {
-  return parameters.map((part) => resolve<Parameter>(document, part));
-}
-
-/** The JSON of a body or of an answer; undefined where it has no content. */
-export function jsonOf(part: { readonly content?: Content } | undefined): JsonContent | undefined {
+function jsonOf(part: { readonly content?: Readonly<Record<string, JsonContent>> } | undefined) {
   return part?.content?.['application/json'];
 }
 
-/** The answers of an operation by their statuses, in ascending order: the first one is that of a call that succeeds. */
-export function answersOf(document: OpenApi, { responses }: Operation): readonly [status: string, Response][] {
-  return Object.entries(responses).map(([status, part]) => [status, resolve<Response>(document, part)]);
+/** A part of a document, with what each `$ref` such as `#/components/schemas/Book` stands for in its place. */
+function resolve(part: unknown, document: object) {
+  return JSON.parse(JSON.stringify(part), (_name, value) => {
+    if (typeof value?.$ref !== 'string') return value;
+    const { $ref, ...own } = value;
+    const [, ...names] = $ref.split('/') as string[];
+    const target = names.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], document);
+    return { title: names.at(-1), ...resolve(target, document), ...own };
+  });
 }
 
-/** The JSON that a call gets when it succeeds; undefined where that answer has no content. */
-export function resultOf(document: OpenApi, operation: Operation): JsonContent | undefined {
-  return jsonOf(answersOf(document, operation)[0]?.[1]);
-}
-
-/** What a reference such as `#/components/schemas/Book` stands for, with what stands beside it; else the part itself. */
-export function resolve<Part extends object>(document: OpenApi, part: Part | Reference): Part {
-  if (!('$ref' in part)) return part;
-  const { $ref, ...own } = part as Reference;
-  const names = $ref.split('/').slice(1);
-  const target = names.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], document);
-  return { ...(target as Part), ...own };
-}
-
-/** The name of the schema that is referred to. */
-export function nameOf(part: object): string | undefined {
-  return '$ref' in part ? String(part.$ref).split('/').at(-1) : undefined;
-}
-
-/** The name of the objects that an answer consists of: `Book` for a Book, and for a list of them. */
-export function itemName(document: OpenApi, part: Schema | Reference): string {
-  const { items } = resolve<Schema>(document, part);
-  return (items ? nameOf(items) : nameOf(part)) ?? 'object';
-}
-
-/** A type in TypeScript: integers of 64 bits are `bigint`. */
-export function typescriptType(document: OpenApi, part: Schema | Reference): string {
-  const schema = resolve<Schema>(document, part);
-  if (schema.enum) return schema.enum.map((word) => `'${word}'`).join(' | ');
-  if (schema.items) return `${typescriptType(document, schema.items)}[]`;
-  if (schema.properties) return nameOf(part) ?? 'object';
-  return schema.type === 'integer' ? 'bigint' : (schema.type ?? 'unknown');
-}
-
-/** The interface of the objects that an answer consists of, in TypeScript. */
-export function typescriptInterface(document: OpenApi, part: Schema | Reference): string {
-  const name = itemName(document, part);
-  const schema = resolve<Schema>(document, part);
-  const { properties = {}, required = [] } = resolve<Schema>(document, schema.items ?? schema);
-  const members = Object.entries(properties).map(
-    ([member, of]) => `  ${member}${required.includes(member) ? '' : '?'}: ${typescriptType(document, of)};`,
-  );
-  return `interface ${name} {\n${members.join('\n')}\n}`;
+/** Finds the calls that samples make. Throws an error that stops the start when there is no list in pages to show. */
+export function findExampleCalls(operations: readonly Operation[]) {
+  const find = ({ parameters }: Operation, place: string, name: string) =>
+    parameters.find((parameter) => parameter.in === place && parameter.name === name);
+  const plain = operations.filter(({ path }) => !path.includes('{'));
+  const list = plain.find((one) => find(one, 'query', 'limit') && one.answers[0]?.json?.schema.items);
+  if (!list) throw new Error('The pages need a list with a limit for their samples: the service has none.');
+  const refusal = list.answers.find(({ status }) => status === String(ERRORS.bad_request.status));
+  const create = plain.find((one) => one.body && find(one, 'header', 'Idempotency-Key'));
+  const { schema: { required = [] } = {}, example = {} } = create?.body ?? {};
+  const needed = Object.entries(example as object).filter(([name]) => required.includes(name)); // a body is an object
+  const int64Names = operations.flatMap(({ answers }) => {
+    const { schema = {} } = answers[0]?.json ?? {};
+    const properties = Object.entries((schema.items ?? schema).properties ?? {});
+    return properties.filter(([, { format }]) => format === 'int64').map(([name]) => name);
+  });
+  return {
+    /** The first list, how many items its page has at most, and its refusal of a wrong parameter. */
+    list: {
+      path: list.path,
+      limitMax: find(list, 'query', 'limit')?.schema.maximum,
+      refusal: refusal?.json?.example ?? {},
+    },
+    /** The first create that is safe to repeat, with the shortest body that it takes. */
+    create: create && { path: create.path, bodyJson: JSON.stringify(Object.fromEntries(needed)) },
+    /** The names of the 64-bit integers in answers. */
+    int64Names: [...new Set(int64Names)],
+  };
 }
 
 /** A schema in words: its type, what it allows, and its default. */
-export function schemaInWords(document: OpenApi, part: Schema | Reference): string {
-  const schema = resolve<Schema>(document, part);
-  const { type = '', format, enum: words, items, pattern } = schema;
-  const range = (least: unknown, most: unknown, unit: string) => {
+export function schemaInWords({ type = '', format, enum: words, items, pattern, ...schema }: Schema): string {
+  const range = (least: unknown, most: unknown, unit = '') => {
     if (least === undefined) return most === undefined ? '' : `at most ${most}${unit}`;
     return most === undefined ? `at least ${least}${unit}` : `${least} to ${most}${unit}`;
   };
   // A 64-bit integer's own bounds say nothing more, and numbers would round them.
   const isInt64 = format === 'int64';
   return [
-    isInt64 ? '64-bit integer' : items ? `list of ${nameOf(items)}` : type,
-    isInt64 ? '' : range(schema.minimum, schema.maximum, ''),
+    isInt64 ? '64-bit integer' : items ? `list of ${items.title}` : type,
+    isInt64 ? '' : range(schema.minimum, schema.maximum),
     range(schema.minLength, schema.maxLength, ' characters'),
     range(schema.minItems, schema.maxItems, ' items'),
     pattern === undefined ? '' : `matches \`${pattern}\``,

@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 export interface Page {
   readonly path: string;
   readonly contentType: string;
-  /** Whether the path changes with the content: browsers then keep it without asking again. */
+  /** Whether the path changes with the content: browsers then need not ask for it again. */
   readonly immutable?: boolean;
   /** Whether only a GET that prefers HTML gets it, and other requests for its path go on. */
   readonly sharesPath?: boolean;
@@ -14,11 +14,10 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether `load` gives it compressed by Brotli. */
   readonly isCompressed?: boolean;
-  /** The content; asked for once, when the first request comes. */
+  /** The content; called once, when the first request comes. */
   load(): Promise<string | Buffer>;
 }
 
-/** Content types by extension. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -48,37 +47,31 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
+/** `text` with `code` in it, as HTML. */
+export function inline(text: string): string {
+  return escapeHtml(text).replaceAll(/&#96;([^&]*)&#96;|`([^`]*)`/g, '<code>$1$2</code>');
+}
+
 /** `text` as the beginning of a sentence. */
 export function capitalised(text: string): string {
   return text.replace(/^./u, (first) => first.toUpperCase());
 }
 
-/** What a page consists of. */
-export interface PageParts {
-  /** Plain text. */
+/** What a page consists of; title and description are plain text, the body is HTML. */
+interface PageParts {
   readonly title: string;
-  /** Plain text, for search engines and previews. */
+  /** For search engines and previews. */
   readonly description: string;
   /** Shown in the browser's tab. */
   readonly icon: Page;
   readonly styles: readonly Page[];
-  /** Scripts of ours, and those of packages after them: they run in this order, when the document has been read. */
+  /** Scripts, which run in this order when the document has been read. */
   readonly modules?: readonly Page[];
-  readonly scripts?: readonly Page[];
-  /** HTML. */
   readonly body: string;
 }
 
 /** A whole HTML document; it refers to assets relatively, so that it works below a prefix that a proxy strips. */
-export function htmlDocument({
-  title,
-  description,
-  icon,
-  styles,
-  modules = [],
-  scripts = [],
-  body,
-}: PageParts): string {
+export function htmlDocument({ title, description, icon, styles, modules = [], body }: PageParts): string {
   const reference = ({ path }: Page) => path.slice(1);
   return `<!doctype html>
 <html lang="en">
@@ -91,7 +84,6 @@ export function htmlDocument({
 <link rel="icon" type="image/svg+xml" href="${reference(icon)}">
 ${styles.map((style) => `<link rel="stylesheet" href="${reference(style)}">`).join('\n')}
 ${modules.map((module) => `<script src="${reference(module)}" type="module"></script>`).join('\n')}
-${scripts.map((script) => `<script src="${reference(script)}" defer></script>`).join('\n')}
 </head>
 <body>
 ${body}
@@ -100,15 +92,15 @@ ${body}
 `;
 }
 
-/** What a page may do beyond the little that it always may: more sources by directive. */
-export type Permissions = Readonly<Partial<Record<'script' | 'style' | 'font' | 'img' | 'connect' | 'worker', string>>>;
-
-/** The headers of an HTML page: https://www.w3.org/TR/CSP3/, nothing is allowed but what is named. */
-export function htmlHeaders(permissions: Permissions = {}): Readonly<Record<string, string>> {
-  const sources = { style: "'self'", img: "'self'", ...permissions };
+/**
+ * The headers of an HTML page. Nothing is allowed but our own styles and images, and the sources of `permissions` by the
+ * beginnings of their directives: https://www.w3.org/TR/CSP3/
+ */
+export function htmlHeaders(permissions: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const sources = Object.entries({ style: "'self'", img: "'self'", ...permissions });
   const policy = [
     "default-src 'none'",
-    ...Object.entries(sources).map(([kind, source]) => `${kind}-src ${source}`),
+    ...sources.map(([kind, source]) => `${kind}-src ${source}`),
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -116,12 +108,8 @@ export function htmlHeaders(permissions: Permissions = {}): Readonly<Record<stri
   return { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'no-referrer' };
 }
 
-/** An HTML page at a path of its own. */
-export function htmlPage(path: string, parts: PageParts, permissions?: Permissions): Page {
-  return {
-    path,
-    contentType: 'text/html; charset=utf-8',
-    headers: htmlHeaders(permissions),
-    load: async () => htmlDocument(parts),
-  };
+/** An HTML page at a path of its own, written when the first request for it comes. */
+export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, parts: () => PageParts): Page {
+  const contentType = 'text/html; charset=utf-8';
+  return { path, contentType, headers: htmlHeaders(permissions), load: async () => htmlDocument(parts()) };
 }

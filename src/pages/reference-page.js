@@ -56,8 +56,7 @@ function readRequest(form) {
 
 /** @param {HTMLFormElement} form */
 function showSamples(form) {
-  const { type } = form.dataset; // absent where the answer has no content
-  const samples = codeSamples(readRequest(form), keyVariable(keyPrefix), type && JSON.parse(type));
+  const samples = codeSamples(readRequest(form), keyVariable(keyPrefix), form.dataset.answer === 'json');
   for (const [language, code] of Object.entries(samples)) part(form, `[data-language=${language}]`).textContent = code;
 }
 

@@ -1,53 +1,126 @@
-import { operationsOf } from './openapi-reader.ts';
-import { escapeHtml, htmlPage, ownAssets, type Page } from './page.ts';
-import { createGuides, type Guide } from './reference-guides.ts';
-import { inline, operationSection } from './reference-operation.ts';
-import { REFERENCE_PATH, siteHeader } from './site-header.ts';
-import type { Site } from './site-parts.ts';
+import { longDay } from '../deprecations.ts';
+import { KEY_PREFIX } from '../key-mask.ts';
+import { codeSamples, formatJson, keyVariable, requestOf } from './code-samples.js';
+import { type Answer, type Operation, type Parameter, type Schema, schemaInWords } from './openapi-reader.ts';
+import { capitalised, escapeHtml, htmlPage, inline, ownAssets, type Page } from './page.ts';
+import { createGuides } from './reference-guides.ts';
+import { REFERENCE_PATH, type Site, siteHeader } from './site.ts';
 
-/**
- * The REST reference, and the assets of its own: written here from the OpenAPI document, complete without a script; scripts
- * try calls.
- */
+/** The REST reference, complete without a script, and its own assets: the scripts try calls. */
 export function createReferencePage(site: Site): readonly Page[] {
-  const assets = ownAssets(
-    import.meta.url,
+  const names = [
     'reference-calls.css',
     'reference-page.css',
     'reference-page.js',
     'api-key-form.js',
     'code-samples.js',
-  );
-  const [calls, style, ...modules] = assets as [Page, Page, ...Page[]];
-  const parts = {
+  ];
+  const assets = ownAssets(import.meta.url, ...names);
+  const page = htmlPage(REFERENCE_PATH, { script: "'self'", connect: "'self'" }, () => ({
     title: `REST reference · ${site.service.name}`,
-    description: site.document.info.description,
+    description: site.service.api.description,
     icon: site.assets.icon,
-    styles: [site.assets.style, site.assets.prose, site.assets.header, calls, style],
-    modules,
+    styles: [site.assets.style, site.assets.prose, site.assets.header, ...assets.slice(0, 2)],
+    modules: assets.slice(2),
     body: siteHeader(site, REFERENCE_PATH) + body(site),
-  };
-  return [htmlPage(REFERENCE_PATH, parts, { script: "'self'", connect: "'self'" }), ...assets];
+  }));
+  return [page, ...assets];
 }
 
 function body(site: Site): string {
-  const { document, baseUrl } = site;
-  const operations = operationsOf(document);
+  const { service, operations, baseUrl } = site;
   const guides = createGuides(site);
+  const guideLinks = guides.map(({ id, title }) => `<a href="#${id}">${title}</a>`);
   const links = operations.map(
-    ({ method, operation: { operationId, summary } }) =>
+    ({ method, operationId, summary }) =>
       `<a href="#${operationId}">${escapeHtml(summary)} <span class="kind">${method}</span></a>`,
   );
+  const sections = guides.map(
+    ({ id, title, text, example }) =>
+      `<section id="${id}" aria-labelledby="${id}-title" class="columns"><div><h2 id="${id}-title"><a href="#${id}">${title}</a></h2>${text}</div><div class="side"><pre>${escapeHtml(example)}</pre></div></section>`,
+  );
   return `<div class="reference">
-<nav class="contents" aria-label="Contents"><h2>Guides</h2>${guides.map(({ id, title }) => `<a href="#${id}">${title}</a>`).join('')}<h2>Operations</h2>${links.join('')}</nav>
+<nav class="contents" aria-label="Contents"><h2>Guides</h2>${guideLinks.join('')}<h2>Operations</h2>${links.join('')}</nav>
 <main>
-<div class="columns"><div><h1>REST reference</h1><p class="lead">${inline(document.info.description)}</p></div><div class="side"><p class="base">Base address</p><pre class="base-url">${escapeHtml(baseUrl)}</pre><p class="kind">Generate a client from <a href="${site.openApiPath.slice(1)}">openapi.json</a> (OpenAPI 3.1).</p></div></div>
-${guides.map(guideSection).join('\n')}
-${operations.map((placed) => operationSection(site, placed)).join('\n')}
+<div class="columns"><div><h1>REST reference</h1><p class="lead">${inline(service.api.description)}</p></div><div class="side"><p class="base">Base address</p><pre class="base-url">${escapeHtml(baseUrl)}</pre><p class="kind">Generate a client from <a href="${site.openApiPath.slice(1)}">openapi.json</a> (OpenAPI 3.1).</p></div></div>
+${sections.join('\n')}
+${operations.map((operation) => operationSection(operation, baseUrl)).join('\n')}
 </main>
 </div>`;
 }
 
-function guideSection({ id, title, text, example }: Guide): string {
-  return `<section id="${id}" aria-labelledby="${id}-title" class="columns"><div><h2 id="${id}-title"><a href="#${id}">${title}</a></h2>${text}</div><div class="side"><pre>${escapeHtml(example)}</pre></div></section>`;
+/** An operation as a section of the reference: prose and fields, samples at a base address and the live answer. */
+function operationSection(operation: Operation, baseUrl: string): string {
+  const { operationId: id, method, path, parameters, body, answers } = operation;
+  const bodyText = body && formatJson(JSON.stringify(body.example ?? {}), '  ');
+  const hasContent = answers[0]?.json !== undefined;
+  const values = parameters.map((parameter) => ({ ...parameter, value: firstValue(parameter) }));
+  const request = requestOf(method, baseUrl, path, values, bodyText);
+  const [text = '', notice = ''] = operation.description.split(/\s*Deprecated: /);
+  return `<section id="${id}" aria-labelledby="${id}-title">
+<form class="columns operation" autocomplete="off" novalidate data-method="${method}" data-path="${path}"${hasContent ? ' data-answer="json"' : ''}>
+<div>
+<h2 id="${id}-title"><a href="#${id}">${escapeHtml(operation.summary)}</a>${badges(operation)}</h2>
+<p class="route"><b>${method}</b> <code>${escapeHtml(path)}</code></p>
+${operation.deprecated ? `<p class="notice"><strong>Deprecated.</strong> ${inline(capitalised(notice))}</p>` : ''}
+<p>${inline(text)}</p>
+${parameters.length === 0 ? '' : `<h3>Parameters</h3>${values.map((parameter) => field(id, parameter)).join('')}`}
+${body && bodyText ? `<h3>Body</h3>${attributes(body.schema)}<label class="body-label" for="${id}-body">Body, sent as typed</label><textarea id="${id}-body" name="body" rows="${bodyText.split('\n').length + 1}" spellcheck="false">${escapeHtml(bodyText)}</textarea>` : ''}
+<h3>Answers</h3>
+${answers.map((one, index) => answer(one, index === 0 ? '  ' : '')).join('')}
+</div>
+<div class="side">${samples(id, codeSamples(request, keyVariable(KEY_PREFIX), hasContent))}
+<button type="submit">Send</button>
+<div class="live" hidden><h3 tabindex="-1">Answer</h3><pre class="sent"></pre><p class="outcome" role="status"></p><pre class="received" tabindex="0" role="region" aria-label="Headers and body of the answer"></pre><button type="button" class="next" hidden>Next page</button></div>
+</div>
+</form>
+</section>`;
+}
+
+function badges(operation: Operation): string {
+  const sunset = operation['x-deprecated-sunset'];
+  const removal = sunset ? ` · removal ${longDay(new Date(sunset))}` : '';
+  return [operation['x-stability'], operation.deprecated && `deprecated${removal}`]
+    .map((text) => (text ? ` <span class="badge">${escapeHtml(text)}</span>` : ''))
+    .join('');
+}
+
+/** What a field holds at first: the default or the example of a value that is needed; nothing where nothing is sent. */
+function firstValue({ required, schema, example }: Parameter): string {
+  return String(schema.default ?? (required ? example : undefined) ?? '');
+}
+
+function field(id: string, parameter: Parameter & { readonly value: string }): string {
+  const { name, in: place, required, description = '', schema, example, value } = parameter;
+  const options = schema.enum?.map((word) => `<option value="${escapeHtml(word)}">`).join('');
+  const hint = example === undefined ? 'not sent while empty' : `such as ${example}`;
+  return `<div class="field">
+<p><label for="${id}-${name}">${escapeHtml(name)}</label> <span class="kind">${place} · ${required ? 'required' : 'optional'} · ${inline(schemaInWords(schema))}</span></p>
+<p>${inline(description)}</p>
+<input id="${id}-${name}" name="${name}" data-in="${place}" value="${escapeHtml(value)}" placeholder="${escapeHtml(hint)}"${options ? ` list="${id}-${name}-words"` : ''} spellcheck="false" autocapitalize="off">
+${options ? `<datalist id="${id}-${name}-words">${options}</datalist>` : ''}</div>`;
+}
+
+function attributes({ description = '', properties = {}, required = [] }: Schema): string {
+  const rows = Object.entries(properties).map(([name, property]) => {
+    const words = `${required.includes(name) ? 'required' : 'optional'} · ${schemaInWords(property)}`;
+    return `<dt><code>${escapeHtml(name)}</code> <span class="kind">${inline(words)}</span></dt><dd>${inline(property.description ?? '')}</dd>`;
+  });
+  return `<p>${inline(description)}</p><dl>${rows.join('')}</dl>`;
+}
+
+function answer({ status, description, headers, json }: Answer, indent: string): string {
+  const names = headers.map((name) => `<code>${name}</code>`).join(' ');
+  const example = json?.example === undefined ? '' : formatJson(JSON.stringify(json.example), indent);
+  return `<div class="answer"><h4><code>${status}</code> ${inline(description)}</h4>${names && `<p class="kind">Headers: ${names}</p>`}${json ? `<pre>${escapeHtml(example)}</pre>` : ''}</div>`;
+}
+
+function samples(id: string, byLanguage: Readonly<Record<string, string>>): string {
+  const languages = Object.entries(byLanguage);
+  const choices = languages.map(
+    ([name], index) =>
+      `<label><input type="radio" name="${id}-language" value="${name}"${index === 0 ? ' checked' : ''}>${name}</label>`,
+  );
+  const texts = languages.map(([name, code]) => `<pre data-language="${name}">${escapeHtml(code)}</pre>`);
+  return `<fieldset class="languages"><legend>Language of the sample</legend>${choices.join('')}<button type="button" class="copy">Copy</button></fieldset>${texts.join('')}`;
 }

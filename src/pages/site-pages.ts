@@ -2,7 +2,7 @@ import { createGraphiql } from './graphiql.ts';
 import { createLandingPage } from './landing-page.ts';
 import type { Page } from './page.ts';
 import { createReferencePage } from './reference-page.ts';
-import { createSite, type SiteParts } from './site-parts.ts';
+import { createSite, type SiteParts } from './site.ts';
 
 /**
  * The pages of a service: GraphiQL where it is served, the reference, and all assets; `landing` answers `GET /`. Throws an error

@@ -4,11 +4,8 @@ import { PET_RESOURCE } from './pets/pet-operations.ts';
 /** The service: the animals of a pet store. */
 export const PETSTORE = defineService({
   name: 'Petstore Gateway',
-  thing: 'animal',
   things: 'animals',
   keeps: 'the animals of a pet store',
-  offers: 'List, add and fetch animals',
-  sampleQuery: '{ pets(limit: 3) { id name status } }',
   api: {
     title: 'Petstore API',
     version: '1.0.0',

@@ -6,7 +6,7 @@ import { inTransaction } from '../database/transaction.ts';
 import type { Gateway } from '../gateway.ts';
 import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { createKeyStore } from '../keys/key-store.ts';
-import { REFERENCE_PATH } from '../pages/site-header.ts';
+import { REFERENCE_PATH } from '../pages/site.ts';
 import type { Service } from '../service.ts';
 import { createStores } from '../store/store.ts';
 

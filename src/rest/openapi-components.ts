@@ -2,8 +2,8 @@ import type { Deprecation } from '../deprecations.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { PRODUCT } from '../product.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
-import { type Json, refer } from './leaf-representation.ts';
 import type { Operation } from './operation.ts';
+import { type Json, refer } from './representation.ts';
 
 /** The body of every refusal. */
 export const ERROR_SCHEMA: Json = {
@@ -18,27 +18,20 @@ export const ERROR_SCHEMA: Json = {
   },
 };
 
-const text = (description: string, example: string | undefined): Json => ({
-  description,
-  schema: { type: 'string' },
-  ...(example !== undefined && { example }),
-});
-
-/** What the examples of headers are taken from. */
-interface HeaderParts {
-  readonly basePath: string;
-  readonly deprecations: readonly Deprecation[];
-  readonly operations: readonly Operation[];
-}
-
-/** The names of all response headers that are described. */
-type HeaderName = keyof ReturnType<typeof describeHeaders>;
-
-/** Response headers, by their names. */
-export function describeHeaders({ basePath, deprecations: [deprecation], operations }: HeaderParts) {
+/** The response headers by their names, with examples of this service. */
+export function describeHeaders(
+  basePath: string,
+  deprecation: Deprecation | undefined,
+  rows: readonly Operation[],
+): Json {
   const { Deprecation, Sunset } = deprecation ? deprecationHeaders(deprecation) : {};
-  const list = operations.find(({ isPaged }) => isPaged)?.path ?? '';
-  const created = operations.find(({ success }) => success.location)?.success.location ?? '';
+  const list = rows.find(({ isPaged }) => isPaged)?.path ?? '';
+  const created = rows.find(({ success }) => success.location)?.success.location ?? '';
+  const text = (description: string, example: string | undefined) => ({
+    description,
+    schema: { type: 'string' },
+    ...(example !== undefined && { example }),
+  });
   return {
     'X-Request-Id': text(
       'Names this request in the log; a valid one that was sent is kept.',
@@ -72,70 +65,7 @@ export function describeHeaders({ basePath, deprecations: [deprecation], operati
       'Present where a rate limit is set: how many requests are left (`r`), and for how many seconds (`t`).',
       '"default";r=599;t=42',
     ),
-  } as const satisfies Json;
-}
-
-/** A refusal as OpenAPI tells of it; what each operation says of its own is not here. */
-interface Refusal {
-  readonly description: string;
-  readonly message: string;
-  readonly headers?: readonly HeaderName[];
-}
-
-const REFUSALS: Readonly<Partial<Record<ErrorCode, Refusal>>> = {
-  unauthorized: {
-    description: 'Missing or invalid API key.',
-    message: 'The API key is not known.',
-    headers: ['WWW-Authenticate'],
-  },
-  forbidden: { description: 'The API key may only read.', message: 'This API key may only read.' },
-  idempotency_conflict: {
-    description: 'A request with the same Idempotency-Key is still at work.',
-    message: 'A request with this Idempotency-Key is still at work; try again.',
-    headers: ['Retry-After'],
-  },
-  idempotency_mismatch: {
-    description: 'The same Idempotency-Key came with another body before.',
-    message: 'This Idempotency-Key was used with another input before.',
-  },
-  payload_too_large: {
-    description: 'The body is larger than the service accepts.',
-    message: 'The body must not be larger than 65536 bytes.',
-  },
-  unsupported_media_type: {
-    description: 'The body is not sent as application/json.',
-    message: 'The Content-Type must be application/json.',
-  },
-  too_many_requests: {
-    description: 'Too many requests of this API key: its rate limit, or its share of the machine.',
-    message: 'Too many requests with this API key; try again later.',
-    headers: ['Retry-After', 'RateLimit-Policy', 'RateLimit'],
-  },
-  internal_error: { description: 'A fault of the service.', message: 'An internal error occurred.' },
-  service_unavailable: {
-    description: 'The service cannot answer now; try again.',
-    message: 'The service is temporarily unavailable; try again shortly.',
-    headers: ['Retry-After'],
-  },
-};
-
-/** The Error responses that are the same for every operation, by their codes. */
-export const REFUSAL_RESPONSES: Json = Object.fromEntries(
-  Object.entries(REFUSALS).map(([code, { description, message, headers }]) => [
-    code,
-    describeRefusal(code as ErrorCode, description, message, headers), // REFUSALS has no other keys
-  ]),
-);
-
-/** An Error response with an example. */
-export function describeRefusal(
-  code: ErrorCode,
-  description: string,
-  message: string,
-  headers: readonly string[] = [],
-): Json {
-  const example = { code, message, status: ERRORS[code].status };
-  return { description, headers: headerReferences(headers), content: jsonContent(refer('Error'), example) };
+  };
 }
 
 /** References to the headers of these names, and to the one that every response has. */
@@ -147,3 +77,51 @@ export function headerReferences(names: readonly string[]): Json {
 export function jsonContent(schema: Json, example: unknown): Json {
   return { 'application/json': { schema, example } };
 }
+
+/** An Error response with an example, and references to the headers of these names. */
+export function describeRefusal(code: ErrorCode, description: string, message: string, ...headers: string[]): Json {
+  const example = { code, message, status: ERRORS[code].status };
+  return { description, headers: headerReferences(headers), content: jsonContent(refer('Error'), example) };
+}
+
+const REFUSALS: readonly Parameters<typeof describeRefusal>[] = [
+  ['unauthorized', 'Missing or invalid API key.', 'The API key is not known.', 'WWW-Authenticate'],
+  ['forbidden', 'The API key may only read.', 'This API key may only read.'],
+  [
+    'idempotency_conflict',
+    'A request with the same Idempotency-Key is still at work.',
+    'A request with this Idempotency-Key is still at work; try again.',
+    'Retry-After',
+  ],
+  [
+    'idempotency_mismatch',
+    'The same Idempotency-Key came with another body before.',
+    'This Idempotency-Key was used with another input before.',
+  ],
+  [
+    'payload_too_large',
+    'The body is larger than the service accepts.',
+    'The body must not be larger than 65536 bytes.',
+  ],
+  ['unsupported_media_type', 'The body is not sent as application/json.', 'The Content-Type must be application/json.'],
+  [
+    'too_many_requests',
+    'Too many requests of this API key: its rate limit, or its share of the machine.',
+    'Too many requests with this API key; try again later.',
+    'Retry-After',
+    'RateLimit-Policy',
+    'RateLimit',
+  ],
+  ['internal_error', 'A fault of the service.', 'An internal error occurred.'],
+  [
+    'service_unavailable',
+    'The service cannot answer now; try again.',
+    'The service is temporarily unavailable; try again shortly.',
+    'Retry-After',
+  ],
+];
+
+/** The Error responses that are the same for every operation, by their codes. */
+export const REFUSAL_RESPONSES: Json = Object.fromEntries(
+  REFUSALS.map((refusal) => [refusal[0], describeRefusal(...refusal)]),
+);

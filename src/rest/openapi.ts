@@ -1,41 +1,42 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Deprecation } from '../deprecations.ts';
-import { createLruCache } from '../lru-cache.ts';
-import type { Json } from './leaf-representation.ts';
-import { describeHeaders, ERROR_SCHEMA, REFUSAL_RESPONSES } from './openapi-components.ts';
-import { describeOperation } from './openapi-operation.ts';
-import type { Operation } from './operation.ts';
+import { longDay } from '../deprecations.ts';
+import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
+import { IDEMPOTENCY_KEY } from '../schema/context.ts';
+import { deprecationHeaders } from '../web/deprecation-headers.ts';
+import { refuseText } from './input-refusals.ts';
+import {
+  describeHeaders,
+  describeRefusal,
+  ERROR_SCHEMA,
+  headerReferences,
+  jsonContent,
+  REFUSAL_RESPONSES,
+} from './openapi-components.ts';
+import type { Operation, Parameter, RestService } from './operation.ts';
+import type { Json } from './representation.ts';
 
-/** What the description is made of. */
-export interface OpenApiParts {
-  readonly api: { readonly title: string; readonly version: string; readonly description: string };
-  readonly basePath: string;
-  readonly resources: readonly { readonly table: { readonly name: string }; readonly description: string }[];
-  readonly deprecations: readonly Deprecation[];
-  readonly operations: readonly Operation[];
-}
-
-/** The OpenAPI 3.1 description of what is served; base addresses have no trailing slash. */
-export interface OpenApi {
-  /** Where it is served. */
-  readonly openApiPath: string;
-  openApiDocument(baseUrl: string): Json;
-  /** As JSON, made once for each base address that was asked for lately. */
-  openApiText(baseUrl: string): string;
-}
-
-/** Texts that are kept, and the length of a base address for which one is. */
-const TEXTS_MAX = 16;
-const ADDRESS_MAX = 300;
-
-/** The description of the operations of a service. Throws an error that stops the start when two of them mean different schemas. */
-export function createOpenApi({ api, basePath, resources, deprecations, operations }: OpenApiParts): OpenApi {
-  const paths = describePaths(operations);
-  const schemas = collectSchemas(operations);
-  const headers = describeHeaders({ basePath, deprecations, operations });
-  const texts = createLruCache<string>(TEXTS_MAX);
-
-  const openApiDocument = (baseUrl: string): Json => ({
+/**
+ * Gives the OpenAPI 3.1 description of what is served at a base address, which has no trailing slash. Throws an error that
+ * stops the start when two operations mean different schemas by one name.
+ */
+export function createOpenApi(
+  { api, basePath, resources, deprecations }: RestService,
+  operations: readonly Operation[],
+): (baseUrl: string) => Json {
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    const { path, method } = operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation) };
+  }
+  const components = {
+    securitySchemes: {
+      bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer <API_KEY>`.' },
+    },
+    schemas: collectSchemas(operations),
+    headers: describeHeaders(basePath, deprecations[0], operations),
+    responses: REFUSAL_RESPONSES,
+  };
+  return (baseUrl) => ({
     openapi: '3.1.0',
     info: { ...api, license: { name: 'MIT', identifier: 'MIT' } },
     servers: [
@@ -49,39 +50,10 @@ export function createOpenApi({ api, basePath, resources, deprecations, operatio
     security: [{ bearerAuth: [] }],
     tags: resources.map(({ table, description }) => ({ name: table.name, description })),
     paths,
-    components: {
-      securitySchemes: {
-        bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer <API_KEY>`.' },
-      },
-      schemas,
-      headers,
-      responses: REFUSAL_RESPONSES,
-    },
+    components,
   });
-
-  return {
-    openApiPath: `${basePath}/openapi.json`,
-    openApiDocument,
-    openApiText(baseUrl) {
-      const known = texts.get(baseUrl);
-      if (known !== undefined) return known;
-      const text = JSON.stringify(openApiDocument(baseUrl));
-      if (baseUrl.length <= ADDRESS_MAX) texts.set(baseUrl, text);
-      return text;
-    },
-  };
 }
 
-function describePaths(operations: readonly Operation[]): Json {
-  const paths: Record<string, Json> = {};
-  for (const operation of operations) {
-    const method = operation.method.toLowerCase();
-    paths[operation.path] = { ...paths[operation.path], [method]: describeOperation(operation) };
-  }
-  return paths;
-}
-
-/** The named schemas of all operations. Throws an error that stops the start when two documents mean different ones. */
 function collectSchemas(operations: readonly Operation[]): Json {
   const schemas: Record<string, unknown> = { Error: ERROR_SCHEMA };
   const parts = operations.flatMap(({ inPath, inQuery, body, answer, hasContent }) => [
@@ -96,4 +68,123 @@ function collectSchemas(operations: readonly Operation[]): Json {
     schemas[name] = schema;
   }
   return schemas;
+}
+
+/** What the OpenAPI document says of an operation. */
+export function describeOperation(operation: Operation): Json {
+  const { operationId, summary, description, stability, tag, body, examples, isPaged } = operation;
+  const { inPath, inQuery, isIdempotent } = operation;
+  const [deprecation] = operation.deprecations;
+  const sentences = [description];
+  if (isPaged) sentences.push('When more follow, the `Link` header (RFC 8288) holds the address of the next page.');
+  if (deprecation) {
+    const { sunset, replacement } = deprecation;
+    sentences.push(`Deprecated: removal is scheduled for ${longDay(sunset)}; use ${replacement.rest} instead.`);
+  }
+  return {
+    operationId,
+    summary,
+    description: sentences.join(' '),
+    tags: [tag],
+    ...(deprecation && { deprecated: true, 'x-deprecated-sunset': deprecation.sunset.toISOString().slice(0, 10) }),
+    ...(stability && { 'x-stability': stability }),
+    parameters: [
+      ...inPath.map((parameter) => describeParameter(parameter, 'path', examples.parameters)),
+      ...inQuery.map((parameter) => describeParameter(parameter, 'query', examples.parameters)),
+      ...(isIdempotent ? [IDEMPOTENCY_PARAMETER] : []),
+    ],
+    ...(body && { requestBody: { required: true, content: jsonContent(body.schema, examples.body) } }),
+    responses: describeResponses(operation),
+  };
+}
+
+const IDEMPOTENCY_PARAMETER: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes retries safe: for 24 hours the same API key with the same Idempotency-Key and the same body gets the first answer again, with `Idempotency-Replayed: true`.',
+  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.most, pattern: IDEMPOTENCY_KEY.pattern.source },
+  example: '5f0c1a52-8f0e-4c5b-9a4e-6d1f0b8c7e21',
+};
+
+function describeParameter(
+  { name, argument: { description, defaultValue }, leaf, isRequired }: Parameter,
+  place: string,
+  examples: Json = {},
+): Json {
+  return {
+    name,
+    in: place,
+    required: isRequired,
+    ...(description && { description }),
+    schema: { ...leaf.schema, ...(defaultValue !== undefined && { default: JSON.parse(leaf.write(defaultValue)) }) },
+    ...(name in examples && { example: examples[name] }),
+  };
+}
+
+function describeResponses(operation: Operation): Json {
+  const { success, answer, examples, isPaged, isIdempotent, hasContent, deprecations } = operation;
+  const headers = [
+    ...(isPaged ? ['Link'] : []),
+    ...(success.location ? ['Location'] : []),
+    ...(isIdempotent ? ['Idempotency-Replayed'] : []),
+    'RateLimit-Policy',
+    'RateLimit',
+    ...(deprecations[0] ? Object.keys(deprecationHeaders(deprecations[0])) : []),
+  ];
+  const own = describeOwnRefusals(operation);
+  const refusals = refusalsOf(operation).map((code): [number, Json] => [
+    ERRORS[code].status,
+    own[code] ?? { $ref: `#/components/responses/${code}` },
+  ]);
+  return {
+    [success.status]: {
+      description: success.description,
+      headers: headerReferences(headers),
+      ...(hasContent && { content: jsonContent(answer.schema, examples.answer) }),
+    },
+    ...Object.fromEntries(refusals), // an object has its integer keys in their order
+  };
+}
+
+/** The codes of the refusals that an operation can give. */
+function refusalsOf({ inQuery, body, isMutation, isIdempotent, notFound }: Operation): readonly ErrorCode[] {
+  const when = (condition: unknown, ...codes: ErrorCode[]) => (condition ? codes : []);
+  return [
+    ...when(inQuery.length > 0 || body || isIdempotent, 'bad_request'),
+    ...when(isMutation, 'forbidden'),
+    ...when(notFound !== undefined, 'not_found'),
+    ...when(body, 'payload_too_large', 'unsupported_media_type'),
+    ...when(isIdempotent, 'idempotency_conflict', 'idempotency_mismatch'),
+    ...when(true, 'unauthorized', 'too_many_requests', 'internal_error', 'service_unavailable'),
+  ];
+}
+
+/** The refusals whose words are an operation's own: what is said of a wrong body or query, and of what is not there. */
+function describeOwnRefusals(operation: Operation): Partial<Record<ErrorCode, Json>> {
+  const { body, inQuery, notFound = '' } = operation;
+  const ofNone = body && refusalOf(() => body.readJson({}, ''));
+  // A first query parameter that is no free text; each is a number or a word.
+  const wrong = inQuery.find(({ leaf }) => leaf.schema.type !== 'string');
+  const ofQuery =
+    wrong && refuseText(wrong.leaf, wrong.name, Number(wrong.leaf.schema.minimum) > 0 ? '0' : 'x').message;
+  const ofBody = body && (ofNone ?? refusalOf(() => body.readJson([], '')));
+  const description = body
+    ? `The body ${ofNone === undefined ? '' : 'is missing required fields or '}has invalid values.`
+    : 'A query parameter has an invalid value. An addition to the original description: an answer other than the one that was asked for would hide the mistake.';
+  return {
+    bad_request: describeRefusal('bad_request', description, ofBody ?? ofQuery ?? IDEMPOTENCY_KEY.message),
+    not_found: describeRefusal('not_found', 'The requested resource could not be found.', notFound),
+  };
+}
+
+/** The message of the ApiError that reading a body throws; undefined when it is taken. */
+function refusalOf(read: () => unknown): string | undefined {
+  try {
+    read();
+  } catch (refusal) {
+    if (refusal instanceof ApiError) return refusal.message;
+  }
+  return undefined;
 }

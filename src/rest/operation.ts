@@ -1,17 +1,15 @@
-import {
-  type GraphQLArgument,
-  getNamedType,
-  getNullableType,
-  isInputObjectType,
-  isListType,
-  isNonNullType,
-} from 'graphql';
+import { getNullableType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import type { Deprecation } from '../deprecations.ts';
 import type { Compile, CompiledOperation, CompiledVariable } from '../schema/compile.ts';
 import { loadedKey } from '../schema/loading.ts';
-import { type Input, representInput, representParameter } from './input-representation.ts';
-import { type Json, type Leaf, representLeaf } from './leaf-representation.ts';
-import { type Output, representObject, representPage } from './output-representation.ts';
+import {
+  type Json,
+  nameList,
+  type Output,
+  representInputLeaf,
+  representInputObject,
+  representOutput,
+} from './representation.ts';
 
 /** A row of the table: what a GraphQL document, and the schema below it, cannot say of a REST operation. */
 export interface Row {
@@ -23,8 +21,8 @@ export interface Row {
   readonly description: string;
   readonly stability?: 'experimental' | 'beta';
   /**
-   * One root field. Its variables are the parameters in the path, the body (a variable that is an input object) and else
-   * the query parameters; what it selects is what is written.
+   * One root field. A variable is a parameter in the path, the body if it is an input object, or else a query parameter;
+   * what the document selects is what is written.
    */
   readonly document: string;
   /**
@@ -52,54 +50,42 @@ export interface Row {
   };
 }
 
-/** A parameter in the path or the query. */
-export interface Parameter {
-  readonly name: string;
-  readonly argument: GraphQLArgument;
-  readonly leaf: Leaf;
-  readonly isRequired: boolean;
-}
-
-/** A row with all that is derived from its document. */
-export interface Operation extends Row {
-  readonly tag: string;
+/** What REST must know of a service. */
+export interface RestService {
+  readonly api: { readonly title: string; readonly version: string; readonly description: string };
+  readonly basePath: string;
   readonly deprecations: readonly Deprecation[];
-  readonly isMutation: boolean;
-  /** Whether its answer has a body. */
-  readonly hasContent: boolean;
-  readonly inPath: readonly Parameter[];
-  readonly inQuery: readonly Parameter[];
-  /** The body, and the argument that it is. */
-  readonly body: Input | undefined;
-  /** Whether it gives pages of a list, by the arguments of `pageArguments`. */
-  readonly isPaged: boolean;
-  readonly answer: Output;
-  /**
-   * The property that has a member of the answer, in an object that `run` gave, for headers that tell it too. Throws an
-   * error that stops the start when the document does not ask for it.
-   */
-  keyOf(member: string): string;
-  readonly run: CompiledOperation['run'];
+  readonly resources: readonly {
+    readonly table: { readonly name: string };
+    readonly description: string;
+    readonly rows: readonly Row[];
+  }[];
 }
 
-/** Compiles a row of the group `tag`. Throws an error that stops the start when it does not fit the schema. */
-export function compileRow(row: Row, tag: string, compile: Compile): Operation {
+/** The query parameter that asks for the next page. */
+export const CURSOR = 'after';
+
+/** Compiles a row of the group `tag`. Throws an error that stops the start when the row does not fit the schema. */
+export function compileRow(row: Row, tag: string, compile: Compile) {
+  const { operationId, notFound } = row;
   const compiled = compile(row.document);
   const { deprecations, isMutation, field, variables, selection, run } = compiled;
-  const [body, ...bodies] = variables.filter(isBody);
-  const inPath = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
-    const variable = variables.find((candidate) => candidate.name === name);
-    if (!variable?.isRequired) throw new Error(`${row.operationId} requires no variable ${name}.`);
+  if (isMutation === (row.method === 'GET')) {
+    throw new Error(`${operationId}: GET is for what changes nothing, and every other method for what does.`);
+  }
+  const pathNames = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const inPath = pathNames.map((pathName) => {
+    const variable = variables.find(({ name }) => name === pathName);
+    if (!variable?.isRequired) throw new Error(`${operationId} requires no variable ${pathName}.`);
     return toParameter(variable);
   });
-  const isInPath = ({ name }: { name: string }) => inPath.some((parameter) => parameter.name === name);
-  const inQuery = variables.filter((variable) => !isBody(variable) && !isInPath(variable)).map(toParameter);
-  if (isMutation === (row.method === 'GET')) {
-    throw new Error(`${row.operationId}: GET is for what changes nothing, and every other method for what does.`);
-  }
-  if (bodies.length > 0) throw new Error(`${row.operationId} has several bodies.`);
-  if (row.notFound === undefined && (inPath.length > 0 || !isNonNullType(field.type))) {
-    throw new Error(`${row.operationId} needs the message of its 404.`);
+  const [body, ...bodies] = variables.flatMap(toBody);
+  if (bodies.length > 0) throw new Error(`${operationId} has several bodies.`);
+  const inQuery = variables
+    .filter((variable) => toBody(variable).length === 0 && !pathNames.includes(variable.name))
+    .map(toParameter);
+  if (notFound === undefined && (inPath.length > 0 || !isNonNullType(field.type))) {
+    throw new Error(`${operationId} needs the message of its 404.`);
   }
   return {
     ...row,
@@ -109,35 +95,44 @@ export function compileRow(row: Row, tag: string, compile: Compile): Operation {
     hasContent: row.success.status !== 204,
     inPath,
     inQuery,
-    body: body && representInput(body.argument),
+    /** The body, and the name of the argument that it is. */
+    body,
+    /** Whether it gives pages of a list, by the arguments of `pageArguments`. */
     isPaged: isListType(getNullableType(field.type)) && inQuery.some(({ name }) => name === CURSOR),
     answer: representAnswer(compiled, row.schemaName),
-    keyOf(member) {
+    /** The property of what `run` gave that has the member of the answer. Throws when the document does not ask for it. */
+    keyOf(member: string): string {
       const asked = selection?.fields.find(({ responseName }) => responseName === member);
-      if (!selection || !asked) throw new Error(`${row.operationId} asks for no ${member}, which its headers tell.`);
+      if (!selection || !asked) throw new Error(`${operationId} asks for no ${member}, which its headers tell.`);
       return loadedKey(selection, asked);
     },
     run,
   };
 }
 
-/** The query parameter that asks for the next page. */
-export const CURSOR = 'after';
+/** A row with all that is derived from its document. */
+export type Operation = ReturnType<typeof compileRow>;
 
-function isBody({ argument }: CompiledVariable): boolean {
-  return isInputObjectType(getNamedType(argument.type));
+function toBody({ argument: { name, type } }: CompiledVariable) {
+  const object = getNullableType(type);
+  return isInputObjectType(object) ? [{ name, ...representInputObject(object) }] : [];
 }
 
-function toParameter({ name, argument, isRequired }: CompiledVariable): Parameter {
-  return { name, argument, leaf: representParameter(argument), isRequired };
+function toParameter(variable: CompiledVariable) {
+  return { ...variable, leaf: representInputLeaf(variable.argument) };
 }
+
+/** A parameter in the path or the query. */
+export type Parameter = ReturnType<typeof toParameter>;
 
 function representAnswer({ field, selection, variables }: CompiledOperation, schemaName?: string): Output {
-  if (!selection) return representLeaf(getNamedType(field.type));
-  const name = schemaName ?? selection.type.name;
-  const item = representObject(selection, name);
-  if (!isListType(getNullableType(field.type))) return item;
+  const { description } = field;
+  const answer = representOutput({ field, selection }, schemaName);
+  if (!selection || !isListType(getNullableType(field.type))) return answer;
   const limit = variables.find(({ argument }) => argument.name === 'limit');
-  const maxItems = limit && representParameter(limit.argument).schema.maximum;
-  return representPage(item, name, field.description ?? '', maxItems);
+  const maxItems = limit && representInputLeaf(limit.argument).schema.maximum;
+  return nameList(answer, schemaName ?? selection.type.name, {
+    description,
+    ...(maxItems !== undefined && { maxItems }),
+  });
 }

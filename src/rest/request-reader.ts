@@ -1,16 +1,16 @@
 import { ApiError } from '../errors.ts';
 import { type BrokenRule, brokenRule } from '../schema/rules.ts';
-import { notAllowed, refuseText } from './input-representation.ts';
+import { notAllowed, refuseText } from './input-refusals.ts';
 import type { Operation, Parameter } from './operation.ts';
 
 /** The texts of parameters, in their order; undefined where there was none. */
-export type Texts = readonly (string | undefined)[];
+type Texts = readonly (string | undefined)[];
 
 /** A request, read for its operation. */
 export interface RestRequest {
   /** The arguments of the operation's root field, in the words of the store. */
   readonly args: Readonly<Record<string, unknown>>;
-  readonly inPath: Texts;
+  /** The texts of the query parameters. */
   readonly inQuery: Texts;
 }
 
@@ -25,29 +25,15 @@ export function readRequest(
   body: unknown,
 ): RestRequest {
   const args: Record<string, unknown> = {};
-  const inPath = operation.inPath.length > 0 ? readPath(operation, path, args) : NONE;
-  const inQuery = operation.inQuery.length > 0 ? readQuery(operation.inQuery, querystring, args) : NONE;
-  if (operation.body !== undefined) args[operation.body.name] = operation.body.readJson(body, '');
-  return { args, inPath, inQuery };
-}
-
-const NONE: Texts = [];
-
-function readPath(operation: Operation, path: Readonly<Record<string, string>>, args: Record<string, unknown>): Texts {
-  return operation.inPath.map(({ name, argument, leaf }) => {
-    const text = path[name] ?? '';
-    args[argument.name] = leaf.fromText(text) ?? refuseNotFound(operation);
-    return text;
-  });
-}
-
-function readQuery(parameters: readonly Parameter[], querystring: string, args: Record<string, unknown>): Texts {
-  const texts = findTexts(parameters, querystring);
-  for (let index = 0; index < parameters.length; index++) {
-    const parameter = parameters[index] as Parameter; // the index is within
-    args[parameter.argument.name] = readText(parameter, texts[index]);
+  for (const { name, argument, leaf } of operation.inPath) {
+    args[argument.name] = leaf.fromText(path[name] ?? '') ?? refuseNotFound(operation);
   }
-  return texts;
+  const inQuery = findTexts(operation.inQuery, querystring);
+  for (const [index, parameter] of operation.inQuery.entries()) {
+    args[parameter.argument.name] = readText(parameter, inQuery[index]);
+  }
+  if (operation.body !== undefined) args[operation.body.name] = operation.body.readJson(body, '');
+  return { args, inQuery };
 }
 
 /** The refusal of an operation whose path leads nowhere. */
@@ -61,14 +47,13 @@ export function explainRefusal(operation: Operation, request: RestRequest, throw
   return rule === undefined ? thrown : explainRule(operation, request, rule);
 }
 
-function explainRule({ inPath, inQuery, body, notFound }: Operation, request: RestRequest, rule: BrokenRule): ApiError {
-  const [argument, ...way] = rule.path;
-  const isIt = (parameter: Parameter) => parameter.argument.name === argument;
-  if (argument === body?.name) return new ApiError('bad_request', `${way.join('.')} ${rule.message}.`);
-  if (inPath.some(isIt)) return new ApiError('not_found', notFound ?? '');
-  const index = inQuery.findIndex(isIt);
-  const { name } = inQuery[index] as Parameter; // each argument is a parameter or the body
-  return notAllowed(name, request.inQuery[index] ?? '', rule.message.replace(/^must be /, ''));
+function explainRule({ inQuery, body, notFound = '' }: Operation, request: RestRequest, rule: BrokenRule): ApiError {
+  const [argument, ...path] = rule.path;
+  if (argument === body?.name) return new ApiError('bad_request', `${path.join('.')} ${rule.message}.`);
+  const index = inQuery.findIndex((parameter) => parameter.argument.name === argument);
+  const parameter = inQuery[index];
+  if (!parameter) return new ApiError('not_found', notFound); // it is in the path
+  return notAllowed(parameter.name, request.inQuery[index] ?? '', rule.message.replace(/^must be /, ''));
 }
 
 function readText({ name, argument, leaf, isRequired }: Parameter, text: string | undefined): unknown {
@@ -81,28 +66,14 @@ function readText({ name, argument, leaf, isRequired }: Parameter, text: string 
   return argument.defaultValue;
 }
 
-/** https://url.spec.whatwg.org/#concept-urlencoded-parser, of the parameters that are asked for. */
 function findTexts(parameters: readonly Parameter[], querystring: string): Texts {
   const texts: (string | undefined)[] = [];
-  if (querystring === '') return texts;
-  const isEncoded = /[%+]/.test(querystring);
-  for (const part of querystring.split('&')) {
-    const equals = part.indexOf('=');
-    const name = equals < 0 ? part : part.slice(0, equals);
-    const index = indexOf(parameters, isEncoded ? decode(name) : name);
+  // URLSearchParams takes one question mark away: another one is part of the first name.
+  for (const [name, text] of new URLSearchParams(`?${querystring}`)) {
+    const index = parameters.findIndex((parameter) => parameter.name === name);
     if (index < 0) continue;
-    if (texts[index] !== undefined) throw new ApiError('bad_request', `${parameters[index]?.name} was given twice.`);
-    const text = equals < 0 ? '' : part.slice(equals + 1);
-    texts[index] = isEncoded ? decode(text) : text;
+    if (texts[index] !== undefined) throw new ApiError('bad_request', `${name} was given twice.`);
+    texts[index] = text;
   }
   return texts;
-}
-
-function indexOf(parameters: readonly Parameter[], name: string): number {
-  for (let index = 0; index < parameters.length; index++) if (parameters[index]?.name === name) return index;
-  return -1;
-}
-
-function decode(text: string): string {
-  return /[%+]/.test(text) ? (new URLSearchParams(`=${text}`).get('') ?? '') : text;
 }

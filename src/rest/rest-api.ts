@@ -4,62 +4,54 @@ import { createCompiler } from '../schema/compile.ts';
 import { createContext } from '../schema/context.ts';
 import { LIST_LIMIT } from '../schema/page-arguments.ts';
 import type { Stores } from '../store/store.ts';
+import { baseUrl } from '../web/base-url.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { parseJsonBytes } from '../web/json-body.ts';
 import type { AdmittedRequest, Route } from '../web/route.ts';
-import { createAnswerWriter } from './answer-writer.ts';
-import { createOpenApi, type OpenApi, type OpenApiParts } from './openapi.ts';
-import { compileRow, type Operation, type Row } from './operation.ts';
-import { explainRefusal, type RestRequest, readRequest } from './request-reader.ts';
+import { createOpenApi } from './openapi.ts';
+import { CURSOR, compileRow, type Operation, type RestService } from './operation.ts';
+import type { Json } from './representation.ts';
+import { explainRefusal, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
-/** What the REST API is made of: what it describes, and the service below it. */
-export interface RestParts {
-  readonly service: Omit<OpenApiParts, 'operations' | 'resources'> & {
-    readonly resources: readonly (OpenApiParts['resources'][number] & { readonly rows: readonly Row[] })[];
-  };
+/** What the REST API is made of; links begin with `publicUrl`, or else with the address that was asked. */
+interface RestParts {
+  readonly service: RestService;
   readonly schema: GraphQLSchema;
   readonly stores: Stores;
   readonly publicUrl: string | undefined;
 }
 
-/** The REST API of a service. */
-export interface RestApi extends OpenApi {
-  /** One for each row of the table. */
-  readonly routes: readonly Route[];
-  /** THE TABLE, with all that is derived from its documents. */
-  readonly operations: readonly Operation[];
-}
-
-/** Makes the REST API of the rows of a service. Throws an error that stops the start when a row does not fit the schema. */
-export function createRestApi({ service, schema, stores, publicUrl }: RestParts): RestApi {
+/**
+ * Makes the REST API of a service: the compiled rows, their routes, and the OpenAPI document at a base address, which has no
+ * trailing slash. Throws an error that stops the start when a row does not fit the schema.
+ */
+export function createRestApi(parts: RestParts) {
+  const { service, schema } = parts;
   const compile = createCompiler({ schema, deprecations: service.deprecations });
   const operations = service.resources.flatMap(({ table, rows }) =>
     rows.map((row) => compileRow(row, table.name, compile)),
   );
-  const { basePath } = service;
   return {
-    ...createOpenApi({ ...service, operations }),
     operations,
-    routes: operations.map((operation) => toRoute(operation, { basePath, stores, publicUrl })),
+    routes: operations.map((operation) => toRoute(operation, parts)),
+    openApiPath: `${service.basePath}/openapi.json`,
+    openApiDocument: createOpenApi(service, operations),
   };
 }
 
 /** A row of the table at work: request to arguments, resolver, what it gives to an answer. */
-function toRoute(
-  operation: Operation,
-  { basePath, stores, publicUrl }: Pick<RestParts, 'stores' | 'publicUrl'> & { readonly basePath: string },
-): Route {
-  const { method, path, operationId, body, isMutation, deprecations, success, hasContent } = operation;
-  const [deprecation] = deprecations;
-  const writeAnswer = createAnswerWriter(operation, basePath, publicUrl);
-  const sizeOf = ({ args }: RestRequest): number =>
-    operation.isPaged ? Math.min(Number(args.limit), LIST_LIMIT.most) : 1;
+function toRoute(operation: Operation, parts: RestParts): Route {
+  const { method, body, isMutation, isPaged, success, hasContent } = operation;
+  const [deprecation] = operation.deprecations;
+  const { basePath } = parts.service;
+  const writeText = shareTexts(operation.answer.write);
+  const setHeaders = headerWriter(operation, parts);
 
   const handle = async (ctx: Context, { inPath, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
     const request = readRequest(operation, ctx.querystring, inPath, body && parseJsonBytes(bytes));
-    const room = reserve(sizeOf(request));
+    const room = reserve(isPaged ? Math.min(Number(request.args.limit), LIST_LIMIT.most) : 1);
     if (room !== undefined) await room;
-    const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
+    const context = createContext(parts.stores, ctx.state, ctx.req.headers, deadline);
     let data: unknown;
     try {
       data = await operation.run(request.args, context);
@@ -67,21 +59,63 @@ function toRoute(
       throw explainRefusal(operation, request, thrown);
     }
     if (ctx.headerSent) return; // it was refused meanwhile
+    if (data === null) refuseNotFound(operation);
+    const text = hasContent ? writeText(data) : undefined;
     ctx.status = success.status;
-    const text = writeAnswer(ctx, data, request, context.reply);
-    if (!hasContent) return;
+    const { unfinished, replayed } = context.reply;
+    setHeaders(ctx, data, unfinished.includes(data) ? request : undefined);
+    if (replayed) ctx.set('Idempotency-Replayed', 'true');
+    if (text === undefined) return;
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
     ctx.body = text;
   };
 
   return {
     methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
-    path: basePath + path,
-    operation: operationId,
+    path: basePath + operation.path,
+    operation: operation.operationId,
     takesBody: body !== undefined,
     changes: isMutation,
     isDeprecated: deprecation !== undefined,
     ...(deprecation && { headers: deprecationHeaders(deprecation) }),
     handle,
+  };
+}
+
+/** How long a text may be that is kept for other requests, in characters. */
+const SHARED_MAX = 65_536;
+
+/** Writes a page once for the requests that share it: the store gives the same frozen list to each, one after another. */
+function shareTexts(write: (data: unknown) => string): (data: unknown) => string {
+  let last: { readonly data: unknown; readonly text: string } = { data: undefined, text: '' };
+  return (data) => {
+    if (last.data === data) return last.text;
+    const text = write(data);
+    if (text.length <= SHARED_MAX && Object.isFrozen(data)) last = { data, text };
+    return text;
+  };
+}
+
+/** Sets the `Location` of what was made, and the `Link` of a page after which more follow: `paged` is its request. */
+function headerWriter(operation: Operation, { service, publicUrl }: RestParts) {
+  const { isPaged, success, inQuery, keyOf } = operation;
+  const idKey = isPaged ? keyOf('id') : '';
+  const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${keyOf(member)}}`);
+  return (ctx: Context, data: unknown, paged: RestRequest | undefined): void => {
+    if (location !== undefined) {
+      const made = data as Json; // what has a Location is an object
+      const path = location.replaceAll(/\{(\w+)\}/g, (_, key) => encodeURIComponent(String(made[key])));
+      ctx.set('Location', service.basePath + path);
+    }
+    const last = isPaged && paged && (data as readonly Json[]).at(-1); // a list, ordered by its id
+    if (!last) return;
+    // RFC 8288 §3: the page after it of the same list, as it was asked for.
+    let query = '';
+    for (const [index, { name }] of inQuery.entries()) {
+      const text = paged.inQuery[index];
+      if (name !== CURSOR && text !== undefined) query += `${name}=${encodeURIComponent(text)}&`;
+    }
+    const next = `${baseUrl(ctx.req, publicUrl)}${ctx.path}?${query}${CURSOR}=${last[idKey]}`;
+    ctx.res.appendHeader('Link', `<${next}>; rel="next"`);
   };
 }

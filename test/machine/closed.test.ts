@@ -50,7 +50,6 @@ const WRITERS = [
   'src/load/unread-answers.ts', // the same answer, as bytes
   'src/pages/landing-page.ts',
   'src/process/sockets.ts',
-  'src/rest/answer-writer.ts',
   'src/rest/rest-api.ts',
 ];
 

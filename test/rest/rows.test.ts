@@ -2,7 +2,7 @@ import { buildSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createOpenApi } from '../../src/rest/openapi.ts';
 import { compileRow, type Row } from '../../src/rest/operation.ts';
-import { representPage } from '../../src/rest/output-representation.ts';
+import { nameList } from '../../src/rest/representation.ts';
 import { createCompiler } from '../../src/schema/compile.ts';
 
 const schema = buildSchema(`
@@ -92,41 +92,38 @@ describe('a row that fits', () => {
     ['another form where nothing is told of it', { ...ADD, success: { status: 204, description: 'It.' } }, undefined],
   ])('in a description with %s', (_what, row, message) => {
     const describeBoth = () =>
-      createOpenApi({
-        api: { title: 'Books', version: '1', description: 'Books.' },
-        basePath: '/v1',
-        resources: [],
-        deprecations: [],
-        operations: [compiled(), compiled({ path: '/more', ...row })],
-      });
+      createOpenApi(
+        {
+          api: { title: 'Books', version: '1', description: 'Books.' },
+          basePath: '/v1',
+          resources: [],
+          deprecations: [],
+        },
+        [compiled(), compiled({ path: '/more', ...row })],
+      );
     if (message === undefined) expect(describeBoth).not.toThrow();
     else expect(describeBoth).toThrow(message);
   });
 });
 
 describe('a page', () => {
-  const item = (write: () => string) => ({ schema: {}, components: {}, write });
-
   test.each([
     ['Book', 'Books'],
     ['Category', 'Categories'],
     ['Day', 'Days'],
     ['Key', 'Keys'],
   ])('of the schema %s has the schema %s', (name, plural) => {
-    const { schema: page, components } = representPage(item(String), name, 'Things.', 7);
+    const list = { schema: { items: {} }, components: {}, write: String };
+    const { schema: page, components } = nameList(list, name, { maxItems: 7 });
     expect(page).toEqual({ $ref: `#/components/schemas/${plural}` });
-    expect(components).toMatchObject({ [plural]: { maxItems: 7 } });
+    expect(components).toMatchObject({ [plural]: { type: 'array', maxItems: 7, items: {} } });
   });
 
   test('that would be longer than 32 million characters is refused', () => {
-    const text = 'x'.repeat(2 ** 20);
-    const { write } = representPage(
-      item(() => text),
-      'Book',
-      '',
-      100,
-    );
-    expect(write(Array.from({ length: 31 })).length).toBeGreaterThan(31 * 2 ** 20);
-    expect(() => write(Array.from({ length: 32 }))).toThrow('ask for a smaller limit');
+    const { write } = compiled().answer;
+    const book = { id: 1, title: 'x'.repeat(2 ** 20) };
+    const books = (count: number) => Array.from({ length: count }, () => book);
+    expect(write(books(31)).length).toBeGreaterThan(31 * 2 ** 20);
+    expect(() => write(books(32))).toThrow('ask for a smaller limit');
   });
 });

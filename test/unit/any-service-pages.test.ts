@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { KEY_PREFIX } from '../../src/key-mask.ts';
+import type { SiteParts } from '../../src/pages/site.ts';
 import { createPages } from '../../src/pages/site-pages.ts';
-import type { SiteParts } from '../../src/pages/site-parts.ts';
 import type { Service } from '../../src/service.ts';
 
 const BOOK = { type: 'object', properties: { isbn: { type: 'integer', format: 'int64' }, title: { type: 'string' } } };
@@ -31,11 +31,8 @@ const REMOVE = {
 
 const service: Service = {
   name: 'Library',
-  thing: 'book',
   things: 'books',
   keeps: 'the books of a library',
-  offers: 'List, add and remove books',
-  sampleQuery: '{ books { title } }',
   firstCalls: { rest: '/books', graphql: '{ books { title } }' },
   api: { title: 'Library', version: '1.0.0', description: 'Books.' },
   basePath: '/v9',
@@ -88,6 +85,12 @@ describe('the pages of any service', () => {
     expect(text).toContain('<code>isbn</code> is a JSON integer');
   });
 
+  test('what has a limit and gives no list is no example of one', async () => {
+    const shelf = { ...LIST, operationId: 'getShelf', responses: CREATE.responses };
+    const text = await pagesOf({ '/shelf': { get: shelf }, '/books': { get: LIST } })('/docs');
+    expect(text).toContain('https://library.example/v9/books?limit=50');
+  });
+
   test('without creates there is no guide to repeat them, without a list there are no pages', async () => {
     expect(await pagesOf({ '/books': { get: LIST } })('/docs')).not.toContain('id="retries"');
     expect(() => pagesOf({ '/books': { post: CREATE } })).toThrow('list');
@@ -97,8 +100,8 @@ describe('the pages of any service', () => {
     const section = await sectionOf('removeBook');
     expect(section).toContain('curl -X DELETE &#39;https://library.example/v9/books/7&#39;');
     expect(section).toContain('It is gone.</h4></div>');
-    expect(section).not.toMatch(/data-type|JSON\.parse|response\.json|<textarea/);
-    expect(await sectionOf('listBooks')).toMatch(/data-type.*JSON\.parse.*response\.json/s);
+    expect(section).not.toMatch(/data-answer|JSON\.parse|response\.json|<textarea/);
+    expect(await sectionOf('listBooks')).toMatch(/data-answer.*JSON\.parse.*response\.json/s);
     expect(await sectionOf('createBook')).toContain('<textarea');
   });
 });

@@ -1,6 +1,6 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { describeOperation } from '../../src/rest/openapi-operation.ts';
+import { describeOperation } from '../../src/rest/openapi.ts';
 import { compileRow } from '../../src/rest/operation.ts';
 import { createCompiler } from '../../src/schema/compile.ts';
 

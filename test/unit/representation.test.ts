@@ -4,9 +4,8 @@ import { describe, expect, it, test } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
 import { type Int64, parseJson } from '../../src/int64.ts';
 import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
-import { representInput } from '../../src/rest/input-representation.ts';
-import { representLeaf } from '../../src/rest/leaf-representation.ts';
 import type { Operation } from '../../src/rest/operation.ts';
+import { representInputObject, representLeaf } from '../../src/rest/representation.ts';
 import { readRequest } from '../../src/rest/request-reader.ts';
 import { OPERATIONS } from '../support/petstore-api.ts';
 
@@ -38,6 +37,7 @@ describe('the reader of a query', () => {
   test('gives the defaults of the schema for what is absent', () => {
     expect(readList('')).toEqual({ limit: 20, status: undefined, after: undefined });
     expect(readList('other=1&LIMIT=5&limit[]=9&=&&')).toEqual(readList(''));
+    expect(readList('?limit=5')).toEqual(readList('')); // of `??limit=5`: the name begins with a question mark
   });
 
   test('takes integers in decimal digits, and leaves their bounds to the schema', () => {
@@ -170,11 +170,10 @@ describe('kinds within other bounds than an animal has', () => {
       name: 'TagInput',
       fields: { word: { type: new GraphQLNonNull(GraphQLString) }, id: { type: GraphQLID } },
     });
-    const field = new GraphQLInputObjectType({ name: 'X', fields: { tag: { type: tag } } }).getFields().tag;
-    const input = representInput(field as NonNullable<typeof field>);
-    expect(input.readJson({ word: 'a', id: 1 }, 'tag')).toEqual({ word: 'a', id: '1' });
-    expect(input.readJson({ word: 'b' }, 'tag')).toEqual({ word: 'b', id: undefined });
-    const refused = (value: unknown) => refusalOf(() => input.readJson(value, 'tag')).message;
+    const input = representInputObject(new GraphQLInputObjectType({ name: 'X', fields: { tag: { type: tag } } }));
+    expect(input.readJson({ tag: { word: 'a', id: 1 } }, '')).toEqual({ tag: { word: 'a', id: '1' } });
+    expect(input.readJson({ tag: { word: 'b' } }, '')).toEqual({ tag: { word: 'b', id: undefined } });
+    const refused = (value: unknown) => refusalOf(() => input.readJson({ tag: value }, '')).message;
     expect(refused(1)).toBe('tag must be a JSON object.');
     expect(refused({})).toBe('tag.word is required: a string.');
     expect(refused({ word: 'a', id: '2' })).toBe('tag.id must be a 64-bit integer, not a string: 2 instead of "2".');

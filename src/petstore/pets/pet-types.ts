@@ -39,13 +39,18 @@ export const petType = oncePerSchema((builder) => {
   });
 });
 
+/** Text that UTF-8 can carry byte for byte: a lone surrogate is half a character. */
+const wellFormed = z
+  .string()
+  .check(z.refine((name) => name.isWellFormed(), 'must be well-formed Unicode: it holds a lone surrogate'));
+
 function defineNewPet(builder: Builder) {
   return builder.inputRef<NewPet>('NewPetInput').implement({
     description: 'An animal to add.',
     fields: (t) => ({
       name: t
         .string({ required: true, description: "The animal's name: any Unicode text, the empty one too." })
-        .validate(z.string().check(z.refine(isPetName, 'must be well-formed Unicode: it holds a lone surrogate'))),
+        .validate(wellFormed),
       categoryId: t
         .id({ required: true, description: 'Id of the category the animal belongs to, a 64-bit integer.' })
         .validate(int64Id),
@@ -55,11 +60,6 @@ function defineNewPet(builder: Builder) {
       }),
     }),
   });
-}
-
-/** A name is text that UTF-8 can carry: a lone surrogate (half a character) cannot be stored byte for byte. */
-function isPetName(name: string): boolean {
-  return name.isWellFormed();
 }
 
 function defineQueries(builder: Builder): void {

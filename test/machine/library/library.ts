@@ -31,11 +31,8 @@ export function createLibrary(): Service {
   });
   return defineService({
     name: 'Town Library',
-    thing: 'book',
     things: 'books',
     keeps: 'the books of a library',
-    offers: 'List, add, lend and take back books',
-    sampleQuery: '{ books(limit: 3) { id label } }',
     api: { title: 'Library API', version: '2.3.0', description: 'The books of a library, and who reads them.' },
     basePath: '/api/v2',
     firstCalls: { rest: '/books?genre=novel', graphql: '{ books(genre: NOVEL) { id label } }' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quoteInput } from '../../src/rest/input-words.ts';
+import { quoteInput } from '../../src/rest/input-refusals.ts';
 
 const KEY = `petstore_${'aB3'.repeat(14)}`;
 const encode = (text: string) => text.replaceAll(/./gs, (one) => `%${one.charCodeAt(0).toString(16)}`);
@@ -10,6 +10,8 @@ test.each([
   [`before ${KEY} after`, 'before petstore_*** after'],
   [encode(KEY), 'petstore_***'],
   [encode(KEY).replaceAll('%', '%25'), 'petstore_***'],
+  // Of a key that begins before the hundredth character, no part is quoted, even without its prefix.
+  [`${'x '.repeat(40)}${'aB3'.repeat(14)}`, `${'x '.repeat(40)}***`],
   ['100 % of a word', '100 % of a word'],
   ['x'.repeat(100), 'x'.repeat(100)],
   ['x'.repeat(101), `${'x'.repeat(100)}…`],
