@@ -4,40 +4,33 @@ import type { Config } from '../config.ts';
 import { CONNECTIONS_CHECK_MS, HEADERS_MS, KEEP_ALIVE_MS, LINGER_MS, RECEIVE_MS, STALLED_MS } from '../deadlines.ts';
 import type { Gateway } from '../gateway.ts';
 import { guardRequests } from '../http/request-guard.ts';
-import { safely, type Logger } from '../log.ts';
+import { type Logger, safely } from '../log.ts';
 import { watchSockets } from './sockets.ts';
 
-/** How long a client may take, in ms. */
-const TIMEOUTS = {
+/** What Node is to do otherwise than by default; see `guardRequests` for the timeout. */
+const OPTIONS = {
   headersTimeout: HEADERS_MS,
   requestTimeout: RECEIVE_MS,
   connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
   keepAliveTimeout: KEEP_ALIVE_MS,
-  timeout: STALLED_MS, // see `guardRequests`
+  requireHostHeader: false, // Node's own refusal of a missing Host has no body
+  joinDuplicateHeaders: true, // a repeated Host, Authorization or Content-Type becomes one value, which is invalid
 };
 
-/** What Node is to leave to us. */
-const OPTIONS = {
-  // Its own refusal of a missing Host has no body.
-  requireHostHeader: false,
-  // Several lines of Host, Authorization or Content-Type come as one value, which is none, rather than as the first of them.
-  joinDuplicateHeaders: true,
-};
-
-type ListenConfig = Pick<Config, 'host' | 'port' | 'shutdownGraceMs' | 'databasePoolMax'>;
-
-/** Serves the gateway over HTTP. Rejects with the system's error when the port cannot be had. */
+/**
+ * Serves the gateway over HTTP; `options` are in place of the usual ones. Rejects with the system's error when the port
+ * cannot be had.
+ */
 export async function listen(
   gateway: Gateway,
-  config: ListenConfig,
+  config: Pick<Config, 'host' | 'port' | 'shutdownGraceMs' | 'databasePoolMax'>,
   log: Logger,
-  timeouts: Partial<typeof TIMEOUTS> = {},
+  { timeout = STALLED_MS, ...options }: Partial<typeof OPTIONS & { timeout: number }> = {},
 ) {
-  const { timeout, ...limits } = { ...TIMEOUTS, ...timeouts };
-  const server = createServer({ ...limits, ...OPTIONS });
+  const server = createServer({ ...OPTIONS, ...options });
   guardRequests(server, gateway.app.koa.callback(), log, config.databasePoolMax);
   server.timeout = timeout;
-  server.maxHeadersCount = 0; // all that fit the header's 16 kB: a second Host must not hide behind the others
+  server.maxHeadersCount = 0; // of Node's 2000 no second Host must hide behind others; the header's 16 kB bound them
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
   watchSockets(server, log, gateway.app.methods);
@@ -51,10 +44,8 @@ export async function listen(
     safely(log, (error) => log.error({ err: error }, 'a connection was not taken')),
   );
   const { port } = server.address() as AddressInfo; // an object for every TCP server that listens
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
-    /** Without a trailing slash. */
-    url: `http://${host}:${port}`,
+    url: urlOf(config.host, port),
     port,
     /** Drains: no new connections, the requests in flight end within SHUTDOWN_GRACE_MS, then the gateway closes. */
     async close(): Promise<void> {
@@ -65,9 +56,14 @@ export async function listen(
   };
 }
 
+/** The address of a server, without a trailing slash. */
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /**
- * Unlike server.close(), it does not cut kept connections at once: a request that is on its way on one of them is
- * answered, with `Connection: close`, and nobody sees a reset.
+ * Unlike server.close(), it leaves idle connections open at first: a request that is already on its way is answered, with
+ * `Connection: close`, and no client sees a reset.
  */
 async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));

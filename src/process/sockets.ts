@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
 import { rawRefusal, refuseAndEnd } from '../http/refusal.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { safely, type Logger } from '../log.ts';
+import { type Logger, safely } from '../log.ts';
 
 interface ParserError extends NodeJS.ErrnoException {
   /** What the parser was reading. */
