@@ -1,11 +1,15 @@
-import { createServer, type Server } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Config } from '../config.ts';
 import { CONNECTIONS_CHECK_MS, HEADERS_MS, KEEP_ALIVE_MS, LINGER_MS, RECEIVE_MS, STALLED_MS } from '../deadlines.ts';
+import { ApiError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
+import { rawRefusal, refuseAndEnd } from '../http/refusal.ts';
 import { guardRequests } from '../http/request-guard.ts';
+import { requestIdOf } from '../http/request-id.ts';
 import { type Logger, safely } from '../log.ts';
-import { watchSockets } from './sockets.ts';
 
 /** What Node is to do otherwise than by default; see `guardRequests` for the timeout. */
 const OPTIONS = {
@@ -72,4 +76,79 @@ async function closeServer(server: Server, graceMs: number): Promise<void> {
   await closed;
   clearTimeout(idle);
   clearTimeout(all);
+}
+
+/**
+ * Refuses with an Error body, an id and a line in the log what Node's parser refuses, and what never reaches the app. Gives
+ * every socket a listener for errors: Node takes its own away from a socket that it hands over. `methods` are those of the
+ * routes.
+ */
+function watchSockets(server: Server, log: Logger, methods: readonly string[]): void {
+  const answers = new WeakMap<Duplex, ServerResponse>();
+  /** The answer that the last request of a socket still waits for. */
+  const owedOn = (socket: Duplex) => {
+    const answer = answers.get(socket);
+    return answer?.writableFinished ? undefined : answer;
+  };
+  const note = (requestId: string, { status, message }: ApiError) =>
+    log.info({ requestId, status, reason: message }, 'request refused unread');
+  const refuse = (socket: Duplex, error: ApiError, isHead = false) => {
+    if (!socket.writable) return void socket.destroy();
+    const requestId = randomUUID();
+    socket.end(rawRefusal(error, requestId, isHead), () => socket.destroy());
+    note(requestId, error);
+  };
+  const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
+    if (error.code === 'HPE_PAUSED') return; // no fault: `serveInOrder` has stopped the parser
+    const answer = owedOn(socket);
+    // The time went by while the answers before it were made.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && answer !== undefined && hasNoBody(answer.req)) return;
+    const refusal = parserRefusal(error);
+    // The parser's packet begins with the method, unless the header came in pieces.
+    const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
+    if (answer === undefined) refuse(socket, refusal, isHead);
+    // Pipelined, RFC 9112 §9.3.2: the requests before it get their own answers first.
+    else if (answer.req.complete)
+      answer.once(
+        'close',
+        safely(log, () => refuse(socket, refusal, isHead)),
+      );
+    // Nothing may be mixed into an answer that is being sent.
+    else if (answer.headersSent || !socket.writable) socket.destroy();
+    else {
+      const appsId = answer.getHeader('X-Request-Id'); // of a request that has reached the app, which logs it
+      const requestId = String(appsId ?? requestIdOf(answer.req.headers));
+      refuseAndEnd(answer, refusal, requestId);
+      if (appsId === undefined) note(requestId, refusal);
+    }
+  };
+  const onConnect = (_request: IncomingMessage, socket: Duplex) => {
+    const headers = { Allow: methods.toSorted().join(', ') };
+    const refuseIt = safely(log, () =>
+      refuse(socket, new ApiError('method_not_allowed', 'This is no proxy.', { headers })),
+    );
+    const answer = owedOn(socket);
+    if (answer === undefined) refuseIt();
+    else answer.once('close', refuseIt);
+  };
+  server.on('connection', (socket) => socket.on('error', () => {})); // a client that resets its connection is no fault
+  server.prependListener('request', (request, answer) => answers.set(request.socket, answer));
+  server.on('clientError', safely(log, onClientError));
+  server.on('connect', safely(log, onConnect));
+  // An expectation other than 100-continue: RFC 9110 §10.1.1 lets a server ignore it.
+  server.on('checkExpectation', (request, answer) => server.emit('request', request, answer));
+}
+
+/** Whether a request that waits for its turn has no body that could be late. */
+function hasNoBody({ complete, headers }: IncomingMessage): boolean {
+  return !complete && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+}
+
+function parserRefusal(error: Error & { code?: string }): ApiError {
+  if (error instanceof ApiError) return error; // of `serveInOrder`
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return new ApiError('bad_request', 'The header of the request is too large.');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new ApiError('bad_request', 'The request did not arrive in time.');
+  return new ApiError('bad_request', 'The request is not valid HTTP.');
 }
