@@ -1,37 +1,68 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { UsageError } from './failure.ts';
+import { type Config, readConfig } from './config.ts';
+import { loadDotEnv, type UnknownName } from './dot-env.ts';
+import { explainFailure, UsageError } from './failure.ts';
 
-/** The words of a call. */
-export interface Words<Options extends ParseArgsOptionsConfig> {
+/** A program of ours: `npm start`, or a command of `npm run`. */
+export interface Program<Options extends ParseArgsOptionsConfig> {
+  /** What `--help` prints. */
+  readonly help: string;
+  readonly options: Options;
+  /** How many words that are no options it takes at most; by default none. */
+  readonly positionals?: number;
+  run(input: ProgramInput<Options>): Promise<void>;
+}
+
+/** What a program works with. */
+export interface ProgramInput<Options extends ParseArgsOptionsConfig> {
   readonly values: ReturnType<typeof parseArgs<{ options: Options }>>['values'];
   readonly positionals: readonly string[];
-  /** Whether `--help` or `-h` is among them. */
-  readonly help: boolean;
+  readonly config: Config;
+  /** Names in `.env` that no setting has. */
+  readonly unknownNames: readonly UnknownName[];
 }
 
 /**
- * The words that follow the program's name, by default those of this process: `options`, and at most `positionals` words
- * that are none. Throws UsageError, with one line that says what is wrong.
+ * Runs a program with the words and the environment of this process. A failure is one line on standard error and ends the
+ * process: exit code 2 for a wrong word or setting, else 1.
  */
-export function readCommandLine<Options extends ParseArgsOptionsConfig>(
-  options: Options,
-  positionals = 0,
-  words: readonly string[] = process.argv.slice(2),
-): Words<Options> {
-  const withHelp = { ...options, help: { type: 'boolean' as const, short: 'h' } };
-  const parsed = parse(() => parseArgs({ args: [...words], options: withHelp, allowPositionals: true, tokens: true }));
-  const given = new Set(parsed.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : [])));
-  const swallowed = Object.keys(options).filter((name) => !given.has(name) && npmTook(name));
+export async function runProgram<Options extends ParseArgsOptionsConfig>(program: Program<Options>): Promise<void> {
+  let config: Config | undefined;
+  try {
+    const words = readWords(program);
+    if (words === undefined) return console.log(program.help);
+    const unknownNames = loadDotEnv();
+    config = readConfig();
+    await program.run({ ...words, config, unknownNames });
+  } catch (error) {
+    const { line, exitCode } = explainFailure(error, config);
+    console.error(line);
+    process.exit(exitCode);
+  }
+}
+
+/** The words after the program's name; undefined when `--help` or `-h` is among them. Throws UsageError. */
+function readWords<Options extends ParseArgsOptionsConfig>({ options, positionals: most = 0 }: Program<Options>) {
+  const { values, positionals } = parse({ ...options, help: { type: 'boolean', short: 'h' } });
+  const swallowed = Object.keys(options).filter((name) => !(name in values) && npmTook(name));
   if (swallowed.length > 0) {
     const again = swallowed.map((name) => (options[name]?.type === 'boolean' ? `--${name}` : `--${name} …`));
-    const call = [...parsed.positionals.slice(0, positionals), ...again].join(' ');
+    const call = [...positionals.slice(0, most), ...again].join(' ');
     throw new UsageError(`npm took --${swallowed.join(', --')} for itself; put -- first: ${npmScript()} -- ${call}`);
   }
-  const extra = parsed.positionals[positionals];
+  const extra = positionals[most];
   if (extra !== undefined) throw new UsageError(`Unknown word "${extra}"; --help shows what is possible.`);
-  // parseArgs gives the values of `options`, and help; its type forgets the generic.
-  const values = parsed.values as Words<Options>['values'];
-  return { values, positionals: parsed.positionals, help: given.has('help') };
+  // parseArgs gives the values of `options`; its type forgets the generic.
+  return values.help ? undefined : { values: values as ProgramInput<Options>['values'], positionals };
+}
+
+function parse(options: ParseArgsOptionsConfig) {
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    const [sentence] = (error as Error).message.split(/\.\s/); // parseArgs throws Errors of several sentences
+    throw new UsageError(`${sentence}; --help shows what is possible.`);
+  }
 }
 
 /**
@@ -45,13 +76,4 @@ function npmTook(option: string): boolean {
 function npmScript(): string {
   const script = process.env.npm_lifecycle_event ?? 'start';
   return script === 'start' ? 'npm start' : `npm run ${script}`;
-}
-
-function parse<Parsed>(read: () => Parsed): Parsed {
-  try {
-    return read();
-  } catch (error) {
-    const [sentence] = (error as Error).message.split(/\.\s/); // parseArgs throws Errors of several sentences
-    throw new UsageError(`${sentence}; --help shows what is possible.`);
-  }
 }

@@ -2,189 +2,175 @@ import { availableParallelism } from 'node:os';
 import { maskCredentials } from './credentials.ts';
 import { PRODUCT } from './product.ts';
 
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-/** Where things are kept, when nothing says otherwise. */
-export const DEFAULT_DATABASE_URL = `sqlite:data/${PRODUCT}.sqlite`;
-
-/** The longest body an operator may allow, in bytes: a name of it still fits one database packet. */
-export const BODY_LIMIT_MAX = 4 * 1024 * 1024;
-
-/** All that the environment decides; frozen, parsed once at the start of a process. */
-export interface Config {
-  readonly host: string;
-  /** TCP port; 0 takes a free one. */
-  readonly port: number;
-  /** `mysql://…`, `sqlite:PATH` or `sqlite::memory:`. Holds a password: never log it. */
-  readonly databaseUrl: string;
-  /** True when nobody set DATABASE_URL: a newcomer's machine. */
-  readonly embedded: boolean;
-  /** True for `sqlite::memory:`: nobody but this process sees the database. */
-  readonly inMemory: boolean;
-  /** Connections to the database per process. */
-  readonly databasePoolMax: number;
-  /** Base address shown in the OpenAPI document, without a trailing slash; absent: from the request. */
-  readonly publicUrl: string | undefined;
-  /** Origins that browsers may call from, or `*`. */
-  readonly corsOrigins: readonly string[] | '*';
-  /** Bytes a request body may have. */
-  readonly bodyLimitBytes: number;
-  /** Requests of one API key in a window of seconds; absent: not limited. */
-  readonly rateLimit: { readonly requests: number; readonly seconds: number } | undefined;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
-  readonly migrateOnStart: boolean;
-  readonly graphiql: boolean;
-  /** Whether a newcomer's first start adds samples. */
-  readonly sampleData: boolean;
-  /** Server processes. */
-  readonly workers: number;
-  /** How long requests under way may take after SIGTERM, in ms. */
-  readonly shutdownGraceMs: number;
-}
-
-/** A setting that stops the start; its message is one line and names variable, value and what is allowed. */
+/** A setting that stops the start; the message is one line and names the variable, the value and what is allowed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Settings by name, as the environment has them. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** One variable of the environment. */
+interface Setting<Value> {
+  readonly name: string;
+  /** Its default, as it would be written; empty when there is none. */
+  readonly fallback: string;
+  readonly allowed: string;
+  /** The value of a text; null when the text is not allowed. */
+  readonly parse: (text: string) => Value | null;
+}
 
-/** Adds `settings`, as of a `.env` file, to the environment of this process; what is set already stays. */
-export function addToEnvironment(settings: Environment): void {
-  for (const [name, value] of Object.entries(settings)) process.env[name] ??= value;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+/** The longest body that may be allowed, in bytes: a name of that length still fits one database packet. */
+const BODY_LIMIT_MAX = 4 * 1024 * 1024;
+/** The longest window of a rate limit, in seconds. */
+const WINDOW_MAX_S = 86_400;
+
+/** THE table of settings, by their fields of the configuration, in the order in which `doctor` lists them. */
+const SETTINGS = {
+  host: setting('HOST', '127.0.0.1', 'an address or a name of this machine', (text) => text),
+  /** TCP port; 0 takes a free one. */
+  port: wholeNumber('PORT', 4000, 0, 65_535),
+  /** `mysql://…`, `sqlite:PATH` or `sqlite::memory:`. Holds a password: never log it. */
+  databaseUrl: setting(
+    'DATABASE_URL',
+    `sqlite:data/${PRODUCT}.sqlite`,
+    'mysql://user:password@host:3306/database, sqlite:PATH or sqlite::memory:',
+    (text) => (/^(?:sqlite:|mysql:\/\/)./.test(text) ? text : null),
+  ),
+  /** Connections to the database per process. */
+  databasePoolMax: wholeNumber('DATABASE_POOL_MAX', 10, 1, 1000),
+  /** Base address shown in the OpenAPI document, without a trailing slash; absent: from the request. */
+  publicUrl: setting('PUBLIC_URL', '', 'an http:// or https:// address without credentials, ? and #', parsePublicUrl),
+  /** Origins that browsers may call from, or `*`. */
+  corsOrigins: setting(
+    'CORS_ORIGINS',
+    '*',
+    '* or origins such as https://example.com, separated by commas',
+    parseOrigins,
+  ),
+  /** Bytes that a request body may have. */
+  bodyLimitBytes: wholeNumber('BODY_LIMIT', 65_536, 1024, BODY_LIMIT_MAX),
+  /** Requests of one API key in a window of seconds; absent: not limited. */
+  rateLimit: setting(
+    'RATE_LIMIT',
+    'off',
+    'off, or requests per time such as 600/1m (s, m or h; at most 24h)',
+    parseRateLimit,
+  ),
+  logLevel: setting(
+    'LOG_LEVEL',
+    'info',
+    `one of ${LOG_LEVELS.join(', ')}`,
+    (text) => LOG_LEVELS.find((level) => level === text) ?? null,
+  ),
+  migrateOnStart: flag('MIGRATE_ON_START'),
+  graphiql: flag('GRAPHIQL'),
+  /** Whether a newcomer's first start adds samples. */
+  sampleData: flag('SAMPLE_DATA'),
+  /** Server processes. */
+  workers: setting('WORKERS', '1', 'auto or a whole number from 1 to 256', (text) =>
+    text === 'auto' ? availableParallelism() : parseWholeNumber(text, 1, 256),
+  ),
+  /** How long requests in flight may take after SIGTERM, in ms. */
+  shutdownGraceMs: wholeNumber('SHUTDOWN_GRACE_MS', 10_000, 0, 600_000),
+};
+
+type Values = {
+  readonly [Field in keyof typeof SETTINGS]: (typeof SETTINGS)[Field] extends Setting<infer Value> ? Value : never;
+};
+
+/** All that the environment decides; frozen, parsed once at the start of a process. */
+export interface Config extends Values {
+  /** True when DATABASE_URL is not set: a newcomer's machine. */
+  readonly embedded: boolean;
+  /** True for `sqlite::memory:`: no other process sees the database. */
+  readonly inMemory: boolean;
 }
 
 /**
  * The configuration that `environment` (by default the process's own) describes. An empty value counts as absent.
  * Throws ConfigError for the first wrong value.
  */
-export function readConfig(environment: Environment = process.env): Config {
-  const config = readSettings((name) => environment[name]?.trim() || undefined);
-  if (config.inMemory && config.workers > 1) {
-    throw wrong('WORKERS', environment.WORKERS?.trim() ?? '', '1, because sqlite::memory: is seen by one process only');
-  }
-  // Elsewhere `npm run migrate` can do it; and a worker, which never migrates, has no database in memory.
-  if (config.inMemory && !config.migrateOnStart) {
-    throw wrong('MIGRATE_ON_START', 'false', 'true, because nobody else can migrate sqlite::memory:');
-  }
-  return config;
-}
-
-/** The names of all settings, in the order in which they are read. */
-export function settingNames(): readonly string[] {
-  const names = new Set<string>();
-  readSettings((name) => {
-    names.add(name);
-    return undefined;
+export function readConfig(environment: NodeJS.Dict<string> = process.env): Config {
+  const parsed = Object.entries(SETTINGS).map(([field, { name, fallback, allowed, parse }]) => {
+    const text = given(environment, name) ?? fallback;
+    const value = parse(text);
+    if (value === null) throw notAllowed(name, text, allowed);
+    return [field, value];
   });
-  return [...names];
+  const values: Values = Object.fromEntries(parsed); // every field by its own row
+  const inMemory = values.databaseUrl === 'sqlite::memory:';
+  if (inMemory && values.workers > 1) {
+    const text = given(environment, 'WORKERS') ?? '';
+    throw notAllowed('WORKERS', text, '1, because sqlite::memory: is seen by one process only');
+  }
+  // Elsewhere `npm run migrate` can do it.
+  if (inMemory && !values.migrateOnStart) {
+    throw notAllowed('MIGRATE_ON_START', 'false', 'true, because nobody else can migrate sqlite::memory:');
+  }
+  return Object.freeze({ ...values, embedded: given(environment, 'DATABASE_URL') === undefined, inMemory });
 }
 
-/** How a setting was given in the environment, with no secret in it; undefined when it was not. */
-export function givenSetting(name: string): string | undefined {
-  const given = process.env[name]?.trim();
-  return given ? maskCredentials(given) : undefined;
+/** The names of all settings. */
+export function settingNames(): string[] {
+  return Object.values(SETTINGS).map(({ name }) => name);
 }
 
-function readSettings(text: (name: string) => string | undefined): Config {
-  const databaseUrl = text('DATABASE_URL');
-  return Object.freeze({
-    host: text('HOST') ?? '127.0.0.1',
-    port: wholeNumber('PORT', text('PORT'), 4000, 0, 65_535),
-    databaseUrl: parseDatabaseUrl(databaseUrl) ?? DEFAULT_DATABASE_URL,
-    embedded: databaseUrl === undefined,
-    inMemory: databaseUrl === 'sqlite::memory:',
-    databasePoolMax: wholeNumber('DATABASE_POOL_MAX', text('DATABASE_POOL_MAX'), 10, 1, 1000),
-    publicUrl: parsePublicUrl(text('PUBLIC_URL')),
-    corsOrigins: parseOrigins(text('CORS_ORIGINS')),
-    bodyLimitBytes: wholeNumber('BODY_LIMIT', text('BODY_LIMIT'), 65_536, 1024, BODY_LIMIT_MAX),
-    rateLimit: parseRateLimit(text('RATE_LIMIT')),
-    logLevel: parseLogLevel(text('LOG_LEVEL')),
-    migrateOnStart: flag('MIGRATE_ON_START', text('MIGRATE_ON_START'), true),
-    graphiql: flag('GRAPHIQL', text('GRAPHIQL'), true),
-    sampleData: flag('SAMPLE_DATA', text('SAMPLE_DATA'), true),
-    workers: parseWorkers(text('WORKERS')),
-    shutdownGraceMs: wholeNumber('SHUTDOWN_GRACE_MS', text('SHUTDOWN_GRACE_MS'), 10_000, 0, 600_000),
+/** All settings as this process has them, with no secret in their values; without a value where there is not even a default. */
+export function describeSettings() {
+  return Object.values(SETTINGS).map(({ name, fallback }) => {
+    const text = given(process.env, name);
+    return { name, value: maskCredentials(text ?? fallback) || undefined, isDefault: text === undefined };
   });
 }
 
-function wrong(name: string, value: string, allowed: string): ConfigError {
-  return new ConfigError(`${name}=${JSON.stringify(value)} is not allowed: ${allowed}`);
+function given(environment: NodeJS.Dict<string>, name: string): string | undefined {
+  return environment[name]?.trim() || undefined;
 }
 
-function wholeNumber(name: string, value: string | undefined, fallback: number, least: number, most: number): number {
-  if (value === undefined) return fallback;
-  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-  if (!(number >= least && number <= most)) {
-    throw wrong(name, value, `a whole number from ${least} to ${most}`);
-  }
-  return number;
+function notAllowed(name: string, text: string, allowed: string): ConfigError {
+  return new ConfigError(`${name}=${JSON.stringify(maskCredentials(text))} is not allowed: ${allowed}`);
 }
 
-function flag(name: string, value: string | undefined, fallback: boolean): boolean {
-  if (value === undefined) return fallback;
-  if (value !== 'true' && value !== 'false') throw wrong(name, value, 'true or false');
-  return value === 'true';
+function setting<Value>(
+  name: string,
+  fallback: string,
+  allowed: string,
+  parse: (text: string) => Value | null,
+): Setting<Value> {
+  return { name, fallback, allowed, parse };
 }
 
-/** The longest window of a rate limit, in seconds. */
-const WINDOW_MAX_S = 86_400;
+function wholeNumber(name: string, fallback: number, least: number, most: number): Setting<number> {
+  const allowed = `a whole number from ${least} to ${most}`;
+  return setting(name, String(fallback), allowed, (text) => parseWholeNumber(text, least, most));
+}
 
-function parseRateLimit(value: string | undefined): Config['rateLimit'] {
-  if (value === undefined || value === 'off') return undefined;
-  const [, requests = '', count = '', unit = ''] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})([smh])$/.exec(value) ?? [];
+function parseWholeNumber(text: string, least: number, most: number): number | null {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  return number >= least && number <= most ? number : null;
+}
+
+function flag(name: string): Setting<boolean> {
+  return setting(name, 'true', 'true or false', (text) => (/^(?:true|false)$/.test(text) ? text === 'true' : null));
+}
+
+function parseRateLimit(text: string) {
+  if (text === 'off') return undefined;
+  const [, requests = '', count = '', unit = ''] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})([smh])$/.exec(text) ?? [];
   const seconds = Number(count) * { s: 1, m: 60, h: 3600, '': Number.NaN }[unit as 's' | 'm' | 'h' | '']; // as matched
-  if (seconds <= WINDOW_MAX_S) return { requests: Number(requests), seconds };
-  throw wrong('RATE_LIMIT', value, 'off, or requests per time such as 600/1m (s, m or h; at most 24h)');
+  return seconds <= WINDOW_MAX_S ? { requests: Number(requests), seconds } : null;
 }
 
-const WORKERS_MAX = 256;
-
-function parseWorkers(value: string | undefined): number {
-  if (value === 'auto') return availableParallelism();
-  const workers = value === undefined ? 1 : /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-  if (workers >= 1 && workers <= WORKERS_MAX) return workers;
-  throw wrong('WORKERS', value ?? '', `auto or a whole number from 1 to ${WORKERS_MAX}`);
+function parsePublicUrl(text: string): string | undefined | null {
+  if (text === '') return undefined;
+  const url = URL.parse(text);
+  const isPlain = url !== null && !url.username && !url.password && !url.search && !url.hash;
+  return isPlain && /^https?:$/.test(url.protocol) ? url.href.replace(/\/+$/, '') : null;
 }
 
-function parseLogLevel(value: string | undefined): Config['logLevel'] {
-  const level = LOG_LEVELS.find((known) => known === (value ?? 'info'));
-  if (level === undefined) throw wrong('LOG_LEVEL', value ?? '', `one of ${LOG_LEVELS.join(', ')}`);
-  return level;
-}
-
-function parsePublicUrl(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  const url = URL.parse(value);
-  const plain = url !== null && !url.username && !url.password && !url.search && !url.hash;
-  if (!plain || !/^https?:$/.test(url.protocol)) {
-    throw wrong('PUBLIC_URL', maskCredentials(value), 'an http:// or https:// address without credentials, ? and #');
-  }
-  return url.href.replace(/\/+$/, '');
-}
-
-function parseOrigins(value: string | undefined): Config['corsOrigins'] {
-  if (value === undefined || value === '*') return '*';
-  return value.split(/[\s,]+/).map((entry) => {
-    const url = URL.parse(entry);
-    // An origin is scheme, host and port (RFC 6454 §6.2): what a browser sends must be equal to it.
-    if (url === null || url.origin !== entry || entry.includes('*')) {
-      throw wrong(
-        'CORS_ORIGINS',
-        maskCredentials(value),
-        '* or origins such as https://example.com, separated by commas',
-      );
-    }
-    return entry;
-  });
-}
-
-function parseDatabaseUrl(value: string | undefined): string | undefined {
-  if (value === undefined || /^sqlite:.+/.test(value) || /^mysql:\/\/.+/.test(value)) return value;
-  throw wrong(
-    'DATABASE_URL',
-    maskCredentials(value),
-    'mysql://user:password@host:3306/database, sqlite:PATH or sqlite::memory:',
-  );
+function parseOrigins(text: string): readonly string[] | '*' | null {
+  if (text === '*') return text;
+  const origins = text.split(/[\s,]+/);
+  // An origin is scheme, host and port (RFC 6454 §6.2): what a browser sends must be equal to it.
+  const isOrigin = (origin: string) => URL.parse(origin)?.origin === origin && !origin.includes('*');
+  return origins.every(isOrigin) ? origins : null;
 }

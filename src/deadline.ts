@@ -13,10 +13,10 @@ export function remainingMs(deadline: Deadline): number {
   return Math.max(0, deadline - performance.now());
 }
 
-/** How often deadlines are looked at, in ms: a timer for each wait would cost more than it is worth. */
+/** How often deadlines are checked, in ms: one timer for all is cheaper than one for each wait. */
 const WATCH_MS = 50;
 
-/** Gives what begins a watch, if there is none: `look` runs every 50 ms until it says that nothing is left to watch. */
+/** Gives the function that begins a watch, if there is none: `look` runs every 50 ms until it returns false. */
 export function watchDeadlines(look: () => boolean): () => void {
   let isWatching = false;
   const again = () => {

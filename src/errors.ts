@@ -26,29 +26,24 @@ interface Refusal {
 /** A word of the table: the `code` of a REST Error. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What an ApiError may carry beside its code and its public message. */
-export interface ApiErrorDetails {
-  /** The fault behind it: logged, never shown. */
-  cause?: unknown;
-  /** HTTP response headers that belong to the refusal, such as `Allow`. */
-  headers?: Readonly<Record<string, string>>;
-}
-
 /**
- * A refusal that a client may see. `message` is public; `cause` goes to the log only.
- * Everything thrown that is neither an ApiError nor a DatabaseFault is a fault of ours and is shown as `internal_error`.
+ * A refusal that a client may see. `message` is public; `cause`, the fault behind it, goes to the log only. `headers` belong
+ * to the refusal, such as `Allow`. Everything thrown that is neither an ApiError nor a DatabaseFault is a fault of ours.
  */
 export class ApiError extends Error {
+  override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ErrorCode, message: string, details: ApiErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.name = 'ApiError';
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { cause, headers }: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    const row: Refusal = ERRORS[code];
-    const retry = row.retryAfterS === undefined ? {} : { 'Retry-After': String(row.retryAfterS) };
-    this.headers = { ...retry, ...details.headers };
+    const { retryAfterS }: Refusal = ERRORS[code];
+    this.headers = { ...(retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) }), ...headers };
   }
 
   /** The HTTP status of the refusal. */
@@ -62,7 +57,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What an error of the database means to those above it, in the database's words; a driver's own words are nobody else's business. */
+/** What an error of the database means. */
 const DATABASE_FAULTS = {
   /** It cannot be reached, answers too late, or cannot do this now. */
   unavailable: 'The database cannot be reached, or cannot do this now.',
@@ -72,36 +67,30 @@ const DATABASE_FAULTS = {
   tooLarge: 'The database takes no value of this length.',
 } as const;
 
-/** What a DatabaseFault can mean. */
-export type DatabaseMeaning = keyof typeof DATABASE_FAULTS;
-
-/** What the database throws instead of an error that it knows the meaning of; `cause` is the driver's or the pool's own. */
+/** What the database throws for an error whose meaning it knows; `cause` is the driver's or the pool's own error. */
 export class DatabaseFault extends Error {
-  readonly meaning: DatabaseMeaning;
+  override readonly name = 'DatabaseFault';
+  readonly meaning: keyof typeof DATABASE_FAULTS;
 
-  constructor(meaning: DatabaseMeaning, cause?: unknown) {
+  constructor(meaning: keyof typeof DATABASE_FAULTS, cause?: unknown) {
     super(DATABASE_FAULTS[meaning], cause === undefined ? undefined : { cause });
-    this.name = 'DatabaseFault';
     this.meaning = meaning;
   }
 }
 
-/** Anything thrown, as the ApiError that a client may see, with the driver's error as the cause; a fault of ours gets a fixed message. */
+/** Anything thrown, as the ApiError that a client may see, with the error behind it as the cause; a fault of ours gets a fixed message. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (thrown instanceof DatabaseFault) return refusalOf(thrown);
-  return new ApiError('internal_error', 'An internal error occurred.', { cause: thrown });
-}
-
-function refusalOf({ meaning, message, cause }: DatabaseFault): ApiError {
+  if (!(thrown instanceof DatabaseFault)) {
+    return new ApiError('internal_error', 'An internal error occurred.', { cause: thrown });
+  }
+  const { meaning, message, cause } = thrown;
   return meaning === 'tooLarge' ? new ApiError('payload_too_large', message, { cause }) : serviceUnavailable(cause);
 }
 
 /** Something that the service needs cannot be reached or answers too late; clients may try again after a second. */
 export function serviceUnavailable(cause: unknown): ApiError {
-  return new ApiError('service_unavailable', 'The service is temporarily unavailable; try again shortly.', {
-    cause,
-  });
+  return new ApiError('service_unavailable', 'The service is temporarily unavailable; try again shortly.', { cause });
 }
 
 /** How many characters of an input a message quotes at most, in either API. */

@@ -7,45 +7,38 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What ends a process: one line for the person who started it, and the exit code. */
-export interface Failure {
-  readonly line: string;
-  readonly exitCode: 1 | 2;
-}
-
-/** What the system says of a HOST that is none of this machine, or that no name server knows. */
+/** How a HOST fails that is none of this machine, or that no name server knows. */
 const NO_HOST = new Set<unknown>(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
 const PORT_MAX = 65_535;
 
-/** Explains anything thrown during a start or a command; never shows a password. */
-export function explainFailure(thrown: unknown, config?: Pick<Config, 'databaseUrl' | 'host' | 'port'>): Failure {
+/** What ends a process, for the person who started it: one line without a password, and the exit code. */
+export function explainFailure(
+  thrown: unknown,
+  config?: Pick<Config, 'databaseUrl' | 'host' | 'port'>,
+): { line: string; exitCode: 1 | 2 } {
   if (thrown instanceof ConfigError || thrown instanceof UsageError) return { line: oneLine(thrown), exitCode: 2 };
-  const cause = thrown instanceof DatabaseFault && thrown.cause !== undefined ? thrown.cause : thrown;
-  const reason = oneLine(cause);
-  if (cause !== thrown && config) {
-    return { line: `The database ${maskCredentials(config.databaseUrl)} does not answer: ${reason}`, exitCode: 1 };
+  const isOfDatabase = thrown instanceof DatabaseFault && thrown.cause !== undefined;
+  const cause = isOfDatabase ? thrown.cause : thrown;
+  const line = oneLine(cause);
+  if (config === undefined) return { line, exitCode: 1 };
+  const { databaseUrl, host, port } = config;
+  if (isOfDatabase) {
+    return { line: `The database ${maskCredentials(databaseUrl)} does not answer: ${line}`, exitCode: 1 };
   }
-  return (config && explainAddress(cause, config)) ?? { line: reason, exitCode: 1 };
-}
-
-/** Explains why nothing can listen at HOST and PORT; undefined for anything else. */
-function explainAddress(cause: unknown, { host, port }: Pick<Config, 'host' | 'port'>): Failure | undefined {
-  if (!(cause instanceof Error)) return undefined;
-  const { code, syscall }: NodeJS.ErrnoException = cause;
+  const { code, syscall }: NodeJS.ErrnoException = cause instanceof Error ? cause : new Error();
   if (code === 'EADDRINUSE') {
-    const other = port < PORT_MAX ? port + 1 : port - 1;
-    const line = `Port ${port} of ${host} is in use by another program: stop that one, or choose another with PORT=${other} npm start`;
-    return { line, exitCode: 1 };
+    const advice = `stop that one, or choose another with PORT=${port < PORT_MAX ? port + 1 : port - 1} npm start`;
+    return { line: `Port ${port} of ${host} is in use by another program: ${advice}`, exitCode: 1 };
   }
   if (NO_HOST.has(code)) {
-    const line = `HOST=${JSON.stringify(host)} is not allowed: an address or a name of this machine`;
-    return { line, exitCode: code === 'ENOTFOUND' ? 2 : 1 }; // an address, or a name server's answer, may come later
+    const refusal = `HOST=${JSON.stringify(host)} is not allowed: an address or a name of this machine`;
+    return { line: refusal, exitCode: code === 'ENOTFOUND' ? 2 : 1 }; // an address, or a name server's answer, may come later
   }
-  // Files have this code, too. A worker listens by its primary, where it is called so.
+  // Files have this code, too. In a worker the primary listens, and the system call is named `bind`.
   if (code === 'EACCES' && (syscall === 'listen' || syscall === 'bind')) {
     return { line: `PORT="${port}" is not allowed: a port that this user may listen at, such as 4000`, exitCode: 2 };
   }
-  return undefined;
+  return { line, exitCode: 1 };
 }
 
 function oneLine(error: unknown): string {

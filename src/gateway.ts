@@ -3,52 +3,41 @@ import { connectDatabase, type Database } from './database/connect.ts';
 import { errorNumber } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { engineProblems } from './database/schema-check.ts';
-import { type Deadline, deadlineIn } from './deadline.ts';
+import { deadlineIn } from './deadline.ts';
 import { PROBE_MS } from './deadlines.ts';
 import { ApiError, DatabaseFault } from './errors.ts';
-import { type App, createApp } from './http/app.ts';
+import { createApp } from './http/app.ts';
 import { createRecords } from './idempotency/idempotency-records.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
 import { createDeprecatedUseStore } from './keys/deprecated-use.ts';
-import { createKeyStore, type KeyStore } from './keys/key-store.ts';
+import { createKeyStore } from './keys/key-store.ts';
 import { createUsage } from './keys/usage.ts';
 import { droppedLines, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Service } from './service.ts';
-import { createStores, type Stores } from './store/store.ts';
+import { createStores } from './store/store.ts';
 import { checkWrites } from './store/write-check.ts';
 
+/** A service at work; it listens nowhere. */
+export type Gateway = Awaited<ReturnType<typeof createGateway>>;
+
+/** How often idempotency records that are too old are removed, in ms. */
+const SWEEP_MS = 600_000;
+
 /** What a gateway is made of. */
-export interface GatewayParts {
+interface GatewayParts {
   readonly service: Service;
   readonly config: Config;
   readonly log: Logger;
-  /** Gives the metrics page of several processes; by default it is this one's. */
-  readonly collectMetrics?: (() => Promise<string>) | undefined;
+  /** Gives what makes the metrics page, where it is not of this process alone. */
+  readonly collectMetrics?: ((registry: Metrics['registry'], log: Logger) => () => Promise<string>) | undefined;
 }
-
-/** The rooms, wired; it listens nowhere. */
-export interface Gateway {
-  readonly service: Service;
-  readonly app: App;
-  readonly database: Database;
-  readonly keys: KeyStore;
-  readonly stores: Stores;
-  readonly metrics: Metrics;
-  /** From now on `/readyz` says 503, and every answer ends its connection. */
-  drain(): void;
-  /** Writes what is still in memory and closes the database. */
-  close(): Promise<void>;
-}
-
-/** How often idempotency records that are too old are taken away, in ms. */
-const SWEEP_MS = 600_000;
 
 /**
- * The gateway of a service, on a database that has answered and, with MIGRATE_ON_START, has been migrated. Throws
- * ConfigError, or DatabaseFault `unavailable` when the database is away.
+ * Wires the rooms: the gateway of a service, on a database that has answered and, with MIGRATE_ON_START, has been migrated.
+ * Throws ConfigError, or DatabaseFault `unavailable` when the database cannot be reached.
  */
-export async function createGateway({ service, config, log, collectMetrics }: GatewayParts): Promise<Gateway> {
+export async function createGateway({ service, config, log, collectMetrics }: GatewayParts) {
   const database = await openDatabase(config, service);
   const stores = createStores(database);
   const keys = createKeyStore(database);
@@ -66,7 +55,7 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     authenticator: createAuthenticator(keys),
     checkReady: readinessCheck(database, service),
     isDraining: () => draining,
-    collectMetrics: collectMetrics ?? (() => metrics.registry.metrics()),
+    collectMetrics: collectMetrics?.(metrics.registry, log) ?? (() => metrics.registry.metrics()),
   });
   const sweep = () =>
     records.sweep().catch((error) => log.warn({ err: error }, 'old idempotency records could not be removed'));
@@ -78,9 +67,11 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     keys,
     stores,
     metrics,
+    /** From now on `/readyz` is 503, and every answer closes its connection. */
     drain() {
       draining = true;
     },
+    /** Writes what is still in memory and closes the database. */
     async close() {
       clearInterval(sweeper);
       await usage.close();
@@ -105,38 +96,32 @@ async function openDatabase(config: Config, { resources }: Service): Promise<Dat
 }
 
 /**
- * Ready: the database answers, and no migration is pending; a rollback may make it so under way. A server that is the only one
- * and takes no writes still answers reads: that is told, and is no reason to send readers away. After something has failed a
- * write is tried that adds nothing, until the database no longer refuses it: nobody else may try, because a load balancer sends
- * nobody here. All of it has the time of one probe.
+ * Gives what finds out whether the gateway is ready, within the time of one probe: the database answers and no migration is
+ * pending. A lone server that takes no writes still answers reads, so the gateway is ready. After something has failed, a
+ * write that adds nothing is tried at each probe until the database takes it: without traffic no request would try.
  */
-function readinessCheck(database: Database, service: Service): () => Promise<{ database: string }> {
+function readinessCheck(database: Database, { resources }: Service): () => Promise<{ database: string }> {
+  const tables = resources.map(({ table }) => table);
+  const notReady = (why: string, cause?: unknown) => new ApiError('service_unavailable', why, { cause });
   let checkedFailures = database.failures();
-  const tables = service.resources.map(({ table }) => table);
-  const checkDoubtfulWrites = async (deadline: Deadline) => {
-    const failures = database.failures();
-    if (failures === checkedFailures || !database.takesWrites()) return;
-    await checkWrites(database, tables, deadline).catch((error) => {
-      // One that waits for a lock is no refusal.
-      if (errorNumber(error) > 0) throw unavailable('The database refuses writes.', error);
-    });
-    checkedFailures = failures;
-  };
-  const unavailable = (message: string, cause: unknown) => new ApiError('service_unavailable', message, { cause });
-  const pendingMigrations = async (deadline: Deadline) => {
-    try {
-      return (await migrationStatus(database, deadline)).pending;
-    } catch (error) {
-      const isWithoutWriter = error instanceof DatabaseFault && error.meaning === 'noWriter';
-      const why = isWithoutWriter ? 'No server of the database takes writes.' : 'The database does not answer.';
-      throw unavailable(why, error);
-    }
-  };
   return async () => {
     const deadline = deadlineIn(PROBE_MS);
-    if ((await pendingMigrations(deadline)).length > 0)
-      throw unavailable('Migrations are pending: npm run migrate.', undefined);
-    await checkDoubtfulWrites(deadline);
+    const { pending } = await migrationStatus(database, deadline).catch((error) => {
+      const isWithoutWriter = error instanceof DatabaseFault && error.meaning === 'noWriter';
+      throw notReady(
+        isWithoutWriter ? 'No server of the database takes writes.' : 'The database does not answer.',
+        error,
+      );
+    });
+    if (pending.length > 0) throw notReady('Migrations are pending: npm run migrate.');
+    const failures = database.failures();
+    if (failures !== checkedFailures && database.takesWrites()) {
+      await checkWrites(database, tables, deadline).catch((error) => {
+        // A write that waits for a lock is not refused.
+        if (errorNumber(error) > 0) throw notReady('The database refuses writes.', error);
+      });
+      checkedFailures = failures;
+    }
     return { database: database.takesWrites() ? 'ok' : 'takes no writes' };
   };
 }

@@ -1,46 +1,8 @@
-import type { ParseArgsOptionsConfig } from 'node:util';
-import { readCommandLine, type Words } from '../command-line.ts';
-import { type Config, readConfig } from '../config.ts';
+import { statSync } from 'node:fs';
+import type { Config } from '../config.ts';
 import { connectDatabase, type Database } from '../database/connect.ts';
 import { migrateUp } from '../database/migrations.ts';
-import { loadDotEnv, type UnknownName } from '../dot-env.ts';
-import { explainFailure, UsageError } from '../failure.ts';
-
-/** A command of `npm run`. */
-export interface Command<Options extends ParseArgsOptionsConfig> {
-  /** What `--help` prints. */
-  readonly help: string;
-  readonly options: Options;
-  /** Words that are no options, at most this many. */
-  readonly positionals?: number;
-  run(input: CommandInput<Options>): Promise<void>;
-}
-
-/** The words of a call, and what every command may need. */
-export interface CommandInput<Options extends ParseArgsOptionsConfig> extends Omit<Words<Options>, 'help'> {
-  readonly config: Config;
-  /** Names in `.env` that no setting has. */
-  readonly unknownNames: readonly UnknownName[];
-}
-
-/**
- * Runs a command with the words of this process, then lets it end: exit code 0, 1 when it failed, 2 when it was
- * called wrongly or the configuration is wrong; a failure is one line on standard error.
- */
-export async function runCommand<Options extends ParseArgsOptionsConfig>(command: Command<Options>): Promise<void> {
-  let config: Config | undefined;
-  try {
-    const { values, positionals, help } = readCommandLine(command.options, command.positionals);
-    if (help) return console.log(command.help);
-    const unknownNames = loadDotEnv();
-    config = readConfig();
-    await command.run({ values, positionals, config, unknownNames });
-  } catch (error) {
-    const { line, exitCode } = explainFailure(error, config);
-    console.error(line);
-    process.exitCode = exitCode;
-  }
-}
+import { UsageError } from '../failure.ts';
 
 /**
  * Opens the database, brings its schema up to date if the configuration allows, and closes it afterwards. Throws
@@ -58,15 +20,42 @@ export async function withDatabase<T>(config: Config, work: (database: Database)
   }
 }
 
-/** Prints rows as columns, aligned. */
-export function printTable(rows: readonly (readonly string[])[]): void {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  for (const row of rows) {
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
+/** The file of `sqlite:PATH`; undefined for another engine and for `sqlite::memory:`. */
+export function databaseFile({ databaseUrl, inMemory }: Pick<Config, 'databaseUrl' | 'inMemory'>): string | undefined {
+  return databaseUrl.startsWith('sqlite:') && !inMemory ? databaseUrl.slice('sqlite:'.length) : undefined;
+}
+
+/** The database for a command that changes nothing: a missing or empty file is replaced by a database in memory. */
+export function openToLook(config: Config): { database: Database; exists: boolean } {
+  const file = databaseFile(config);
+  const found = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
+  const exists = file === undefined || (found !== undefined && !(found.isFile() && found.size === 0));
+  return { database: connectDatabase(exists ? config : { ...config, databaseUrl: 'sqlite::memory:' }), exists };
+}
+
+const COLUMNS_MAX = 80;
+const GAP = '  ';
+
+/** Prints rows as aligned columns. Cells of `cutColumn` are cut so that a line has 80 columns; a code point counts as one. */
+export function printTable(rows: readonly (readonly string[])[], cutColumn?: number): void {
+  const length = (cell = '') => [...cell].length;
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => length(row[column]))));
+  if (cutColumn !== undefined) {
+    const excess = widths.reduce((sum, width) => sum + width + GAP.length, -GAP.length) - COLUMNS_MAX;
+    widths[cutColumn] = Math.max(1, (widths[cutColumn] ?? 0) - Math.max(0, excess));
   }
+  const fit = (cell: string, column: number) => {
+    const width = widths[column] ?? 0;
+    const isTooLong = length(cell) > width;
+    return isTooLong ? `${[...cell].slice(0, width - 1).join('')}…` : cell + ' '.repeat(width - length(cell));
+  };
+  for (const row of rows) console.log(row.map(fit).join(GAP).trimEnd());
+}
+
+/** What a name of a key may not hold: control, format (bidirectional ones too), private and unassigned characters, line ends. */
+export const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
+
+/** The name of a key for a terminal: one that was stored by other means may hold what a terminal obeys. */
+export function visibleName(name: string): string {
+  return name.replace(new RegExp(UNPRINTABLE, 'gu'), (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

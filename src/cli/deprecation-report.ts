@@ -1,7 +1,7 @@
+import { runProgram } from '../command-line.ts';
 import { UsageError } from '../failure.ts';
 import { createDeprecatedUseStore, dayNumber } from '../keys/deprecated-use.ts';
-import { printTable, runCommand, withDatabase } from './command.ts';
-import { visibleName } from './key-table.ts';
+import { printTable, visibleName, withDatabase } from './command.ts';
 
 const HELP = `Who still uses what is deprecated, over REST and over GraphQL.
 
@@ -14,13 +14,13 @@ The gateway writes its counts once a minute.`;
 
 const DAY_MS = 86_400_000;
 
-await runCommand({
+await runProgram({
   help: HELP,
-  options: { days: { type: 'string', default: '14' }, json: { type: 'boolean' } },
+  options: { days: { type: 'string' }, json: { type: 'boolean' } },
   positionals: 1,
   async run({ values, positionals: [verb], config }) {
     if (verb !== 'report') throw new UsageError('Say what to do: report; --help tells more.');
-    const days = /^[1-9]\d{0,3}$/.test(values.days) ? Number(values.days) : Number.NaN;
+    const days = Number(/^[1-9]\d{0,3}$/.exec(values.days ?? '14') ?? Number.NaN);
     if (!(days <= 3650)) throw new UsageError('--days must be a whole number from 1 to 3650.');
     const since = dayNumber(new Date(Date.now() - (days - 1) * DAY_MS));
     const sums = await withDatabase(config, (database) => createDeprecatedUseStore(database).sumSince(since));
@@ -32,12 +32,7 @@ await runCommand({
     }));
     if (values.json) return console.log(JSON.stringify(rows, null, 2));
     if (rows.length === 0) return console.log(`Nothing deprecated was used in the last ${days} days.`);
-    const lines = rows.map(({ key, operation, count, lastSeen }) => [
-      visibleName(key),
-      operation,
-      String(count),
-      lastSeen,
-    ]);
+    const lines = rows.map((row) => [visibleName(row.key), row.operation, String(row.count), row.lastSeen]);
     printTable([['key', 'operation', 'count', 'last seen'], ...lines]);
   },
 });

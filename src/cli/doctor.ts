@@ -1,7 +1,22 @@
+import { accessSync, constants } from 'node:fs';
+import { dirname } from 'node:path';
+import { runProgram } from '../command-line.ts';
+import { type Config, describeSettings } from '../config.ts';
+import type { Database } from '../database/connect.ts';
+import { migrationStatus } from '../database/migrations.ts';
+import { schemaProblems } from '../database/schema-check.ts';
+import { examineSession } from '../database/session-check.ts';
 import { describeUnknown } from '../dot-env.ts';
-import { type CommandInput, printTable, runCommand } from './command.ts';
-import { describeSettings } from './described-settings.ts';
-import { examineDatabase, readLimits } from './examination.ts';
+import { explainFailure } from '../failure.ts';
+import { LIMITS } from '../graphql/limits.ts';
+import { createKeyStore } from '../keys/key-store.ts';
+import { PETS } from '../petstore/pets/pet.ts';
+import { PETSTORE } from '../petstore/petstore.ts';
+import { LIST_LIMIT } from '../schema/page-arguments.ts';
+import { createSchema } from '../schema/schema.ts';
+import { weighTypes } from '../schema/weights.ts';
+import { checkWrites } from '../store/write-check.ts';
+import { databaseFile, openToLook, printTable } from './command.ts';
 
 const HELP = `One page: is everything as it should be? Changes and creates nothing.
 
@@ -15,53 +30,112 @@ the number of API keys and the limits.
 
 Exit code 1 when something is wrong.`;
 
-const OPTIONS = { json: { type: 'boolean' } } as const;
-
-await runCommand({
+await runProgram({
   help: HELP,
-  options: OPTIONS,
-  async run(input) {
-    const examination = await examine(input);
-    if (input.values.json) console.log(JSON.stringify(examination, null, 2));
-    else printPage(examination);
-    if (!examination.well) process.exitCode = 1;
+  options: { json: { type: 'boolean' } },
+  async run({ config, unknownNames, values }) {
+    const configuration = describeSettings();
+    // An unknown name that is near no setting is another program's: Compose reads the same file.
+    const problems = unknownNames.filter(({ meant }) => meant !== undefined).map(describeUnknown);
+    const database = await examineDatabase(config, problems);
+    const limits = limitsOf(config);
+    const well = problems.length === 0;
+    if (!well) process.exitCode = 1;
+    const page = { well, problems, configuration, unknownNames, database, limits };
+    if (values.json) return console.log(JSON.stringify(page, null, 2));
+    printSection(
+      'Configuration',
+      configuration.map(({ name, value = 'not set', isDefault }) => [
+        name,
+        isDefault && value !== 'not set' ? `${value} (default)` : value,
+      ]),
+    );
+    if (unknownNames.length > 0) {
+      const others = unknownNames.map(({ name, meant }) => [name, meant ? `did you mean ${meant}?` : 'no setting']);
+      printSection('Unknown names in .env', others);
+    }
+    printSection('Database', Object.entries(database));
+    printSection('Limits', Object.entries(limits));
+    for (const problem of problems) console.log(`WRONG: ${problem}`);
+    if (well) console.log('All is well.');
   },
 });
 
-async function examine({ config, unknownNames }: CommandInput<typeof OPTIONS>) {
-  const { facts, problems: found } = await examineDatabase(config);
-  // A name far from every setting is another program's: Compose reads the same file.
-  const problems = [...unknownNames.filter(({ meant }) => meant !== undefined).map(describeUnknown), ...found];
-  return {
-    well: problems.length === 0,
-    problems,
-    configuration: describeSettings(config),
-    unknownNames,
-    database: facts,
-    limits: readLimits(config),
-  };
-}
-
-function printPage({ configuration, unknownNames, database, limits, problems }: Awaited<ReturnType<typeof examine>>) {
-  printSection(
-    'Configuration',
-    configuration.map(({ name, value, isDefault }) => [
-      name,
-      value === undefined ? 'not set' : `${value}${isDefault ? ' (default)' : ''}`,
-    ]),
-  );
-  if (unknownNames.length > 0) {
-    const others = unknownNames.map(({ name, meant }) => [name, meant ? `did you mean ${meant}?` : 'no setting']);
-    printSection('Unknown names in .env', others);
-  }
-  printSection('Database', Object.entries(database));
-  printSection('Limits', Object.entries(limits));
-  for (const problem of problems) console.log(`WRONG: ${problem}`);
-  if (problems.length === 0) console.log('All is well.');
-}
-
 function printSection(title: string, rows: readonly (readonly string[])[]): void {
   console.log(title);
-  printTable(rows.map(([label = '', ...cells]) => [`  ${label}`, ...cells]));
+  printTable(rows.map(([label, ...cells]) => [`  ${label}`, ...cells]));
   console.log('');
+}
+
+/** Looks at the database and changes nothing in it: facts by name. Adds to `problems` one line each, with what to do. */
+async function examineDatabase(config: Config, problems: string[]): Promise<Record<string, string>> {
+  if (config.inMemory) return { exists: 'in memory, while the gateway runs' };
+  const facts: Record<string, string> = {};
+  const { database, exists } = openToLook(config);
+  try {
+    if (exists) await collectFacts(database, config, facts, problems);
+    else {
+      facts.exists = 'no';
+      problems.push('there is no database file yet: npm start makes it');
+    }
+  } catch (error) {
+    facts.answers ??= 'no';
+    problems.push(explainFailure(error, config).line);
+  } finally {
+    await database.close();
+  }
+  return facts;
+}
+
+/** The facts so far stay in `facts` when something throws. */
+async function collectFacts(
+  database: Database,
+  config: Config,
+  facts: Record<string, string>,
+  problems: string[],
+): Promise<void> {
+  facts.answers = `yes, ${database.engine === 'mysql' ? 'MySQL protocol' : 'SQLite'} ${await database.ping()}`;
+  if (database.engine === 'mysql') {
+    const [[row]] = await database.run((knex) => knex.raw("SHOW SESSION STATUS LIKE 'Ssl_version'"));
+    facts.encryption = row?.Value || 'none: who has the network between can read all, and may learn the password';
+  }
+  const session = await examineSession(database);
+  Object.assign(facts, session.facts);
+  problems.push(...session.problems);
+  const { completed, pending } = await migrationStatus(database);
+  facts.migrations = `${completed.length} done, ${pending.length} pending`;
+  if (pending.length > 0) {
+    problems.push(`migrations are pending: npm run migrate${config.migrateOnStart ? ', or npm start' : ''}`);
+    return;
+  }
+  const faults = await schemaProblems(database);
+  facts.schema = faults.length === 0 ? 'as the migrations make it' : 'not as the migrations make it';
+  problems.push(...faults);
+  try {
+    const file = databaseFile(config);
+    if (file !== undefined) for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
+    await checkWrites(database, [PETS]);
+    facts['takes writes'] = 'yes';
+  } catch (error) {
+    facts['takes writes'] = 'no';
+    problems.push(`the database takes no writes: ${explainFailure(error).line}`);
+  }
+  const keys = await createKeyStore(database).list();
+  const valid = keys.filter((key) => !key.revokedAt && (!key.expiresAt || key.expiresAt.getTime() > Date.now()));
+  facts['API keys'] = `${valid.length} valid of ${keys.length}`;
+  if (valid.length === 0) problems.push('no valid API key: npm run keys -- create --name NAME');
+}
+
+/** The largest request of each kind. */
+function limitsOf(config: Config): Record<string, string> {
+  const weights = [...weighTypes(createSchema(PETSTORE)).values()].flatMap(({ things, mostObjects, mostLeaves }) => [
+    [`GraphQL ${things}`, String(mostObjects)],
+    [`GraphQL values of ${things}`, String(mostLeaves)],
+  ]);
+  return {
+    list: `${LIST_LIMIT.least} to ${LIST_LIMIT.most} ${PETSTORE.things}, by default ${LIST_LIMIT.fallback}`,
+    body: `${config.bodyLimitBytes} bytes`,
+    ...Object.fromEntries(Object.entries(LIMITS).map(([name, { most }]) => [`GraphQL ${name}`, String(most)])),
+    ...Object.fromEntries(weights),
+  };
 }

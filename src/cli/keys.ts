@@ -1,11 +1,14 @@
+import { type ProgramInput, runProgram } from '../command-line.ts';
 import { UsageError } from '../failure.ts';
 import { type Int64, parseInt64 } from '../int64.ts';
-import { createKeyStore } from '../keys/key-store.ts';
-import { type CommandInput, runCommand, withDatabase } from './command.ts';
-import { describeKey, keyTable, UNPRINTABLE } from './key-table.ts';
+import { type ApiKey, createKeyStore } from '../keys/key-store.ts';
+import { printTable, UNPRINTABLE, visibleName, withDatabase } from './command.ts';
 
 /** How long a key goes on after its rotation, when nothing else is said. */
 const GRACE = '24h';
+
+/** In ms. */
+const UNITS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 };
 
 const HELP = `API keys: every request needs one, as "Authorization: Bearer KEY".
 
@@ -31,7 +34,7 @@ const OPTIONS = {
   json: { type: 'boolean' },
 } as const;
 
-type Input = CommandInput<typeof OPTIONS>;
+type Input = ProgramInput<typeof OPTIONS>;
 
 /** What each verb takes beside itself, and what it does. */
 const VERBS: Record<string, { takesId?: true; options: (keyof typeof OPTIONS)[]; run(input: Input): Promise<void> }> = {
@@ -41,7 +44,7 @@ const VERBS: Record<string, { takesId?: true; options: (keyof typeof OPTIONS)[];
   revoke: { takesId: true, options: [], run: revokeKey },
 };
 
-await runCommand({
+await runProgram({
   help: HELP,
   options: OPTIONS,
   positionals: 2,
@@ -84,10 +87,14 @@ async function rotateKey({ positionals, values, config }: Input): Promise<void> 
 
 async function listKeys({ values, config }: Input): Promise<void> {
   const keys = await withDatabase(config, (database) => createKeyStore(database).list());
-  const rows = keys.map((key) => describeKey(key, Date.now()));
+  const rows = keys.map(describeKey);
   if (values.json) return console.log(JSON.stringify(rows, null, 2));
   if (rows.length === 0) return console.log('No keys yet: npm run keys -- create --name NAME');
-  console.log(keyTable(rows).join('\n'));
+  const day = (moment: string | null) => moment?.slice(0, 10) ?? '-';
+  const lines = rows.map(({ id, name, prefix, state, rights, created, lastUsed }) => {
+    return [id, visibleName(name), prefix, state, rights === 'full' ? 'full' : 'read', day(created), day(lastUsed)];
+  });
+  printTable([['id', 'name', 'prefix', 'state', 'rights', 'created', 'last used'], ...lines], 1);
 }
 
 async function revokeKey({ positionals, config }: Input): Promise<void> {
@@ -119,11 +126,35 @@ function noSuchKey(id: Int64): UsageError {
 
 /** `90d` in ms; a hundred years at most. */
 function parseDuration(option: 'expires' | 'grace', text: string): number {
-  const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-  const [, count = '', unit = ''] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
-  const ms = Number(count) * (units[unit as keyof typeof units] ?? Number.NaN); // another unit gives NaN
-  if (!(ms > 0 && ms <= 36_525 * units.d)) {
-    throw new UsageError(`--${option} "${text}" must be a whole number and s, m, h or d, such as 90d.`);
-  }
-  return ms;
+  const [, count = '', letter = ''] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
+  const [, unitMs = 0] = Object.entries(UNITS).find(([unit]) => unit.startsWith(letter)) ?? [];
+  const ms = Number(count) * unitMs;
+  if (ms > 0 && ms <= 36_525 * UNITS.day) return ms;
+  throw new UsageError(`--${option} "${text}" must be a whole number and s, m, h or d, such as 90d.`);
+}
+
+/** What is known of a key, for programs: moments in ISO 8601. */
+function describeKey(key: ApiKey) {
+  return {
+    id: key.id,
+    name: key.name,
+    prefix: key.prefix,
+    state: stateOf(key),
+    rights: key.readOnly ? ('read-only' as const) : ('full' as const),
+    created: key.createdAt.toISOString(),
+    expires: key.expiresAt?.toISOString() ?? null,
+    lastUsed: key.lastUsedAt?.toISOString() ?? null,
+    revoked: key.revokedAt?.toISOString() ?? null,
+  };
+}
+
+/** Such as `expires in 3 days`: rounded down, so that no key seems to last longer than it does. */
+function stateOf({ revokedAt, expiresAt }: ApiKey): string {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt === null) return 'active';
+  const leftMs = expiresAt.getTime() - Date.now();
+  if (leftMs <= 0) return 'expired';
+  const [unit, unitMs] = Object.entries(UNITS).find(([, each]) => leftMs >= each) ?? ['second', leftMs];
+  const count = Math.floor(leftMs / unitMs);
+  return `expires in ${count} ${unit}${count === 1 ? '' : 's'}`;
 }

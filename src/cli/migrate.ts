@@ -1,8 +1,8 @@
+import { runProgram } from '../command-line.ts';
 import type { Config } from '../config.ts';
 import { migrateDown, migrateUp, migrationStatus } from '../database/migrations.ts';
 import { UsageError } from '../failure.ts';
-import { runCommand, withDatabase } from './command.ts';
-import { openToLook } from './existing-database.ts';
+import { openToLook, withDatabase } from './command.ts';
 
 const HELP = `Schema migrations. Safe to run from several processes at once: one works, the others wait.
 
@@ -10,7 +10,7 @@ const HELP = `Schema migrations. Safe to run from several processes at once: one
   npm run migrate -- --status      what is done and what is pending; changes nothing
   npm run migrate -- --rollback    take back the last batch, WITH THE DATA OF ITS TABLES`;
 
-await runCommand({
+await runProgram({
   help: HELP,
   options: { status: { type: 'boolean' }, rollback: { type: 'boolean' } },
   async run({ values, config }) {

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
+import { runProgram } from '../command-line.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
 import { createSchema, printedSchema } from '../schema/schema.ts';
-import { runCommand } from './command.ts';
 
 const HELP = `Writes schema.graphql from the code.
 
   npm run schema`;
 
-await runCommand({
+await runProgram({
   help: HELP,
   options: {},
   async run() {

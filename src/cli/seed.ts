@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { runProgram } from '../command-line.ts';
 import { UsageError } from '../failure.ts';
 import { PETS } from '../petstore/pets/pet.ts';
 import { samplePet } from '../petstore/pets/sample-pets.ts';
 import { createStores } from '../store/store.ts';
-import { runCommand, withDatabase } from './command.ts';
-import { createProgress } from './progress.ts';
+import { withDatabase } from './command.ts';
 
 const HELP = `Adds sample animals, to try things out or to measure.
 
@@ -15,7 +15,11 @@ Each run adds N more. Ctrl+C ends it between two batches: what was reported is t
 /** Animals in one statement: a statement of it stays far below every server's packet limit. */
 const BATCH = 1000;
 
-await runCommand({
+const BAR_WIDTH = 20;
+const REDRAW_MS = 100;
+const LINE_MS = 5000;
+
+await runProgram({
   help: HELP,
   options: { pets: { type: 'string' } },
   async run({ values, config }) {
@@ -27,7 +31,7 @@ await runCommand({
     });
     await withDatabase(config, async (database) => {
       const pets = createStores(database)(PETS);
-      const progress = createProgress(total, 'animals');
+      const progress = createProgress(total);
       let done = 0;
       while (done < total && !interrupted) {
         const size = Math.min(BATCH, total - done);
@@ -35,10 +39,36 @@ await runCommand({
         await pets.addAll(Array.from({ length: size }, (_, index) => samplePet(first + index)));
         done += size;
         progress.report(done);
-        await nextTurn(); // SQLite answers at once: without a pause, no signal would ever be heard
+        await nextTurn(); // SQLite answers at once: without a pause, no signal would be handled
       }
       progress.end(done);
     });
     if (interrupted) process.exitCode = 130;
   },
 });
+
+/** Tells how many of `total` animals are added: a bar on a terminal, a line every few seconds elsewhere. The clock starts now. */
+function createProgress(total: number) {
+  const { stdout } = process;
+  const startedAt = performance.now();
+  let reportedAt = startedAt;
+  const format = (count: number) => count.toLocaleString('en');
+  const secondsPassed = () => (performance.now() - startedAt) / 1000;
+  return {
+    report(done: number): void {
+      if (performance.now() - reportedAt < (stdout.isTTY ? REDRAW_MS : LINE_MS)) return;
+      reportedAt = performance.now();
+      const rate = done / secondsPassed();
+      const leftS = Math.ceil((total - done) / rate);
+      const text = `${format(done)} of ${format(total)} animals, ${format(Math.round(rate))}/s, ${leftS} s left`;
+      const bar = '#'.repeat((BAR_WIDTH * done) / total).padEnd(BAR_WIDTH);
+      // The last column stays free: a terminal that wraps would keep what a redraw cannot reach.
+      const line = `[${bar}] ${text}`.slice(0, (stdout.columns || 80) - 1);
+      stdout.write(stdout.isTTY ? `\r${line}\u001B[K` : `${text}\n`);
+    },
+    end(done: number): void {
+      const start = stdout.isTTY ? '\r\u001B[K' : '';
+      stdout.write(`${start}${format(done)} animals added in ${secondsPassed().toFixed(1)} s.\n`);
+    },
+  };
+}

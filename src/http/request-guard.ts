@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { toApiError } from '../errors.ts';
 import { connectionsMost, limitConnections } from '../load/connection-limit.ts';
 import { serveInOrder } from '../load/pipeline.ts';
-import { safely, type Logger } from '../log.ts';
+import { type Logger, safely } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
 import { refuse } from './refusal.ts';
 import { requestIdOf } from './request-id.ts';

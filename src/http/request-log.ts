@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import { maskUrl } from '../key-mask.ts';
-import { safely, type Logger } from '../log.ts';
+import { type Logger, safely } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type {} from '../web/request-state.ts';
 import { STANDARD_HEADERS } from './refusal.ts';

@@ -31,39 +31,29 @@ npm run doctor shows what is set. Exit codes: 0 stopped, 1 the start failed,
 2 a wrong setting or word.`;
 
 /**
- * Greets whoever starts for the first time. A newcomer, who has set no DATABASE_URL, gets samples and a key, shown this
- * once; on a database of one's own, only the command that makes a key is named. A later start prints the addresses, where
- * there is a terminal.
+ * Greets at a first start. A newcomer, who has set no DATABASE_URL, gets samples and a key, shown this once; on a database
+ * that was set, only the command that makes a key is named. A later start prints the addresses, where there is a terminal.
  */
 export async function welcome(gateway: Gateway, config: Config, listeningOn: string): Promise<void> {
-  const url = reachable(listeningOn);
-  const news = await findNews(gateway, config, url);
-  if (news) return print(news);
-  if (process.stdout.isTTY) print(addresses(gateway.service, url));
-}
-
-async function findNews(gateway: Gateway, config: Config, url: string): Promise<string[] | undefined> {
   const { service, database, keys } = gateway;
-  // Who migrates by hand may have no tables yet.
+  // What listens everywhere is reached from this machine at the loopback address.
+  const url = listeningOn.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  const addresses = addressesOf(service, url);
+  // With migrations run by hand there may be no tables yet.
   if (!config.migrateOnStart && (await migrationStatus(database)).pending.length > 0) {
-    return [...addresses(service, url), '', 'Migrations are pending: npm run migrate'];
+    return print([...addresses, '', 'Migrations are pending: npm run migrate']);
   }
-  if ((await keys.count()) > 0) return undefined;
-  // Nobody else can make a key for a database in memory.
-  if (!config.embedded && !config.inMemory) {
-    return [
-      ...addresses(service, url),
-      '',
-      'No API key exists yet. Make one:',
-      '',
-      '  npm run keys -- create --name NAME',
-    ];
+  const isFirst = (await keys.count()) === 0;
+  // No other process can make a key in a database in memory.
+  if (isFirst && !config.embedded && !config.inMemory) {
+    return print([...addresses, '', 'No API key exists yet. Make one:', '', '  npm run keys -- create --name NAME']);
   }
-  const key = await inTransaction(database, (within) => addFirst(service, config, within));
-  return key === undefined ? undefined : greeting(service, url, key);
+  const key = isFirst ? await inTransaction(database, (within) => addFirst(service, config, within)) : undefined;
+  if (key !== undefined) print(greeting(service, url, key));
+  else if (process.stdout.isTTY) print(addresses);
 }
 
-/** Adds samples and a first key, and gives that one; undefined where a start beside this one has just done so. */
+/** Adds samples and a first key, and gives that one; undefined when another process that starts has just done so. */
 async function addFirst(service: Service, { sampleData }: Config, within: Database): Promise<string | undefined> {
   const keys = createKeyStore(within);
   if ((await keys.count()) > 0) return undefined;
@@ -74,12 +64,7 @@ async function addFirst(service: Service, { sampleData }: Config, within: Databa
   return (await keys.create({ name: 'first key', expiresAt: null })).key;
 }
 
-/** The address for a program on this machine: one that listens everywhere is reached at the loopback address. */
-function reachable(url: string): string {
-  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-}
-
-function addresses({ basePath, resources }: Service, url: string): string[] {
+function addressesOf({ basePath, resources }: Service, url: string): string[] {
   return [
     row('Overview', `${url}/`),
     row('REST', `${url}${basePath}${resources[0]?.rows[0]?.path}`),
@@ -89,13 +74,13 @@ function addresses({ basePath, resources }: Service, url: string): string[] {
 }
 
 function greeting(service: Service, url: string, key: string): string[] {
-  const bearer = `-H 'Authorization: Bearer ${key}'`;
   const { name, basePath, firstCalls } = service;
+  const bearer = `-H 'Authorization: Bearer ${key}'`;
   const body = JSON.stringify({ query: firstCalls.graphql });
   return [
     styleText('bold', `Welcome to the ${name}.`),
     '',
-    ...addresses(service, url),
+    ...addressesOf(service, url),
     '',
     row('Your API key', styleText('green', key)),
     row('', 'Shown this once; only its hash is stored. Another one:'),
@@ -120,6 +105,5 @@ function row(label: string, value: string): string {
 }
 
 function print(lines: readonly string[]): void {
-  // styleText asks the stream by itself whether it shows colours.
   console.log(['', ...lines, ''].join('\n'));
 }

@@ -1,43 +1,40 @@
-import { createServer, type Server } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Config } from '../config.ts';
 import { CONNECTIONS_CHECK_MS, HEADERS_MS, KEEP_ALIVE_MS, LINGER_MS, RECEIVE_MS, STALLED_MS } from '../deadlines.ts';
+import { ApiError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
+import { rawRefusal, refuseAndEnd } from '../http/refusal.ts';
 import { guardRequests } from '../http/request-guard.ts';
-import { safely, type Logger } from '../log.ts';
-import { watchSockets } from './sockets.ts';
+import { requestIdOf } from '../http/request-id.ts';
+import { type Logger, safely } from '../log.ts';
 
-/** How long a client may take, in ms. */
-const TIMEOUTS = {
+/** What Node is to do otherwise than by default; see `guardRequests` for the timeout. */
+const OPTIONS = {
   headersTimeout: HEADERS_MS,
   requestTimeout: RECEIVE_MS,
   connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
   keepAliveTimeout: KEEP_ALIVE_MS,
-  timeout: STALLED_MS, // see `guardRequests`
+  requireHostHeader: false, // Node's own refusal of a missing Host has no body
+  joinDuplicateHeaders: true, // a repeated Host, Authorization or Content-Type becomes one value, which is invalid
 };
 
-/** What Node is to leave to us. */
-const OPTIONS = {
-  // Its own refusal of a missing Host has no body.
-  requireHostHeader: false,
-  // Several lines of Host, Authorization or Content-Type come as one value, which is none, rather than as the first of them.
-  joinDuplicateHeaders: true,
-};
-
-type ListenConfig = Pick<Config, 'host' | 'port' | 'shutdownGraceMs' | 'databasePoolMax'>;
-
-/** Serves the gateway over HTTP. Rejects with the system's error when the port cannot be had. */
+/**
+ * Serves the gateway over HTTP; `options` are in place of the usual ones. Rejects with the system's error when the port
+ * cannot be had.
+ */
 export async function listen(
   gateway: Gateway,
-  config: ListenConfig,
+  config: Pick<Config, 'host' | 'port' | 'shutdownGraceMs' | 'databasePoolMax'>,
   log: Logger,
-  timeouts: Partial<typeof TIMEOUTS> = {},
+  { timeout = STALLED_MS, ...options }: Partial<typeof OPTIONS & { timeout: number }> = {},
 ) {
-  const { timeout, ...limits } = { ...TIMEOUTS, ...timeouts };
-  const server = createServer({ ...limits, ...OPTIONS });
+  const server = createServer({ ...OPTIONS, ...options });
   guardRequests(server, gateway.app.koa.callback(), log, config.databasePoolMax);
   server.timeout = timeout;
-  server.maxHeadersCount = 0; // all that fit the header's 16 kB: a second Host must not hide behind the others
+  server.maxHeadersCount = 0; // of Node's 2000 no second Host must hide behind others; the header's 16 kB bound them
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
   watchSockets(server, log, gateway.app.methods);
@@ -51,10 +48,8 @@ export async function listen(
     safely(log, (error) => log.error({ err: error }, 'a connection was not taken')),
   );
   const { port } = server.address() as AddressInfo; // an object for every TCP server that listens
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return {
-    /** Without a trailing slash. */
-    url: `http://${host}:${port}`,
+    url: urlOf(config.host, port),
     port,
     /** Drains: no new connections, the requests in flight end within SHUTDOWN_GRACE_MS, then the gateway closes. */
     async close(): Promise<void> {
@@ -65,9 +60,14 @@ export async function listen(
   };
 }
 
+/** The address of a server, without a trailing slash. */
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /**
- * Unlike server.close(), it does not cut kept connections at once: a request that is on its way on one of them is
- * answered, with `Connection: close`, and nobody sees a reset.
+ * Unlike server.close(), it leaves idle connections open at first: a request that is already on its way is answered, with
+ * `Connection: close`, and no client sees a reset.
  */
 async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
@@ -76,4 +76,79 @@ async function closeServer(server: Server, graceMs: number): Promise<void> {
   await closed;
   clearTimeout(idle);
   clearTimeout(all);
+}
+
+/**
+ * Refuses with an Error body, an id and a line in the log what Node's parser refuses, and what never reaches the app. Gives
+ * every socket a listener for errors: Node takes its own away from a socket that it hands over. `methods` are those of the
+ * routes.
+ */
+function watchSockets(server: Server, log: Logger, methods: readonly string[]): void {
+  const answers = new WeakMap<Duplex, ServerResponse>();
+  /** The answer that the last request of a socket still waits for. */
+  const owedOn = (socket: Duplex) => {
+    const answer = answers.get(socket);
+    return answer?.writableFinished ? undefined : answer;
+  };
+  const note = (requestId: string, { status, message }: ApiError) =>
+    log.info({ requestId, status, reason: message }, 'request refused unread');
+  const refuse = (socket: Duplex, error: ApiError, isHead = false) => {
+    if (!socket.writable) return void socket.destroy();
+    const requestId = randomUUID();
+    socket.end(rawRefusal(error, requestId, isHead), () => socket.destroy());
+    note(requestId, error);
+  };
+  const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
+    if (error.code === 'HPE_PAUSED') return; // no fault: `serveInOrder` has stopped the parser
+    const answer = owedOn(socket);
+    // The time went by while the answers before it were made.
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && answer !== undefined && hasNoBody(answer.req)) return;
+    const refusal = parserRefusal(error);
+    // The parser's packet begins with the method, unless the header came in pieces.
+    const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
+    if (answer === undefined) refuse(socket, refusal, isHead);
+    // Pipelined, RFC 9112 §9.3.2: the requests before it get their own answers first.
+    else if (answer.req.complete)
+      answer.once(
+        'close',
+        safely(log, () => refuse(socket, refusal, isHead)),
+      );
+    // Nothing may be mixed into an answer that is being sent.
+    else if (answer.headersSent || !socket.writable) socket.destroy();
+    else {
+      const appsId = answer.getHeader('X-Request-Id'); // of a request that has reached the app, which logs it
+      const requestId = String(appsId ?? requestIdOf(answer.req.headers));
+      refuseAndEnd(answer, refusal, requestId);
+      if (appsId === undefined) note(requestId, refusal);
+    }
+  };
+  const onConnect = (_request: IncomingMessage, socket: Duplex) => {
+    const headers = { Allow: methods.toSorted().join(', ') };
+    const refuseIt = safely(log, () =>
+      refuse(socket, new ApiError('method_not_allowed', 'This is no proxy.', { headers })),
+    );
+    const answer = owedOn(socket);
+    if (answer === undefined) refuseIt();
+    else answer.once('close', refuseIt);
+  };
+  server.on('connection', (socket) => socket.on('error', () => {})); // a client that resets its connection is no fault
+  server.prependListener('request', (request, answer) => answers.set(request.socket, answer));
+  server.on('clientError', safely(log, onClientError));
+  server.on('connect', safely(log, onConnect));
+  // An expectation other than 100-continue: RFC 9110 §10.1.1 lets a server ignore it.
+  server.on('checkExpectation', (request, answer) => server.emit('request', request, answer));
+}
+
+/** Whether a request that waits for its turn has no body that could be late. */
+function hasNoBody({ complete, headers }: IncomingMessage): boolean {
+  return !complete && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+}
+
+function parserRefusal(error: Error & { code?: string }): ApiError {
+  if (error instanceof ApiError) return error; // of `serveInOrder`
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return new ApiError('bad_request', 'The header of the request is too large.');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new ApiError('bad_request', 'The request did not arrive in time.');
+  return new ApiError('bad_request', 'The request is not valid HTTP.');
 }

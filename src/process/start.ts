@@ -1,45 +1,62 @@
 import cluster from 'node:cluster';
-import { readCommandLine } from '../command-line.ts';
-import { type Config, readConfig } from '../config.ts';
-import { describeUnknown, loadDotEnv } from '../dot-env.ts';
-import { explainFailure } from '../failure.ts';
+import { isatty } from 'node:tty';
+import { setFlagsFromString } from 'node:v8';
+import { runProgram } from '../command-line.ts';
+import type { Config } from '../config.ts';
+import { describeUnknown } from '../dot-env.ts';
 import { createGateway } from '../gateway.ts';
-import { createLog, type Logger } from '../log.ts';
-import { readableOutput } from '../readable-log.ts';
+import { createLog, type Logger, readableOutput } from '../log.ts';
 import type { Service } from '../service.ts';
 import { startHelp, welcome } from './first-start.ts';
-import { serve } from './serve.ts';
+import { listen } from './server.ts';
+import { stopInGoodOrder } from './stop.ts';
+import { shareMetrics } from './worker-metrics.ts';
 import { superviseWorkers } from './workers.ts';
 
 /** Starts a service as the environment describes it; a start that fails says why in one line and ends the process. */
 export async function start(service: Service): Promise<void> {
-  let config: Config | undefined;
-  try {
-    if (readCommandLine({}).help) return console.log(startHelp(service));
-    const unknownNames = loadDotEnv();
-    config = readConfig();
-    const log = createLog(config.logLevel, await readableOutput());
-    for (const unknown of unknownNames) if (cluster.isPrimary && unknown.meant) log.warn(describeUnknown(unknown));
-    await startProcesses(service, config, log);
-  } catch (error) {
-    const { line, exitCode } = explainFailure(error, config);
-    console.error(line);
-    process.exit(exitCode);
-  }
+  await runProgram({
+    help: startHelp(service),
+    options: {},
+    async run({ config, unknownNames }) {
+      const log = createLog(config.logLevel, await readableOutput());
+      if (cluster.isWorker) return void (await serve(service, config, log));
+      for (const unknown of unknownNames) if (unknown.meant) log.warn(describeUnknown(unknown));
+      // The gateway serves already: a greeting that fails, as without the database, ends no process.
+      const logFailure = (error: unknown) =>
+        log.error(
+          { err: error },
+          'the greeting could not be given, nor a first key: npm run keys -- create --name NAME',
+        );
+      if (config.workers === 1) {
+        const { gateway, url } = await serve(service, config, log);
+        await welcome(gateway, config, url).catch(logFailure);
+      } else {
+        const gateway = await createGateway({ service, config, log }); // migrates before the workers start
+        const url = await superviseWorkers(config, log);
+        await welcome(gateway, config, url).finally(gateway.close).catch(logFailure);
+      }
+    },
+  });
 }
 
-async function startProcesses(service: Service, config: Config, log: Logger): Promise<void> {
-  // It serves by then: a database that has gone since, or a signal, ends no process by way of its greeting.
-  const logFailure = (error: unknown) =>
-    log.error({ err: error }, 'the greeting could not be given, nor a first key: npm run keys -- create --name NAME');
-  if (cluster.isWorker) {
-    await serve(service, config, log);
-  } else if (config.workers === 1) {
-    const { gateway, url } = await serve(service, config, log);
-    await welcome(gateway, config, url).catch(logFailure);
-  } else {
-    const gateway = await createGateway({ service, config, log }); // migrates, before any worker asks for it
-    const url = await superviseWorkers(config, log);
-    await welcome(gateway, config, url).finally(gateway.close).catch(logFailure);
+/** Serves a service in this process until a signal ends it. */
+async function serve(service: Service, config: Config, log: Logger) {
+  const gateway = await createGateway({
+    service,
+    config,
+    log,
+    collectMetrics: cluster.isWorker ? shareMetrics : undefined,
+  });
+  // Without it V8 may make the objects of a request in the old space, docs/decisions/0023-born-young.md. Not before, because
+  // the code that Node has compiled beforehand is for the flags of a start.
+  setFlagsFromString('--no-allocation-site-pretenuring');
+  const server = await listen(gateway, config, log);
+  stopInGoodOrder(server.close, config.shutdownGraceMs, log);
+  // A terminal that is closed sends it, too, and then it is to end the process.
+  if (cluster.isPrimary && !isatty(0)) {
+    process.on('SIGHUP', () => log.warn('SIGHUP replaces workers, and this is the only process; nothing was done'));
   }
+  log.info(`listening on ${server.url}`);
+  return { gateway, url: server.url };
 }

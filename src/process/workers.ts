@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { CLOSING_MS, WORKERS_FIRST_MS } from '../deadlines.ts';
 import { countForWorkers } from '../keys/rate-limit.ts';
 import type { Logger } from '../log.ts';
+import { urlOf } from './server.ts';
 import { stopInGoodOrder } from './stop.ts';
 import { answerMetricsRequests } from './worker-metrics.ts';
 
@@ -17,23 +18,33 @@ const SETTLED_MS = 10_000;
  * at a time. Resolves with the address when the first one listens; a first start that fails ends the process.
  */
 export async function superviseWorkers(config: Config, log: Logger): Promise<string> {
-  /** A worker ends by itself before, unless it is frozen or in an endless loop. */
-  const endMs = config.shutdownGraceMs + CLOSING_MS + WORKERS_FIRST_MS / 2;
   let stopping = false;
+  let reloading = false;
   let everListened = false;
   let earlyDeaths = 0;
+  /** By then a worker has ended by itself, unless it is frozen or in an endless loop. */
+  const endMs = config.shutdownGraceMs + CLOSING_MS + WORKERS_FIRST_MS / 2;
+  /** The workers that were told to end: once each, because a second signal would end one at once. */
+  const endings = new WeakMap<Worker, Promise<void>>();
+  const end = (worker: Worker): Promise<void> => {
+    const ending = endings.get(worker) ?? (worker.isDead() ? Promise.resolve() : endWorker(worker, endMs));
+    endings.set(worker, ending);
+    return ending;
+  };
 
-  const start = (): Worker => {
+  const start = (isReplacement = false): Worker => {
     // The primary has migrated already.
     const worker = cluster.fork({ MIGRATE_ON_START: 'false' });
     const startedAt = performance.now();
+    let hasListened = false;
     worker.once('listening', () => {
-      everListened = true;
+      hasListened = everListened = true;
     });
     watchErrors(worker, log);
     worker.once('exit', (code, signal) => {
-      if (stopping || worker.exitedAfterDisconnect || replaced.has(worker)) return;
-      if (!everListened) process.exit(code || 1); // it has said why
+      // A replacement that did not start is not replaced: the worker that it should have replaced still serves.
+      if (stopping || endings.has(worker) || (isReplacement && !hasListened)) return;
+      if (!everListened) process.exit(code || 1); // the worker has said why
       earlyDeaths = performance.now() - startedAt < SETTLED_MS ? earlyDeaths + 1 : 0;
       const waitMs = earlyDeaths === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** earlyDeaths, BACK_OFF_MAX_MS);
       log.error({ pid: worker.process.pid, code, signal, waitMs }, 'a worker died; starting another');
@@ -44,26 +55,19 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
     return worker;
   };
 
-  const replaced = new WeakSet<Worker>();
-  let reloading = false;
   const reload = async () => {
     if (reloading) return;
     reloading = true;
     log.info('replacing the workers, one at a time');
-    for (const worker of Object.values(cluster.workers ?? {})) {
-      if (!worker || worker.isDead() || stopping) continue;
-      const next = start();
-      const giveUp = () => replaced.add(next); // the one that it should have replaced still serves
-      next.prependOnceListener('exit', giveUp);
+    for (const worker of workersNow()) {
+      if (worker.isDead() || stopping) continue;
+      const next = start(true);
       if (!(await listens(next))) {
         reloading = false;
         if (!stopping) log.error('a new worker did not start; the others stay as they are');
         return;
       }
-      next.off('exit', giveUp);
-      const surplus = worker.isDead() ? next : worker; // one that died meanwhile has had its replacement
-      replaced.add(surplus);
-      await end(surplus, endMs);
+      await end(worker.isDead() ? next : worker); // one that died meanwhile has had its replacement
     }
     reloading = false;
     if (!stopping) log.info('all workers are replaced');
@@ -71,21 +75,23 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
 
   const stop = async () => {
     stopping = true;
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
-    await Promise.all(workers.map((worker) => end(worker, endMs)));
+    await Promise.all(workersNow().map(end));
   };
 
   answerMetricsRequests(log);
   if (config.rateLimit !== undefined) countForWorkers();
   stopInGoodOrder(stop, config.shutdownGraceMs + WORKERS_FIRST_MS, log);
   process.on('SIGHUP', reload);
-  const [{ address, port }] = await once(start(), 'listening'); // alone: what stops the start is said once
+  const [{ port }] = await once(start(), 'listening'); // alone: what stops the start is said once
   for (let worker = 1; worker < config.workers; worker++) start();
-  const host = String(address).includes(':') ? `[${address}]` : address;
-  return `http://${host}:${port}`;
+  return urlOf(config.host, port);
 }
 
-/** Has an unsent message logged, and a start that failed told as an exit: Node tells none of what never began. */
+function workersNow(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+}
+
+/** Logs a message that could not be sent, and has a start that failed told as an exit: Node emits none for it. */
 function watchErrors(worker: Worker, log: Logger): void {
   worker.on('error', (error) => {
     const { pid } = worker.process;
@@ -104,24 +110,14 @@ function listens(worker: Worker): Promise<boolean> {
   return promise;
 }
 
-/** The workers that were told to end. */
-const endings = new WeakMap<Worker, Promise<void>>();
-
-/**
- * Ends a worker in good order, or after `limitMs` at once; resolves when it has ended. It is told once: a second signal would
- * end it at once.
- */
-function end(worker: Worker, limitMs: number): Promise<void> {
-  if (worker.isDead()) return Promise.resolve();
-  const known = endings.get(worker);
-  if (known !== undefined) return known;
+/** Ends a worker in good order, or after `limitMs` at once; resolves when it has ended. */
+function endWorker(worker: Worker, limitMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>(); // once() of node:events would reject on an 'error', too
   const timer = setTimeout(() => worker.process.kill('SIGKILL'), limitMs);
   worker.once('exit', () => {
     clearTimeout(timer);
     resolve();
   });
-  endings.set(worker, promise);
   worker.process.kill('SIGTERM');
   return promise;
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_DATABASE_URL, readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config.ts';
 import { REQUEST_MS } from '../../src/deadlines.ts';
 import { LIMITS } from '../../src/graphql/limits.ts';
 import { LIST_LIMIT } from '../../src/schema/page-arguments.ts';
@@ -43,7 +43,7 @@ type Row = readonly [documents: string | readonly string[], sentence: string, ..
 const ROWS: readonly Row[] = [
   // Settings.
   [README, '| `HOST` / `PORT` | `#` / `#` |', CONFIG.host, CONFIG.port],
-  [README, '| `DATABASE_URL` | `#` |', DEFAULT_DATABASE_URL],
+  [README, '| `DATABASE_URL` | `#` |', CONFIG.databaseUrl],
   [
     README,
     '| `DATABASE_POOL_MAX` | `#` | connections per process, # to #',

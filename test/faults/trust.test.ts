@@ -3,8 +3,7 @@ import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { examineDatabase } from '../../src/cli/examination.ts';
-import { readConfig } from '../../src/config.ts';
+import { command } from '../cli/command.ts';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
@@ -69,8 +68,8 @@ describe.runIf(hasMysqlServer())('the files of trust, while the gateway runs', (
   });
 
   test('doctor says which encryption there is', async () => {
-    const { facts } = await examineDatabase(readConfig({ DATABASE_URL: url }));
-    expect(facts.encryption).toMatch(/^TLSv1/);
+    const { stdout } = await command('doctor', ['--json'], { DATABASE_URL: url });
+    expect(JSON.parse(stdout).database.encryption).toMatch(/^TLSv1/);
   });
 
   test('the server has a new certificate: its new authority counts without a restart', async () => {

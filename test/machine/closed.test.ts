@@ -49,7 +49,7 @@ const WRITERS = [
   'src/http/send-answer.ts',
   'src/load/unread-answers.ts', // the same answer, as bytes
   'src/pages/landing-page.ts',
-  'src/process/sockets.ts',
+  'src/process/server.ts',
   'src/rest/rest-api.ts',
 ];
 

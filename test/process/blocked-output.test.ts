@@ -33,7 +33,7 @@ async function startUnread(workers: string) {
       ({ ok }) => ok,
       () => false,
     );
-  await eventually(isUp, 30_000, 'it is ready');
+  await eventually(isUp, 60_000, 'it is ready');
   const dropped = async () => sumMetric(await (await fetch(`${url}/metrics`)).text(), 'log_lines_dropped_total');
   /** Has so many lines logged. */
   const fill = async (lines: number) => {
@@ -60,7 +60,7 @@ test.each(['1', '2'])(
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   },
-  120_000,
+  180_000,
 );
 
 test('standard output that is read again tells once how many lines are missing', async () => {
@@ -71,14 +71,14 @@ test('standard output that is read again tells once how many lines are missing',
   const reader = createReadStream(pipe, 'utf8').on('data', (part) => (text += part));
   afterFile(() => void reader.destroy());
   const told = () => [...text.matchAll(/^.*"lines":(\d+),"msg":"lines of the log were dropped/gm)];
-  await eventually(() => told().length > 0, 20_000, 'it is told');
+  await eventually(() => told().length > 0, 60_000, 'it is told');
   await fill(20);
   gateway.child.kill('SIGTERM');
   expect((await gateway.exited).code).toBe(0);
   expect(told().length).toBe(1);
   expect(Number(told()[0]?.[1])).toBeGreaterThanOrEqual(missing);
   await eventually(() => text.includes('"msg":"stopping"'), 5000, 'the last lines are written');
-}, 120_000);
+}, 180_000);
 
 test('standard output that was closed ends nothing', async () => {
   const { url: DATABASE_URL } = await prepareDatabase(sqlite);
