@@ -61,10 +61,6 @@ export const UNHURRIED_MS = 3_600_000;
 export const MIGRATION_LOCK_MS = 300_000;
 /** For a lock of a row or a table, within a migration; whole seconds. Requests, which hold locks, are over long before. */
 export const UNHURRIED_LOCK_MS = 60_000;
-/** From the first packet to a session that is ready. */
-export const UNHURRIED_CONNECT_MS = 10_000;
-/** After each such time without an answer to a statement the server must let a new connection in, else it is given up. */
-export const UNHURRIED_LOOK_MS = 60_000;
 
 // Those who look after the process
 
