@@ -58,10 +58,6 @@ export const UNHURRIED_MS = 3_600_000;
 export const MIGRATION_LOCK_MS = 300_000;
 /** A migration's wait for a lock of a row or a table; whole seconds. Requests give their locks back long before. */
 export const UNHURRIED_LOCK_MS = 60_000;
-/** From the first packet to a session that is ready. */
-export const UNHURRIED_CONNECT_MS = 10_000;
-/** How often, while a statement has no answer, the server must accept a new connection; else the statement is given up. */
-export const UNHURRIED_LOOK_MS = 60_000;
 
 // Probes, metrics and usage
 

@@ -14,11 +14,9 @@ import { createSqliteClient } from './sqlite/sqlite.ts';
 /** What DATABASE_URL leads to: a server of the MySQL protocol, or the embedded store. */
 export type Engine = 'mysql' | 'sqlite';
 
-/** How work is done. */
+/** How work is done: whether doing it twice does no harm; when it is given up, by default a request's time from now. */
 export interface WorkOptions {
-  /** Whether doing it twice does no harm. */
   readonly repeatable?: boolean;
-  /** By when it must be done or given up; by default a request's time from now. */
   readonly deadline?: Deadline | undefined;
 }
 
@@ -29,8 +27,7 @@ export interface Database {
   /** How many connections it may have at once. */
   readonly connectionsMax: number;
   /**
-   * Runs `work`. A database that is away or too slow is a DatabaseFault `unavailable`. What lost a deadlock runs again if it is
-   * `repeatable`: if doing it twice does no harm, and it is one statement or one transaction.
+   * Runs `work`, which is one statement or one transaction. A database that is away or too slow is a DatabaseFault `unavailable`.
    */
   run<T>(work: (knex: Knex) => PromiseLike<T>, options?: WorkOptions): Promise<T>;
   /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. A request names its deadline. */
@@ -43,57 +40,54 @@ export interface Database {
   wayMs(): number;
   /** The shortest that it took of late, in ms: what load does not change. Infinity while not known. */
   shortestWayMs(): number;
-  /** How much of `run` and `insert` has failed so far: when it has grown, a write may be refused again. */
+  /** How many calls of `run` and `insert` have failed so far: when it has grown, a write may be refused again. */
   failures(): number;
   /** Whether the server that was reached last takes writes. */
   takesWrites(): boolean;
-  /** Connections of the pool in use and free, and those who wait for one. */
+  /** Connections of the pool in use and free, and how many callers wait for one. */
   poolState(): { used: number; free: number; waiting: number };
   /** The same database for work that may take minutes, such as a migration. Close it after use. */
   unhurried(): Database;
-  /** Waits for the queries under way, then closes every connection. */
+  /** Waits for the queries in flight, then closes every connection. */
   close(): Promise<void>;
 }
 
 const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
 
-type DatabaseConfig = Pick<Config, 'databaseUrl' | 'databasePoolMax'>;
-
 /**
  * The database of DATABASE_URL. Connections open on first use, so an unreachable server is seen by
  * `ping`, not here. Throws ConfigError when the address itself is wrong.
  */
-export function connectDatabase(config: DatabaseConfig): Database {
-  const { databaseUrl, databasePoolMax } = config;
+export function connectDatabase({ databaseUrl, databasePoolMax }: Pick<Config, 'databaseUrl' | 'databasePoolMax'>) {
   if (!databaseUrl.startsWith('mysql:')) {
-    const createClient: CreateClient = () => createSqliteClient(databaseUrl);
-    const database = createDatabase(createClient, { engine: 'sqlite', connectionsMax: 1, workMs: REQUEST_MS }, () => ({
-      ...database,
-      close: () => Promise.resolve(), // the one connection stays: it may be all there is of `:memory:`
-    }));
+    const database: Database = createDatabase('sqlite', 1, REQUEST_MS, {
+      createClient: () => createSqliteClient(databaseUrl),
+      unhurried: () => ({ ...database, close: async () => {} }), // the one connection may be all there is of `:memory:`
+    });
     return database;
   }
-  const connectMysql = (poolMax: number, limits: typeof REQUEST_LIMITS, workMs: number): Database =>
-    createDatabase(
-      (currentDeadline) => createMysqlClient(databaseUrl, poolMax, limits, currentDeadline),
-      { engine: 'mysql', connectionsMax: poolMax, workMs },
-      () => connectMysql(2, UNHURRIED_LIMITS, UNHURRIED_MS),
-    );
+  const connectMysql = (max: number, limits: typeof REQUEST_LIMITS, workMs: number): Database =>
+    createDatabase('mysql', max, workMs, {
+      createClient: (currentDeadline) => createMysqlClient(databaseUrl, max, limits, currentDeadline),
+      unhurried: () => connectMysql(2, UNHURRIED_LIMITS, UNHURRIED_MS), // one holds the lock of migrations
+    });
   return connectMysql(databasePoolMax, REQUEST_LIMITS, REQUEST_MS);
 }
 
-/** A client for Knex; what Knex itself asks of it has the deadline that `currentDeadline` gives. */
-type CreateClient = (currentDeadline: () => Deadline) => Knex.Config;
-
+/** `createClient` makes Knex's client; what Knex itself asks of it has the deadline that `currentDeadline` gives. */
 function createDatabase(
-  createClient: CreateClient,
-  { engine, connectionsMax, workMs }: Pick<Database, 'engine' | 'connectionsMax'> & { workMs: number },
-  unhurried: () => Database,
+  engine: Engine,
+  connectionsMax: number,
+  workMs: number,
+  {
+    createClient,
+    unhurried,
+  }: { createClient: (currentDeadline: () => Deadline) => Knex.Config; unhurried: Database['unhurried'] },
 ): Database {
-  // Knex hands nothing through to its client: what belongs to a piece of work travels beside it.
+  // Knex hands nothing through to its client: the deadline of a piece of work reaches it beside the arguments.
   const deadlines = new AsyncLocalStorage<Deadline>();
   const client = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
-  // Errors reach the log through us: with placeholders, for what is kept is nobody's business there.
+  // Errors reach our log with placeholders: stored values do not belong there.
   const knex = knexFactory({ ...client, compileSqlOnError: false, log: SILENT });
   let failures = 0;
   const countFailure = (error: unknown): never => {
@@ -142,7 +136,7 @@ function createDatabase(
   };
 }
 
-/** What is done, or DatabaseFault `unavailable` at the deadline: a write that waits for another process ends after that, or is done. */
+/** What `done` gives, or DatabaseFault `unavailable` at the deadline. A write that waits for another process may be done later. */
 function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const late = () =>

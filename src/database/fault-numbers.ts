@@ -6,6 +6,8 @@ export type Meaning =
   | 'ours'
   /** Nothing was done: it was undone in favour of another. */
   | 'rolledBack'
+  /** Nothing was done: it was refused before it began. */
+  | 'notBegun'
   /** This server takes no writes. */
   | 'readOnly'
   /** This server is no working member of its cluster. */
@@ -46,7 +48,7 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1040: [], // ER_CON_COUNT_ERROR: in a class of lost connections, but nothing was begun
   1044: ['staleSession'], // ER_DBACCESS_DENIED_ERROR
   1046: ['staleSession'], // ER_NO_DB_ERROR
-  1047: ['notReady'], // ER_UNKNOWN_COM_ERROR: Galera's "not yet prepared node for application use"
+  1047: ['notReady', 'notBegun'], // ER_UNKNOWN_COM_ERROR: Galera's "not yet prepared node for application use"
   1053: ['notReady'], // ER_SERVER_SHUTDOWN
   1062: ['duplicate', 'ruled'], // ER_DUP_ENTRY
   1064: ['ours'], // ER_PARSE_ERROR
@@ -63,9 +65,9 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1206: ['rolledBack'], // ER_LOCK_TABLE_FULL
   1213: ['rolledBack'], // ER_LOCK_DEADLOCK: also Galera's certification failure at commit
   1227: ['staleSession'], // ER_SPECIFIC_ACCESS_DENIED_ERROR
-  1243: ['staleSession'], // ER_UNKNOWN_STMT_HANDLER: a server that has forgotten what it prepared
+  1243: ['staleSession', 'notBegun'], // ER_UNKNOWN_STMT_HANDLER: a server that has forgotten what it prepared
   1265: ['ruled'], // WARN_DATA_TRUNCATED
-  1290: ['readOnly'], // ER_OPTION_PREVENTS_STATEMENT: --read-only, --super-read-only
+  1290: ['readOnly', 'notBegun'], // ER_OPTION_PREVENTS_STATEMENT: --read-only, --super-read-only
   1300: ['ruled'], // ER_INVALID_CHARACTER_STRING
   1301: ['tooLarge'], // ER_WARN_ALLOWED_PACKET_OVERFLOWED
   1317: ['unknownOutcome'], // ER_QUERY_INTERRUPTED
@@ -74,12 +76,13 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1412: ['rolledBack'], // ER_TABLE_DEF_CHANGED: the table was altered after the transaction had begun
   1467: ['outOfIds'], // ER_AUTOINC_READ_FAILED
   1526: ['ruled'], // ER_NO_PARTITION_FOR_GIVEN_VALUE
+  1615: ['notBegun'], // ER_NEED_REPREPARE
   1644: ['ruled'], // ER_SIGNAL_EXCEPTION: a trigger's own refusal
-  1792: ['readOnly'], // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
+  1792: ['readOnly', 'notBegun'], // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
   1820: ['staleSession'], // ER_MUST_CHANGE_PASSWORD
-  1836: ['readOnly'], // ER_READ_ONLY_MODE
+  1836: ['readOnly', 'notBegun'], // ER_READ_ONLY_MODE
   1862: ['staleSession'], // ER_MUST_CHANGE_PASSWORD_LOGIN
-  1874: ['readOnly'], // ER_INNODB_READ_ONLY
+  1874: ['readOnly', 'notBegun'], // ER_INNODB_READ_ONLY
   1927: ['unknownOutcome'], // ER_CONNECTION_KILLED (MariaDB)
   1969: ['unknownOutcome'], // ER_STATEMENT_TIMEOUT (MariaDB)
   // What a proxy's own client library met, https://github.com/sysown/proxysql/issues/2912
@@ -88,7 +91,7 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   2055: ['unknownOutcome'], // CR_SERVER_LOST_EXTENDED
   3024: ['unknownOutcome'], // ER_QUERY_TIMEOUT
   3032: ['notReady'], // ER_SERVER_OFFLINE_MODE
-  3100: ['rolledBack', 'readOnly'], // ER_RUN_HOOK_ERROR: a member that has left its group stops the commit
+  3100: ['unknownOutcome', 'readOnly'], // ER_RUN_HOOK_ERROR: a member leaves its group during a commit; it may have told the others
   3101: ['rolledBack'], // ER_TRANSACTION_ROLLBACK_DURING_COMMIT: Group Replication's certification
   3169: ['unknownOutcome'], // ER_SESSION_WAS_KILLED
   3572: ['rolledBack', 'lockWait'], // ER_LOCK_NOWAIT

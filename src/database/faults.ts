@@ -8,9 +8,8 @@ import { type Meaning, NUMBERS, SQLITE_CODES, STATE_CLASSES } from './fault-numb
 const ATTEMPTS = { rolledBack: 4, other: 2 };
 const JITTER_MS = 25;
 
-/** What drivers and the pool put on their errors, all of it optional. */
+/** What drivers and the pool put on their errors. */
 interface DriverError {
-  readonly name?: string;
   readonly code?: string;
   readonly errno?: number;
   readonly sqlState?: string;
@@ -23,7 +22,7 @@ interface DriverError {
 export type Repeat = 'read' | 'repeatable' | 'write';
 
 /**
- * Runs `work`; an error whose meaning somebody above must know becomes a DatabaseFault. What was rolled back in favour of
+ * Runs `work`; an error whose meaning the caller must know becomes a DatabaseFault. Work that was rolled back in favour of
  * another, lost its connection or was refused before it began runs again as far as `repeat` allows.
  */
 export async function withoutFaults<T>(
@@ -37,90 +36,61 @@ export async function withoutFaults<T>(
       return await work();
     } catch (error) {
       const most = means(error, 'rolledBack') ? ATTEMPTS.rolledBack : ATTEMPTS.other;
-      const mayRepeat = didNothing(error) || (repeat !== 'write' && (means(error, 'rolledBack') || isLost(error)));
+      const didNothing = means(error, 'rolledBack', 'notBegun');
+      const mayRepeat = didNothing || (repeat !== 'write' && means(error, 'unknownOutcome', 'notReady'));
       if (!mayRepeat || attempt >= most || remainingMs(deadline) <= leastMs) throw toFault(error);
       await delay(Math.random() * JITTER_MS * attempt);
     }
   }
 }
 
-/** A server that refuses before it has begun: reads only, no member of its cluster, or one that must prepare anew. */
-const REFUSED_BEFORE = [1047, 1243, 1290, 1615, 1792, 1836, 1874];
-
-/**
- * Whether the statement or transaction that failed has certainly done nothing: rolled back, or refused before it began.
- * A member that leaves its group while a commit is certified (3100) may have told the others.
- */
-function didNothing(error: unknown): boolean {
-  if (REFUSED_BEFORE.includes(errorNumber(error))) return true;
-  return means(error, 'rolledBack') && !means(error, 'readOnly');
-}
-
-/** Whether a connection was lost under a statement, or its server stopped it: no error of opening one, and no silence. */
-function isLost(error: unknown): boolean {
-  const { fatal, code = '' } = driverError(error);
-  return (
-    (fatal === true && code === '') || LOST.test(code) || means(error, 'notReady') || means(error, 'unknownOutcome')
-  );
-}
-
-/** Codes of the system, of Node, of mysql2 and of the pool. */
-const LOST = /^(?:ECONNRESET|EPIPE|ERR_\w+|PROTOCOL_\w+|POOL_NOT_UNDERSTOOD)$/;
-
-/** What the error means to who asked; itself where it is a fault of ours. */
-function toFault(error: unknown): unknown {
-  if (error instanceof DatabaseFault || isOurs(error)) return error;
-  if (means(error, 'tooLarge')) return new DatabaseFault('tooLarge', error);
-  return new DatabaseFault(driverError(error).code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable', error);
-}
-
 /**
  * THE rule of what is 500 and what is 503: whatever the network, the pool or the database itself says is no fault of ours, known
- * or not, for operations can make a database say anything. But that a statement is wrong is, and what nobody there has said.
+ * or not, for operations can make a database say anything. A wrong statement is ours, and so is what none of them has said.
  */
-function isOurs(error: unknown): boolean {
-  const fault = driverError(error);
-  if (isBroken(fault)) return false;
-  return (fault.errno === undefined && fault.errcode === undefined) || means(error, 'ours');
+function toFault(error: unknown): unknown {
+  const { fatal, code = '', errno, errcode } = driverError(error);
+  const isTheirs = errno !== undefined || errcode !== undefined || fatal === true || THEIR_CODES.test(code);
+  if (error instanceof DatabaseFault || !isTheirs || means(error, 'ours')) return error;
+  if (means(error, 'tooLarge')) return new DatabaseFault('tooLarge', error);
+  return new DatabaseFault(code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable', error);
 }
 
-/** Whether the id that the database assigned to a row was no free one. Where MySQL says so, the text ends with the key's name. */
+/** Codes of the system, of mysql2 and of the pool; Node's own begin with ERR_. */
+const THEIR_CODES = /^(?:E(?!RR_)|PROTOCOL_|HANDSHAKE_|POOL_)/;
+/** Codes of a connection that was lost under a statement: no error of opening one, and no silence. */
+const LOST_CODES = /^(?:ECONNRESET|EPIPE|ERR_\w+|PROTOCOL_\w+|POOL_NOT_UNDERSTOOD)$/;
+
+/** Whether the id that the database assigned to a row was not free. Where MySQL says so, the text ends with the key's name. */
 export function isIdTaken(error: unknown): boolean {
-  return (
-    means(error, 'outOfIds') || (means(error, 'duplicate') && IS_OF_PRIMARY_KEY.test(driverError(error).message ?? ''))
-  );
+  const isOfPrimaryKey = /for key '(?:[^']+\.)?PRIMARY'$/.test(driverError(error).message ?? '');
+  return means(error, 'outOfIds') || (means(error, 'duplicate') && isOfPrimaryKey);
 }
-
-const IS_OF_PRIMARY_KEY = /for key '(?:[^']+\.)?PRIMARY'$/;
 
 /** Whether a statement was refused, perhaps for the sake of one of its rows, and nothing of it was done. */
 export function isRefused(error: unknown): boolean {
   return (error instanceof DatabaseFault && error.meaning === 'tooLarge') || means(error, 'ruled');
 }
 
-/** Whether this server takes no writes, or is no member of its cluster now: others may. */
-export function isHostLost(error: unknown): boolean {
-  return means(error, 'readOnly') || means(error, 'notReady');
-}
-
-/** Whether the server or the pool said so, and not the driver of an answer that it could not read. */
+/** Whether the server or the pool said so. Otherwise the driver has met an answer that it could not read. */
 export function isUnderstood(error: unknown): boolean {
   const { fatal, code = '', sqlState = '' } = driverError(error);
   return fatal === true || code.startsWith('POOL_') || sqlState !== '';
 }
 
-/** Whether the error has that meaning; a DatabaseFault is judged by its cause. */
-export function means(error: unknown, meaning: Meaning): boolean {
-  const { errno = 0, sqlState = '', errcode = 0, message = '' } = driverError(error);
-  if (errcode === SQLITE_ERROR) return meaning === 'ours' && SQLITE_SYNTAX.test(message);
-  const ofSqlite = SQLITE_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff];
-  const meanings = NUMBERS[errno] ?? STATE_CLASSES[sqlState.slice(0, 2)] ?? ofSqlite;
-  return meanings?.includes(meaning) ?? false;
+/** Whether the error has one of these meanings; a DatabaseFault is judged by its cause. */
+export function means(error: unknown, ...meanings: readonly Meaning[]): boolean {
+  const found = meaningsOf(driverError(error));
+  return meanings.some((meaning) => found.includes(meaning));
 }
 
-/** SQLite has one code for all that is wrong with a statement or with the schema. */
-const SQLITE_ERROR = 1;
-const SQLITE_SYNTAX = /syntax error|^incomplete input/;
+function meaningsOf({ code = '', errno, sqlState, errcode, fatal, message }: DriverError): readonly Meaning[] {
+  // SQLite has one code for all that is wrong with a statement or with the schema.
+  if (errcode === 1) return /syntax error|^incomplete input/.test(message ?? '') ? ['ours'] : [];
+  if (errcode !== undefined) return SQLITE_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff] ?? [];
+  if (LOST_CODES.test(code) || (fatal && code === '')) return ['unknownOutcome'];
+  return NUMBERS[errno ?? 0] ?? STATE_CLASSES[sqlState?.slice(0, 2) ?? ''] ?? [];
+}
 
 /** The number that the server or SQLite gave an error; 0 when it has none. */
 export function errorNumber(error: unknown): number {
@@ -131,15 +101,4 @@ export function errorNumber(error: unknown): number {
 function driverError(error: unknown): DriverError {
   const thrown = error instanceof DatabaseFault ? error.cause : error;
   return (typeof thrown === 'object' && thrown !== null ? thrown : {}) as DriverError; // only read, and every field may be missing
-}
-
-/** The connection itself is gone, or was never there. */
-function isBroken(fault: DriverError): boolean {
-  return (
-    fault.fatal === true ||
-    /^(?:E(?:AI_)?[A-Z]+|PROTOCOL_\w+|HANDSHAKE_\w+|POOL_\w+)$/.test(fault.code ?? '') ||
-    fault.name === 'KnexTimeoutError' ||
-    // Knex and mysql2 name the closing of a pool or connection by message only.
-    /pool is destroyed|Unable to acquire a connection|closed state|aborted/i.test(fault.message ?? '')
-  );
 }

@@ -5,6 +5,7 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
     connectionSettings: { files?: import('./sqlite/sqlite-files.ts').SqliteFiles };
     _driver(): unknown;
     acquireRawConnection(): Promise<unknown>;
+    _formatBindings(bindings: readonly unknown[] | undefined): (string | number | bigint | null)[];
     _query(connection: unknown, query: unknown): Promise<unknown>;
     destroy(callback?: (error?: unknown) => void): Promise<void>;
   }

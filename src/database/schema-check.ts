@@ -1,28 +1,38 @@
-import type { Knex } from 'knex';
 import { connectDatabase, type Database } from './connect.ts';
 import { migrateUp } from './migrations.ts';
 
-/** Of each table its columns, and its indexes with theirs, all as one line of text each. */
-type Schema = ReadonlyMap<string, ReadonlySet<string>>;
+/** A column, or one column of an index in its place there; a primary key is the index PRIMARY. */
+interface SchemaRow {
+  readonly table: string;
+  readonly index: string | null;
+  readonly column: string;
+}
+
+const SCHEMA_SQL = {
+  sqlite: `WITH tables AS (SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'knex%')
+    SELECT t.name AS "table", NULL AS "index", c.name AS "column", 0 AS place FROM tables t, pragma_table_info(t.name) c
+    UNION ALL SELECT t.name, 'PRIMARY', c.name, c.pk FROM tables t, pragma_table_info(t.name) c WHERE c.pk > 0
+    UNION ALL SELECT t.name, i.name, c.name, c.seqno FROM tables t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
+      WHERE i.origin <> 'pk' ORDER BY 1, 2, 4`,
+  mysql: `SELECT table_name AS \`table\`, NULL AS \`index\`, column_name AS \`column\`, 0 AS place
+      FROM information_schema.columns WHERE table_schema = DATABASE()
+    UNION ALL SELECT table_name, index_name, column_name, seq_in_index
+      FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY 1, 2, 4`,
+};
 
 /**
- * What this database's schema lacks of what all migrations make, one line each; empty when it is whole. What it has
- * beyond that is nobody's fault: a newer version may have added it. DatabaseFault `unavailable` when the database is away.
+ * What this database's schema lacks of what all migrations make, one line each; empty when it is whole. What it has beyond that
+ * may be of a newer version. DatabaseFault `unavailable` when the database is away.
  */
 export async function schemaProblems(database: Database): Promise<string[]> {
   const expected = await expectedSchema();
-  const tables = [...expected.keys()];
-  const actual = await database.run((knex) =>
-    database.engine === 'mysql' ? ofMysql(knex, tables) : ofSqlite(knex, tables),
-  );
-  const missing = tables.flatMap((table) => {
+  const actual = await readSchema(database);
+  const missing = [...expected].flatMap(([table, parts]) => {
     const found = actual.get(table);
-    if (found === undefined || found.size === 0) return [`table ${table} is missing`];
-    return [...(expected.get(table) ?? [])]
-      .filter((part) => !found.has(part))
-      .map((part) => `${table}: ${part} is missing`);
+    if (found === undefined) return [`table ${table} is missing`];
+    return parts.filter((part) => !found.includes(part)).map((part) => `${table}: ${part} is missing`);
   });
-  return [...missing, ...(await engineProblems(database, tables))];
+  return [...missing, ...(await engineProblems(database, [...expected.keys()]))];
 }
 
 /** Of these tables, those whose writes no transaction covers, one line each, with what to do. */
@@ -38,59 +48,27 @@ export async function engineProblems({ engine, run }: Database, tables: readonly
 }
 
 /** The migrations are the description: they are run in memory. */
-async function expectedSchema(): Promise<Schema> {
+async function expectedSchema(): Promise<Map<string, string[]>> {
   const database = connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
   try {
     await migrateUp(database);
-    return await database.run(async (knex) => {
-      const rows: { name: string }[] = await knex('sqlite_master').where({ type: 'table' }).select('name');
-      return ofSqlite(
-        knex,
-        rows.map(({ name }) => name).filter((name) => !/^(?:sqlite|knex)_/.test(name)),
-      );
-    });
+    return await readSchema(database);
   } finally {
     await database.close();
   }
 }
 
-async function ofSqlite(knex: Knex, tables: readonly string[]): Promise<Schema> {
-  const schema = new Map<string, Set<string>>();
-  for (const table of tables) {
-    const columns: { name: string; pk: string | number }[] = await knex.raw(`PRAGMA table_info(${table})`);
-    const parts = columns.map(({ name }) => `column ${name}`);
-    const keyed = columns.filter(({ pk }) => Number(pk) > 0).sort((a, b) => Number(a.pk) - Number(b.pk));
-    if (keyed.length > 0) parts.push(describeIndex('primary key', keyed));
-    const indexes: { name: string; origin: string }[] = await knex.raw(`PRAGMA index_list(${table})`);
-    for (const { name } of indexes.filter(({ origin }) => origin !== 'pk')) {
-      parts.push(describeIndex(`index ${name}`, await knex.raw(`PRAGMA index_info(${name})`)));
-    }
-    schema.set(table, new Set(parts));
+/** Of each table its columns, and its indexes with theirs, each as a text. */
+async function readSchema(database: Database): Promise<Map<string, string[]>> {
+  const rows = await database.query<SchemaRow>(SCHEMA_SQL[database.engine], [], undefined);
+  const schema = new Map<string, string[]>();
+  for (const [table, ofTable] of Map.groupBy(rows, (row) => row.table)) {
+    const parts = [...Map.groupBy(ofTable, ({ index }) => index)].flatMap(([index, columns]) => {
+      const names = columns.map(({ column }) => column);
+      if (index === null) return names.map((name) => `column ${name}`);
+      return `${index === 'PRIMARY' ? 'primary key' : `index ${index}`} (${names.join(', ')})`;
+    });
+    schema.set(table, parts);
   }
   return schema;
-}
-
-async function ofMysql(knex: Knex, tables: readonly string[]): Promise<Schema> {
-  const schema = new Map<string, Set<string>>(tables.map((table) => [table, new Set()]));
-  const [columns] = await knex.raw(
-    'SELECT table_name AS `table`, column_name AS name FROM information_schema.columns WHERE table_schema = DATABASE()',
-  );
-  for (const { table, name } of columns) schema.get(table)?.add(`column ${name}`);
-  const [indexed] = await knex.raw(
-    'SELECT table_name AS `table`, index_name AS `index`, column_name AS name FROM information_schema.statistics ' +
-      'WHERE table_schema = DATABASE() ORDER BY table_name, index_name, seq_in_index',
-  );
-  const indexes = Map.groupBy(
-    indexed as { table: string; index: string; name: string }[],
-    ({ table, index }) => `${table} ${index}`,
-  );
-  for (const rows of indexes.values()) {
-    const [{ table, index } = { table: '', index: '' }] = rows;
-    schema.get(table)?.add(describeIndex(index === 'PRIMARY' ? 'primary key' : `index ${index}`, rows));
-  }
-  return schema;
-}
-
-function describeIndex(what: string, columns: readonly { readonly name: string }[]): string {
-  return `${what} (${columns.map(({ name }) => name).join(', ')})`;
 }

@@ -1,7 +1,7 @@
 import type { Database } from './connect.ts';
 import { REQUEST_LIMITS } from './mysql/mysql.ts';
 import { PREPARED_MAX } from './mysql/mysql-connection.ts';
-import { missingSettings } from './mysql/session-settings.ts';
+import { missingSettings } from './mysql/mysql-session.ts';
 
 /**
  * Compares a session with what the gateway sets in it: facts by name, and one line for each setting that the server has not

@@ -176,8 +176,8 @@ const ROWS: readonly Row[] = [
   [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
   ['docs/decisions/0061-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_TRUSTED_MS') / SECOND],
-  [DATABASES, 'A connection lives # minutes', constantIn('role-checks.ts', 'LIFETIME_MS') / MINUTE],
-  [DATABASES, 'that nobody has used for # s', constantIn('connection-pool.ts', 'IDLE_MS') / SECOND],
+  [DATABASES, 'A connection lives # minutes', constantIn('mysql-pool.ts', 'LIFETIME_MS') / MINUTE],
+  [DATABASES, 'that nobody has used for # s', constantIn('mysql-pool.ts', 'IDLE_MS') / SECOND],
   [DATABASES, 'only as long as they are # KiB together', constantIn('waiting-line.ts', 'BATCH_BYTES') / 1024],
   ['docs/watch.md', 'Paths are cut at # characters', constantIn('request-log.ts', 'PATH_MAX')],
 ];

@@ -4,11 +4,7 @@ import mysql from 'mysql2/promise';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
-import { ask } from '../../src/database/mysql/mysql-connection.ts';
-import { createMysqlPool } from '../../src/database/mysql/mysql-pool.ts';
-import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
 import { schemaProblems } from '../../src/database/schema-check.ts';
-import { deadlineIn } from '../../src/deadline.ts';
 import { ROLE_TRUSTED_MS } from '../../src/deadlines.ts';
 import { describeOnMysql } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
@@ -195,31 +191,5 @@ describeOnMysql('the way to the database', (engine) => {
     proxy.swallowAnswersTo(undefined);
     await migrateUp(database);
     expect(await schemaProblems(database)).toEqual([]);
-  });
-
-  // A migration has an hour: here the look at a silent server comes every second.
-  const openPool = (url: string) => {
-    const limits = { connectMs: 1000, lockMs: 1000, statementMs: 0, idleMs: 3_600_000, lookEveryMs: 1000 };
-    return createMysqlPool(parseMysqlUrl(url), 2, limits);
-  };
-
-  test('a statement without a limit of its own: a server that lets nobody in any more is given up', async () => {
-    const proxy = await startTcpProxy((await prepareDatabase(engine)).url);
-    const pool = openPool(proxy.url);
-    const connection = await pool.acquire(deadlineIn());
-    proxy.swallowAnswersTo(/(?:)/);
-    const asked = timed(pool.ask(connection, deadlineIn(3_600_000), () => ask(connection, 'SELECT 1')));
-    expect(await asked).toMatchObject({ meaning: expect.stringContaining('the server does not answer any more') });
-    pool.release(connection);
-    await pool.close();
-  });
-
-  test('a statement without a limit of its own: a server that lets others in is waited for', async () => {
-    const pool = openPool((await prepareDatabase(engine)).url);
-    const connection = await pool.acquire(deadlineIn());
-    const rows = await pool.ask(connection, deadlineIn(3_600_000), () => ask(connection, 'SELECT SLEEP(3.5) AS slept'));
-    expect(rows).toEqual([{ slept: 0 }]);
-    pool.release(connection);
-    await pool.close();
   });
 });

@@ -104,10 +104,12 @@ async function sqliteColumns(knex: Knex): Promise<Column[]> {
     name: String(row.name),
     type: String(row.type),
     word: new RegExp(`\\b${row.name}\\W+in \\('([^']+)'`, 'i').exec(row.sql ?? '')?.[1],
-    isNullable: row.notnull === '0',
+    isNullable: Number(row.notnull) === 0,
     defaultValue: row.dflt_value ?? null,
     // An integer that is the whole key is the row's own number: https://www.sqlite.org/lang_createtable.html#rowid
-    isGenerated: row.hidden !== '0' || (row.pk === '1' && row.keyed === '1' && /^integer$/i.test(row.type ?? '')),
+    isGenerated:
+      Number(row.hidden) !== 0 ||
+      (Number(row.pk) === 1 && Number(row.keyed) === 1 && /^integer$/i.test(row.type ?? '')),
     more: `${row.pk} ${row.hidden}`,
   }));
 }
@@ -131,6 +133,6 @@ async function sqliteIndexes(knex: Knex): Promise<[string, string][]> {
   );
   return (found as Record<string, string>[]).map(({ tbl, name, unique, columns_of }) => [
     `index ${tbl}.${name}`,
-    `${columns_of} ${unique === '1' ? 'unique' : ''}`,
+    `${columns_of} ${Number(unique) === 1 ? 'unique' : ''}`,
   ]);
 }

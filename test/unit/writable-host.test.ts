@@ -1,5 +1,5 @@
 import type { Connection } from 'mysql2';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { MysqlSession, Role } from '../../src/database/mysql/mysql-session.ts';
 import { createWritableHost } from '../../src/database/mysql/writable-host.ts';
 
@@ -7,29 +7,50 @@ import { createWritableHost } from '../../src/database/mysql/writable-host.ts';
 function serversOf(roles: Record<string, Role>) {
   const opened: string[] = [];
   const ended: string[] = [];
+  const silent = new Map<string, Promise<void>>();
+  const silence = (digit: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    silent.set(digit, promise);
+    return resolve;
+  };
   const hosts = Object.keys(roles).map((digit) => ({ host: `192.0.2.${digit}`, port: 3306 }));
   const openWritable = createWritableHost(hosts, async ({ address }) => {
     const digit = address.slice(-1);
     opened.push(digit);
+    await silent.get(digit);
     const connection = { end: () => void ended.push(digit), stream: { destroy() {} } } as unknown as Connection; // all that is asked of it
     return { connection, role: roles[digit] ?? 'not ready' } as MysqlSession; // nobody here looks at more
   });
-  return { openWritable, opened, ended };
+  return { openWritable, opened, ended, silence };
 }
 
-test('every session that is not used is ended: of a server that was chosen, and of those that are asked', async () => {
-  const roles: Record<string, Role> = { 1: 'writable', 2: 'read-only' };
+test('the server that took writes last is tried first, then the others; what is not used is ended', async () => {
+  const roles: Record<string, Role> = { 1: 'read-only', 2: 'writable', 3: 'writable' };
   const { openWritable, opened, ended } = serversOf(roles);
   expect((await openWritable()).role).toBe('writable');
-  expect([opened, ended]).toEqual([['1'], []]);
-  roles[1] = 'read-only';
-  roles[2] = 'writable';
+  expect([opened.splice(0), ended.splice(0)]).toEqual([['1', '2'], ['1']]);
+  await openWritable();
+  expect([opened.splice(0), ended.splice(0)]).toEqual([['2'], []]);
+  roles[2] = 'read-only';
   expect((await openWritable()).role).toBe('writable');
-  expect(opened).toEqual(['1', '1', '1', '2']);
-  expect(ended).toEqual(['1', '1']);
-  roles[2] = 'not ready';
-  await expect(openWritable()).rejects.toMatchObject({ code: 'POOL_NO_WRITER' });
-  expect(ended).toHaveLength(opened.length - 2); // those that were given out are their users'
+  expect([opened.splice(0), ended.splice(0)]).toEqual([
+    ['2', '1', '3'],
+    ['2', '1'],
+  ]);
+  roles[3] = 'not ready';
+  await expect(openWritable()).rejects.toMatchObject({
+    code: 'POOL_NO_WRITER',
+    message: 'no server takes writes: 192.0.2.3:3306 not ready; 192.0.2.1:3306 read-only; 192.0.2.2:3306 read-only',
+  });
+  expect([opened.length, ended.length]).toEqual([3, 3]);
+});
+
+test('a silent server holds nobody up: the next one is tried beside it, and what it says later is ended', async () => {
+  const { openWritable, opened, ended, silence } = serversOf({ 1: 'writable', 2: 'writable' });
+  const speak = silence('1');
+  expect((await openWritable()).role).toBe('writable');
+  speak();
+  await vi.waitFor(() => expect([opened, ended]).toEqual([['1', '2'], ['1']]));
 });
 
 test('a lone server is taken although it is read-only, and not when it is no working member', async () => {

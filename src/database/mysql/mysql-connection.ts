@@ -45,7 +45,7 @@ export function createConnection(address: MysqlAddress, { host, address: ip, por
   // mysql2 tells here what it cannot tell to a command: a connection that breaks while idle, or a packet that it does not
   // understand, whose command is then never answered.
   connection.on('error', (error) => destroyConnection(connection, error));
-  // It throws into the process what it cannot read of a packet that answers nothing.
+  // mysql2 throws into the process what it cannot read of a packet that answers nothing.
   const own = connection as unknown as { handlePacket(packet: unknown): void }; // mysql2 publishes no type of it
   const handlePacket = own.handlePacket.bind(connection);
   own.handlePacket = (packet) => {
@@ -63,7 +63,7 @@ export function createConnection(address: MysqlAddress, { host, address: ip, por
   return connection;
 }
 
-/** Something asked of a connection that has no answer yet. */
+/** A question that has no answer yet. */
 interface Exchange {
   readonly deadline: Deadline;
   readonly reject: (reason: Error) => void;
@@ -81,8 +81,8 @@ interface ConnectionState {
 const states = new WeakMap<Connection, ConnectionState>();
 
 /**
- * What `work` gives, which asks something of the connection. All that is asked of one goes through here: it settles by
- * its own deadline, which ends the connection, and when the connection fails, whatever mysql2 does with its callbacks.
+ * What `work` gives, which asks something of the connection. Everything that is asked of a connection goes through here: it
+ * settles by its own deadline, which ends the connection, and when the connection fails, whatever mysql2 does with its callbacks.
  */
 export async function exchange<Answer>(
   connection: Connection,

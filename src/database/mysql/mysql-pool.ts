@@ -1,134 +1,267 @@
 import type { Connection } from 'mysql2';
-import type { Deadline } from '../../deadline.ts';
-import { ROLE_LIMIT_MS } from '../../deadlines.ts';
-import { errorNumber, isHostLost, isUnderstood, means } from '../faults.ts';
+import { type Deadline, remainingMs } from '../../deadline.ts';
+import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../deadlines.ts';
+import { isUnderstood, means } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
-import { createWayMeter, noteTime, type WayMeter } from '../time-meter.ts';
-import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
+import { createWayMeter, noteTime } from '../time-meter.ts';
 import { destroyConnection, endConnection, exchange, isConnectionOpen } from './mysql-connection.ts';
-import { hasSameMembers, openSession, stillTakesWrites } from './mysql-session.ts';
-import type { MysqlAddress } from './mysql-url.ts';
-import { checkRoles, isAlive, type PooledSession, toPooled } from './role-checks.ts';
-import type { SessionLimits } from './session-settings.ts';
-import { createWritableHost } from './writable-host.ts';
+import type { MysqlSession } from './mysql-session.ts';
 
-/** Limits of a pool and of its sessions. */
-export interface PoolLimits extends SessionLimits {
-  /** After each such time without an answer to a statement, in ms, the server must let a new connection in; undefined: no look. */
-  readonly lookEveryMs?: number;
+/** A session in the pool. */
+interface PoolEntry extends MysqlSession {
+  readonly generation: number;
+  readonly expiresAt: number;
+  /** When the server was last asked on this connection whether it takes writes. */
+  checkedAt: number;
+  idleSince: number;
 }
 
-/** Connections to the server that takes writes. */
-export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'acquire' | 'release' | 'close' | 'state'> {
-  /**
-   * What `question` gives, which asks something on a connection in use. Rejects at the deadline and when the connection
-   * fails. An error that says that the server takes no writes, or that the session is of the past, abandons connections.
-   */
-  ask<Answer>(connection: Connection, deadline: Deadline, question: () => PromiseLike<Answer>): Promise<Answer>;
-  /** Whether the server of the last session takes writes. */
-  takesWrites(): boolean;
-  /** How long a round trip to the server takes; told by its role checks, and by whoever reads. */
-  readonly roundTrip: WayMeter;
+/** A caller of `acquire` for whom no connection is free yet. */
+interface Waiter extends Pick<PromiseWithResolvers<PoolEntry>, 'resolve' | 'reject'> {
+  readonly timer: NodeJS.Timeout;
 }
 
-/** Sessions that were refused for their rights are abandoned at most this often, in ms: each new one is work for the server. */
+/** An idle connection is closed after this time, in ms: networks forget it later. */
+const IDLE_MS = 30_000;
+/** Maximum lifetime of a connection, in ms, more or less a fifth: an address that moved without a sign is found by then. */
+const LIFETIME_MS = 30 * 60_000;
+/** The same on a lone read-only server, which may soon take writes, or be left for another one. */
+const READ_ONLY_LIFETIME_MS = 250;
+/** After an opening has failed, the next one begins so much later, in ms, while other connections are open or opening. */
+const REOPEN_MS = 100;
+/** A refusal for missing rights retires all sessions at most this often, in ms: each new one is work for the server. */
 const STALE_REST_MS = 1000;
-/** An opening may look up names, try one server, wait for the search of another opening, and try once more: so many times `connectMs`. */
-const OPENING_STEPS = 5;
+
+type OpenSession = () => Promise<MysqlSession>;
+
+/** All that changes in a pool. */
+const createState = (max: number, open: OpenSession) => ({
+  max,
+  open,
+  idle: [] as PoolEntry[], // the one that was used last is the last
+  inUse: new Map<Connection, PoolEntry>(),
+  waiters: new Set<Waiter>(),
+  /** How many connections are being opened. */
+  opening: 0,
+  failedAt: Number.NEGATIVE_INFINITY,
+  staleAt: Number.NEGATIVE_INFINITY,
+  generation: 0,
+  newest: undefined as MysqlSession | undefined,
+  roundTrip: createWayMeter(),
+  closed: undefined as PromiseWithResolvers<void> | undefined,
+});
+type PoolState = ReturnType<typeof createState>;
 
 /**
- * A pool that stays with one server as long as it takes writes. When it does not any more, or another one answers at its
- * address, all connections that were opened before are abandoned: no read comes from a server that was left.
+ * A pool of at most `max` connections, made by `open`, which settles within a bounded time. Every wait ends at its deadline. A
+ * waiter gets what comes first, a released connection or a new one. A failed opening rejects the waiters only if no other
+ * connection can come.
+ *
+ * All connections lead to one server, the one that takes writes. When it takes none any more, is lost, or another server answers
+ * at its address, a new generation begins: connections of earlier ones are not lent again, so no read comes from the old server.
  */
-export function createMysqlPool(address: MysqlAddress, max: number, limits: PoolLimits): MysqlPool {
-  const openWritable = createWritableHost(address.hosts, (target) => openSession(address, target, limits));
-  const sessions = new WeakMap<Connection, PooledSession>();
-  let current: PooledSession | undefined;
-  /** Connections that were heard last before this moment may be dead: another one has failed. */
-  let suspectBefore = 0;
-  const roundTrip = createWayMeter();
-
-  const pool = createConnectionPool<Connection>({
-    max,
-    openMs: OPENING_STEPS * limits.connectMs,
-    async open() {
-      const session = toPooled(await openWritable(), current);
-      sessions.set(session.connection, session);
-      return session.connection;
-    },
-    replacesOthers(connection) {
-      const before = current;
-      current = sessions.get(connection);
-      return before !== undefined && before.identity !== current?.identity;
-    },
-    isUsable: (connection) => isConnectionOpen(connection) && isAlive(sessions.get(connection)),
-    end: endConnection,
-  });
-
-  /** Ends the connection unless its server lets a new one in: a frozen one would hold a statement without limit for ever. */
-  const look = async (connection: Connection) => {
-    const session = await openWritable().catch((error) => ({ connection: undefined, isFull: errorNumber(error) > 0 }));
-    if (session.connection) endConnection(session.connection);
-    const isThere = session.connection ? session.identity === sessions.get(connection)?.identity : session.isFull;
-    if (!isThere) destroyConnection(connection, poolError('POOL_TIMEOUT', 'the server does not answer any more'));
-  };
-
-  /** What one session may not do, none may that is as old; a new one may, once its rights were given back. */
-  const abandonStale = atMostEvery(STALE_REST_MS, pool.abandon);
-
-  const learnFrom = (error: unknown, connection: Connection): void => {
-    if (!isConnectionOpen(connection)) suspectBefore = performance.now();
-    // The rest of such an answer would be taken for the answer to the next question.
-    else if (!isUnderstood(error)) destroyConnection(connection, Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
-    if (means(error, 'staleSession')) abandonStale();
-    if (!isHostLost(error) || sessions.get(connection)?.role !== 'writable') return;
-    // A member that has lost its cluster refuses ROLLBACK, too, and keeps the transaction: the next one's write would
-    // join it and be acknowledged without a COMMIT, and the next BEGIN would commit what was answered with 503.
-    destroyConnection(connection, poolError('POOL_NO_WRITER', 'the server takes no writes now'));
-    pool.abandon();
-  };
-
+export function createMysqlPool(max: number, open: OpenSession) {
+  const pool = createState(max, open);
+  const idleTimer = setInterval(() => endOld(pool), IDLE_MS / 2).unref();
   return {
-    ...checkRoles(pool, {
-      sessionOf: (connection) => sessions.get(connection),
-      suspectBefore: () => suspectBefore,
-      askRole: (session, limitMs) => noteTime(roundTrip.note, () => stillTakesWrites(session, limitMs)),
-    }),
-    async ask(connection, deadline, question) {
-      const timer = limits.lookEveryMs && setInterval(() => void look(connection), limits.lookEveryMs);
+    /**
+     * A connection until `release`. Its server said that it takes writes less than ROLE_TRUSTED_MS ago, or is asked now. Rejects at
+     * the deadline, and at once when no connection can be opened.
+     */
+    acquire: (deadline: Deadline) => acquire(pool, deadline),
+    /** Takes a connection back, in whatever state it is; a server that was not asked for ROLE_KNOWN_MS is asked before. */
+    release(connection: Connection): void {
+      const entry = pool.inUse.get(connection);
+      if (entry === undefined) return;
+      if (!isUsable(pool, entry) || !isCheckOver(entry, ROLE_KNOWN_MS)) takeBack(pool, entry);
+      else void validate(pool, entry, ROLE_LIMIT_MS).then(() => takeBack(pool, entry));
+    },
+    /**
+     * What `question` gives, which asks something on a connection in use. Rejects at the deadline and when the connection fails. An
+     * error that says that the server takes no writes, or that the session is out of date, begins a new generation.
+     */
+    async ask<Answer>(
+      connection: Connection,
+      deadline: Deadline,
+      question: () => PromiseLike<Answer>,
+    ): Promise<Answer> {
       try {
         return await exchange(connection, deadline, question);
       } catch (error) {
-        learnFrom(error, connection);
-        if (means(error, 'rolledBack') && !(await isSurelyUndone(sessions.get(connection))))
-          throw membersChanged(error);
-        throw error;
-      } finally {
-        if (timer) clearInterval(timer);
+        learnFrom(pool, error, connection);
+        const isUndone = pool.inUse.get(connection)?.isSurelyUndone;
+        if (!isUndone || !means(error, 'rolledBack') || (await isUndone(ROLE_LIMIT_MS))) throw error;
+        throw poolError('POOL_NOT_UNDERSTOOD', 'members of the cluster have changed: it may have been done', error);
       }
     },
-    close: pool.close,
-    state: pool.state,
-    takesWrites: () => current?.role === 'writable',
-    roundTrip,
+    /** Whether the server of the newest session takes writes. */
+    takesWrites: () => pool.newest?.role === 'writable',
+    /** How long a round trip to the server takes; noted by role checks and reads. */
+    roundTrip: pool.roundTrip,
+    state: () => ({ used: pool.inUse.size, free: pool.idle.length, waiting: pool.waiters.size }),
+    /** Refuses further callers, waits for the connections in use and for the waiters, then ends every connection. */
+    async close(): Promise<void> {
+      pool.closed ??= Promise.withResolvers<void>();
+      clearInterval(idleTimer);
+      finishClosing(pool);
+      await pool.closed.promise;
+      abandonAll(pool);
+    },
   };
 }
 
-/** `work`, but for calls that come within so many ms of the last one. */
-function atMostEvery(ms: number, work: () => void): () => void {
-  let doneAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (performance.now() < doneAt + ms) return;
-    doneAt = performance.now();
-    work();
+// Lending
+
+async function acquire(pool: PoolState, deadline: Deadline): Promise<Connection> {
+  if (pool.closed) throw poolError('POOL_CLOSED', 'the database has been closed');
+  for (;;) {
+    if (remainingMs(deadline) === 0) throw poolError('POOL_TIMEOUT', 'no time is left for a connection');
+    const entry = takeIdle(pool) ?? (await wait(pool, deadline));
+    if (!isCheckOver(entry, ROLE_TRUSTED_MS)) return entry.connection;
+    if (await validate(pool, entry, Math.min(remainingMs(deadline), ROLE_LIMIT_MS))) return entry.connection;
+    takeBack(pool, entry);
+  }
+}
+
+function lend(pool: PoolState, entry: PoolEntry): PoolEntry {
+  pool.inUse.set(entry.connection, entry);
+  return entry;
+}
+
+function takeIdle(pool: PoolState): PoolEntry | undefined {
+  for (let entry = pool.idle.pop(); entry; entry = pool.idle.pop()) {
+    if (isUsable(pool, entry)) return lend(pool, entry);
+    endConnection(entry.connection);
+  }
+  return undefined;
+}
+
+function takeBack(pool: PoolState, entry: PoolEntry): void {
+  if (!pool.inUse.delete(entry.connection)) return; // released twice
+  offer(pool, entry);
+  openMore(pool);
+  finishClosing(pool);
+}
+
+/** Lends a free connection to the first waiter, or lets it be idle. */
+function offer(pool: PoolState, entry: PoolEntry): void {
+  const isGood = isUsable(pool, entry);
+  const waiter = isGood ? nextWaiter(pool) : undefined;
+  entry.idleSince = performance.now();
+  if (!isGood) endConnection(entry.connection);
+  else if (waiter) waiter.resolve(lend(pool, entry));
+  else pool.idle.push(entry);
+}
+
+function isUsable({ generation }: PoolState, entry: PoolEntry): boolean {
+  return entry.generation === generation && entry.expiresAt > performance.now() && isConnectionOpen(entry.connection);
+}
+
+function endOld({ idle }: PoolState): void {
+  const usedSince = performance.now() - IDLE_MS;
+  const count = idle.findLastIndex(({ idleSince }) => idleSince < usedSince) + 1;
+  for (const { connection } of idle.splice(0, count)) endConnection(connection);
+}
+
+function finishClosing({ inUse, opening, waiters, closed }: PoolState): void {
+  if (inUse.size + opening + waiters.size === 0) closed?.resolve();
+}
+
+// Waiting
+
+function wait(pool: PoolState, deadline: Deadline): Promise<PoolEntry> {
+  const { promise, resolve, reject } = Promise.withResolvers<PoolEntry>();
+  const timeOut = () => {
+    pool.waiters.delete(waiter);
+    reject(poolError('POOL_TIMEOUT', 'no connection to the database came free in time'));
   };
+  const waiter = { resolve, reject, timer: setTimeout(timeOut, Math.min(remainingMs(deadline), 2 ** 31 - 1)) };
+  pool.waiters.add(waiter);
+  openMore(pool);
+  return promise;
 }
 
-/** Whether a server's word that something was rolled back is to be believed. */
-async function isSurelyUndone(session: PooledSession | undefined): Promise<boolean> {
-  return session?.members === undefined || hasSameMembers(session, ROLE_LIMIT_MS).catch(() => false);
+/** The waiter that came first; it leaves the queue. */
+function nextWaiter({ waiters }: PoolState): Waiter | undefined {
+  const [waiter] = waiters;
+  if (waiter === undefined) return undefined;
+  clearTimeout(waiter.timer);
+  waiters.delete(waiter);
+  return waiter;
 }
 
-function membersChanged(cause: unknown): Error {
-  return poolError('POOL_NOT_UNDERSTOOD', 'members of the cluster have changed: it may have been done', cause);
+// Opening
+
+/** Opens as many connections as waiters need; not at once after a failure if others are open or opening. */
+function openMore(pool: PoolState): void {
+  const missing = Math.min(pool.max - pool.inUse.size - pool.idle.length, pool.waiters.size) - pool.opening;
+  if (pool.opening + pool.inUse.size > 0 && performance.now() < pool.failedAt + REOPEN_MS) return;
+  for (let count = 0; count < missing; count++) void openOne(pool);
+}
+
+async function openOne(pool: PoolState): Promise<void> {
+  const begunIn = pool.generation;
+  pool.opening++;
+  const [outcome] = await Promise.allSettled([pool.open()]);
+  pool.opening--;
+  if (outcome.status === 'rejected') fail(pool, outcome.reason);
+  else if (begunIn === pool.generation) add(pool, outcome.value);
+  else endConnection(outcome.value.connection);
+  openMore(pool);
+  finishClosing(pool);
+}
+
+function add(pool: PoolState, session: MysqlSession): void {
+  pool.failedAt = Number.NEGATIVE_INFINITY;
+  if (pool.newest !== undefined && pool.newest.identity !== session.identity) abandonAll(pool);
+  pool.newest = session;
+  const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
+  const now = performance.now();
+  const { generation } = pool;
+  offer(pool, { ...session, generation, expiresAt: now + lifetimeMs, checkedAt: session.askedAt, idleSince: now });
+}
+
+function fail(pool: PoolState, reason: unknown): void {
+  pool.failedAt = performance.now();
+  if (pool.opening + pool.inUse.size > 0) setTimeout(() => openMore(pool), REOPEN_MS).unref();
+  else for (let waiter = nextWaiter(pool); waiter; waiter = nextWaiter(pool)) waiter.reject(reason);
+}
+
+// Whether the server still takes writes
+
+function isCheckOver({ role, checkedAt }: PoolEntry, ms: number): boolean {
+  return role === 'writable' && performance.now() - checkedAt > ms;
+}
+
+/** Asks the server of a connection in use whether it still takes writes; begins a new generation if it does not say so. */
+async function validate(pool: PoolState, entry: PoolEntry, limitMs: number): Promise<boolean> {
+  entry.checkedAt = performance.now();
+  const isGood = await noteTime(pool.roundTrip.note, () => entry.stillTakesWrites(limitMs)).catch(() => false);
+  // Silence for less than the full time says nothing about the other connections.
+  if (!isGood && (limitMs === ROLE_LIMIT_MS || isConnectionOpen(entry.connection))) abandonAll(pool);
+  return isGood;
+}
+
+/** Begins a new generation. */
+function abandonAll(pool: PoolState): void {
+  pool.generation++;
+  for (const { connection } of pool.idle.splice(0)) endConnection(connection);
+}
+
+/** What an error on a connection says about that connection, and about all of them. */
+function learnFrom(pool: PoolState, error: unknown, connection: Connection): void {
+  const now = performance.now();
+  // The rest of an answer that was not understood would be taken for the answer to the next question.
+  if (isConnectionOpen(connection) && !isUnderstood(error)) {
+    destroyConnection(connection, Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
+  }
+  if (means(error, 'staleSession') && now > pool.staleAt + STALE_REST_MS) {
+    pool.staleAt = now;
+    abandonAll(pool);
+  }
+  if (!means(error, 'readOnly', 'notReady') || pool.inUse.get(connection)?.role !== 'writable') return;
+  // A member that has lost its cluster refuses ROLLBACK, too, and keeps the transaction: the next write would join it and be
+  // acknowledged without a COMMIT, and the next BEGIN would commit what was answered with 503.
+  destroyConnection(connection, poolError('POOL_NO_WRITER', 'the server takes no writes now'));
+  abandonAll(pool);
 }

@@ -1,33 +1,51 @@
 import type { Connection } from 'mysql2';
 import { deadlineIn } from '../../deadline.ts';
+import { CONNECT_MS } from '../../deadlines.ts';
+import { errorNumber } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
 import { ask, createConnection, destroyConnection, exchange, type MysqlTarget } from './mysql-connection.ts';
 import { noteIdRule } from './mysql-prepared.ts';
 import type { MysqlAddress } from './mysql-url.ts';
-import { isOn, isReadOnly, REFUSING, type SessionLimits, setUp } from './session-settings.ts';
+
+/** Limits that the server itself holds, in ms. */
+export interface SessionLimits {
+  /** For a lock of a row or a table; whole seconds. */
+  readonly lockMs: number;
+  /** For a statement; 0 for none. MySQL holds it for SELECT only. */
+  readonly statementMs: number;
+  /** For a session that asks nothing: it is ended, and its transaction undone; whole seconds. */
+  readonly idleMs: number;
+}
 
 /** Whether a server takes writes. */
 export type Role = 'writable' | 'read-only' | 'not ready';
 
-/** An open connection, and what is known of the server that it leads to. */
+/** An open connection, and what is known of its server. */
 export interface MysqlSession {
   readonly connection: Connection;
   readonly role: Role;
   /** When the server was asked for its role, in ms of `performance.now()`. */
   readonly askedAt: number;
-  /** Tells this server from others; undefined where any other is as good: each member has what was acknowledged. */
+  /** Tells this server from others; undefined where each member of a cluster has all that was acknowledged. */
   readonly identity: string | undefined;
-  /** The statement that tells whether it still takes writes. */
-  readonly roleSql: string;
-  /** Of a Galera node: which members its cluster had. */
-  readonly members: string | undefined;
+  /** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
+  stillTakesWrites(limitMs: number): Promise<boolean>;
+  /**
+   * Of a Galera node: whether what it has rolled back is certainly not done. While members come or go it may tell of a deadlock
+   * although the others have committed.
+   */
+  readonly isSurelyUndone?: ((limitMs: number) => Promise<boolean>) | undefined;
 }
+
+/** What a server says of its variables, by name. */
+type Variables = ReadonlyMap<string, string>;
 
 const NAMING = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
 const KINDS = ['version', 'version_comment', 'wsrep_on', 'group_replication_consistency', 'auto_increment_increment'];
-const ASKED = [...NAMING, ...KINDS];
+/** Each of them on means: this server takes no writes. A server has only some of them. */
+const REFUSING = ['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'];
 
-/** Connects, sets up the session and asks the server for its role. */
+/** Connects, sets up the session and asks the server for its role; all of it within CONNECT_MS. */
 export async function openSession(
   address: MysqlAddress,
   target: MysqlTarget,
@@ -35,10 +53,10 @@ export async function openSession(
 ): Promise<MysqlSession> {
   const connection = createConnection(address, target);
   try {
-    return await exchange(connection, deadlineIn(limits.connectMs), () => beginSession(connection, limits));
+    return await exchange(connection, deadlineIn(CONNECT_MS), () => beginSession(connection, limits));
   } catch (error) {
     destroyConnection(connection, poolError('POOL_NOT_UNDERSTOOD', 'the session could not be set up'));
-    // As mysql2 marks its own of these: whatever a server says to who comes in, such as that the account is locked.
+    // As mysql2 marks its own: whatever a server says to a newcomer, such as that the account is locked.
     throw error instanceof Error ? Object.assign(error, { fatal: true }) : error;
   }
 }
@@ -46,11 +64,16 @@ export async function openSession(
 async function beginSession(connection: Connection, limits: SessionLimits): Promise<MysqlSession> {
   await new Promise<void>((resolve, reject) => connection.connect((error) => (error ? reject(error) : resolve())));
   const askedAt = performance.now();
-  const variables = await setUp(connection, limits, ASKED);
+  const variables = await setUp(connection, limits);
   noteIdRule(connection, variables);
   const isGalera = variables.get('wsrep_on') === 'ON';
-  const refusing = REFUSING.filter((name) => variables.has(name));
   const members = isGalera ? await readMembers(connection) : undefined;
+  const refusing = REFUSING.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
+  const roleSql = `SELECT ${['1', ...refusing].join(', ')}`;
+  const isUnchanged = async () => {
+    await ask(connection, roleSql); // waits until the node has all that its cluster has
+    return (await readMembers(connection)) === members;
+  };
   // Of a proxy to many equal servers, such as TiDB's or Vitess's, any is as good as the other.
   const isOneOfEquals = isGalera || /tidb|vitess/i.test(variables.get('version') ?? '');
   return {
@@ -58,28 +81,15 @@ async function beginSession(connection: Connection, limits: SessionLimits): Prom
     role: members === '' ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable',
     askedAt,
     identity: isOneOfEquals ? undefined : NAMING.map((name) => variables.get(name)).join(' '),
-    roleSql: `SELECT ${['1', ...refusing.map((name) => `@@global.${name} AS ${name}`)].join(', ')}`,
-    members,
+    stillTakesWrites: (limitMs) =>
+      exchange(connection, deadlineIn(limitMs), async () => {
+        const [row] = await ask(connection, roleSql);
+        return row !== undefined && !REFUSING.some((name) => isOn(row[name]));
+      }),
+    isSurelyUndone: isGalera
+      ? (limitMs) => exchange(connection, deadlineIn(limitMs), isUnchanged).catch(() => false)
+      : undefined,
   };
-}
-
-/**
- * Whether what a Galera node has rolled back is certainly not done: while members come or go, a deadlock may be told of what
- * the others have. The first statement waits until the node has all that its cluster has.
- */
-export function hasSameMembers({ connection, roleSql, members }: MysqlSession, limitMs: number): Promise<boolean> {
-  return exchange(connection, deadlineIn(limitMs), async () => {
-    await ask(connection, roleSql);
-    return (await readMembers(connection)) === members;
-  });
-}
-
-/** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
-export function stillTakesWrites({ connection, roleSql }: MysqlSession, limitMs: number): Promise<boolean> {
-  return exchange(connection, deadlineIn(limitMs), async () => {
-    const [row] = await ask(connection, roleSql);
-    return row !== undefined && !REFUSING.some((name) => isOn(row[name]));
-  });
 }
 
 /** A name of the members that a Galera node sees; empty for one that is cut off: it lets everyone in, and refuses all but SET and SHOW. */
@@ -88,4 +98,100 @@ async function readMembers(connection: Connection): Promise<string> {
   const rows = await ask(connection, `SHOW GLOBAL STATUS WHERE Variable_name IN (${names})`);
   const status = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
   return status.get('wsrep_ready') === 'ON' ? [...status.values()].join(' ') : '';
+}
+
+function isReadOnly(variables: Variables): boolean {
+  return REFUSING.some((name) => isOn(variables.get(name)));
+}
+
+/** Whether a variable that is on or off is on; MariaDB 12 has more words for on. */
+function isOn(value: unknown): boolean {
+  return value !== undefined && value !== null && !/^(?:0|off)?$/i.test(String(value));
+}
+
+/** A setting in a SET, its name and its literal. */
+const SETTING = /(\w+) = ('[^']*'|\d+)/g;
+/** What is stored, read and acknowledged rests on these settings: a session that lacks one is not used. */
+const ESSENTIAL = /^(?:character_set|collation|sql_mode|autocommit|sql_select_limit|innodb_lock|\w+_isolation)/;
+
+/**
+ * All that could change what a statement does or how long it waits, as `name = literal`: nothing is left to the server's defaults
+ * and its `init_connect`.
+ */
+function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
+  const level = "'REPEATABLE-READ'";
+  const everywhere = [
+    "character_set_client = 'utf8mb4', character_set_connection = 'utf8mb4', character_set_results = 'utf8mb4'",
+    "collation_connection = 'utf8mb4_bin'", // after the character set, which changes it
+    // Strict, so that nothing is stored cut off or rounded; no NO_BACKSLASH_ESCAPES and ANSI_QUOTES, which change how mysql2 must escape.
+    "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+    "autocommit = 1, completion_type = 'NO_CHAIN', time_zone = '+00:00'",
+    // A smaller limit would cut what has no LIMIT of its own, such as the look-up of several records.
+    `sql_select_limit = ${2 ** 32 - 1}, sql_big_selects = 1, sql_safe_updates = 0, unique_checks = 1`,
+    `innodb_lock_wait_timeout = ${lockMs / 1000}, lock_wait_timeout = ${lockMs / 1000}`, // of rows, of metadata
+    `wait_timeout = ${idleMs / 1000}, net_read_timeout = 30, net_write_timeout = 30`,
+  ];
+  const mariadb = [
+    `tx_isolation = ${level}, tx_read_only = 0, max_statement_time = ${statementMs / 1000}`,
+    // A transaction that asks nothing for as long as a statement may take has no client any more.
+    `idle_transaction_timeout = ${statementMs / 1000}`,
+    // A read waits until its member has what was acknowledged before, whichever member wrote it,
+    // https://mariadb.com/kb/en/galera-cluster-system-variables/#wsrep_sync_wait
+    'wsrep_sync_wait = 1',
+  ];
+  const mysql8 = `transaction_isolation = ${level}, transaction_read_only = 0, max_execution_time = ${statementMs}`;
+  // MariaDB reads /*M! and leaves out what MySQL 5.7 and later read, https://mariadb.com/kb/en/comment-syntax/
+  return `${everywhere.join(', ')} /*M!100300 , ${mariadb.join(', ')} */ /*!80003 , ${mysql8} */`;
+}
+
+/** The settings that a session should have and has not, of those that its server knows: literals by name. */
+export function missingSettings(variables: Variables, limits: SessionLimits): ReadonlyMap<string, string> {
+  const settings = new Map<string, string>();
+  for (const [, name = '', literal = ''] of settingsSql(limits).matchAll(SETTING)) settings.set(name, literal);
+  // An account that may write to a read-only server must not: its writes would be lost.
+  if (isReadOnly(variables)) for (const name of ['tx_read_only', 'transaction_read_only']) settings.set(name, '1');
+  // A new primary answers once it has all of the old one's writes; what is stronger stays,
+  // https://dev.mysql.com/doc/refman/9.7/en/group-replication-configuring-consistency-guarantees.html
+  if (variables.get('group_replication_consistency') === 'EVENTUAL')
+    settings.set('group_replication_consistency', "'BEFORE_ON_PRIMARY_FAILOVER'");
+  for (const [name, literal] of settings) {
+    const isUnknown = !variables.has(name) && !name.startsWith('character_set');
+    if (isUnknown || isSame(variables.get(name), literal)) settings.delete(name);
+  }
+  return settings;
+}
+
+function isSame(shown = '', literal = ''): boolean {
+  const value = literal.replaceAll("'", '');
+  return shown === value || Number(shown) === Number(value) || ['OFF', 'ON'].indexOf(shown) === Number(value);
+}
+
+/** Sets all, and gives what the server says afterwards; rejects when it has not taken what is essential. */
+async function setUp(connection: Connection, limits: SessionLimits): Promise<Variables> {
+  const sql = settingsSql(limits);
+  const names = [...REFUSING, ...NAMING, ...KINDS, ...sql.matchAll(SETTING).map(([, name]) => name)].join("', '");
+  // SHOW gives those that exist; SELECT would fail at the first that does not.
+  const read = async (): Promise<Variables> => {
+    const rows = await ask(connection, `SHOW SESSION VARIABLES WHERE Variable_name IN ('${names}')`);
+    return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  };
+  await trySet(connection, [sql]);
+  const variables = await read();
+  const missing = [...missingSettings(variables, limits)].map((setting) => setting.join(' = '));
+  if (missing.length === 0) return variables;
+  // Where one is refused, the others are taken one by one.
+  if (!(await trySet(connection, missing))) for (const setting of missing) await trySet(connection, [setting]);
+  const now = await read();
+  const refused = [...missingSettings(now, limits).keys()].filter((name) => ESSENTIAL.test(name));
+  if (refused.length === 0) return now;
+  const told = refused.map((name) => `${name} is ${now.get(name)}`).join(', ');
+  throw poolError('POOL_SETTING_REFUSED', `the server does not let the session be set up: ${told}`);
+}
+
+/** Whether the server takes these settings; rejects with what was not said by the server. */
+function trySet(connection: Connection, settings: readonly string[]): Promise<boolean> {
+  return ask(connection, `SET SESSION ${settings.join(', ')}`).then(
+    () => true,
+    (error: unknown) => (errorNumber(error) > 0 ? false : Promise.reject(error)),
+  );
 }

@@ -3,40 +3,22 @@ import type { Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { Connection, RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
-import {
-  CONNECT_MS,
-  LOCK_MS,
-  SESSION_IDLE_MS,
-  STATEMENT_MS,
-  UNHURRIED_CONNECT_MS,
-  UNHURRIED_LOCK_MS,
-  UNHURRIED_LOOK_MS,
-  UNHURRIED_MS,
-} from '../../deadlines.ts';
+import { LOCK_MS, SESSION_IDLE_MS, STATEMENT_MS, UNHURRIED_LOCK_MS, UNHURRIED_MS } from '../../deadlines.ts';
 import { poolError } from '../pool-error.ts';
 import type { Binding } from '../prepared.ts';
 import { noteTime } from '../time-meter.ts';
 import { destroyConnection } from './mysql-connection.ts';
-import { createMysqlPool, type PoolLimits } from './mysql-pool.ts';
+import { createMysqlPool } from './mysql-pool.ts';
 import { insertAllOrNone, insertRows, notCommitted, readPrepared } from './mysql-prepared.ts';
+import { openSession, type SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
+import { createWritableHost } from './writable-host.ts';
 
-/** For a request: what waits for a lock ends at the server before we give it up, so it cannot happen later. */
-export const REQUEST_LIMITS: PoolLimits = {
-  connectMs: CONNECT_MS,
-  lockMs: LOCK_MS,
-  statementMs: STATEMENT_MS,
-  idleMs: SESSION_IDLE_MS,
-};
+/** For requests: what waits for a lock ends at the server before the request does, so it cannot happen later. */
+export const REQUEST_LIMITS: SessionLimits = { lockMs: LOCK_MS, statementMs: STATEMENT_MS, idleMs: SESSION_IDLE_MS };
 
-/** For work that nobody waits for in a request. */
-export const UNHURRIED_LIMITS: PoolLimits = {
-  connectMs: UNHURRIED_CONNECT_MS,
-  lockMs: UNHURRIED_LOCK_MS,
-  statementMs: 0,
-  idleMs: UNHURRIED_MS, // a connection that holds the lock of migrations waits for them
-  lookEveryMs: UNHURRIED_LOOK_MS,
-};
+/** For work of minutes; a connection that holds the lock of migrations is idle meanwhile. */
+export const UNHURRIED_LIMITS: SessionLimits = { lockMs: UNHURRIED_LOCK_MS, statementMs: 0, idleMs: UNHURRIED_MS };
 
 /**
  * Knex settings for a `mysql://` address; what goes through Knex has the deadline that `currentDeadline` gives. Throws
@@ -45,10 +27,14 @@ export const UNHURRIED_LIMITS: PoolLimits = {
 export function createMysqlClient(
   databaseUrl: string,
   poolMax: number,
-  limits: PoolLimits,
+  limits: SessionLimits,
   currentDeadline: () => Deadline,
 ): Knex.Config {
-  const pool = createMysqlPool(parseMysqlUrl(databaseUrl), poolMax, limits);
+  const address = parseMysqlUrl(databaseUrl);
+  const pool = createMysqlPool(
+    poolMax,
+    createWritableHost(address.hosts, (target) => openSession(address, target, limits)),
+  );
 
   /** Runs `work` on a connection, until the deadline. */
   const onConnection = async <Result>(deadline: Deadline, work: (connection: Connection) => Promise<Result>) => {
@@ -122,6 +108,6 @@ export function createMysqlClient(
 }
 
 /** A write that may outlive its deadline is not begun: what waits for a lock must end at the server before. */
-function refuseLateWrite(deadline: Deadline, { lockMs }: PoolLimits): void {
+function refuseLateWrite(deadline: Deadline, { lockMs }: SessionLimits): void {
   if (remainingMs(deadline) < lockMs) throw poolError('POOL_TIMEOUT', 'too little time is left for a write');
 }

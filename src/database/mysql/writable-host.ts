@@ -7,110 +7,53 @@ import { endConnection, type MysqlTarget } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
 import type { MysqlHost } from './mysql-url.ts';
 
-/** The next server is asked beside one that is silent for so long, in ms, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
+/** The next server is tried beside one that is silent for so long, in ms, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
 const STAGGER_MS = 250;
 
-/** Opens a session at one address; rejects within a bounded time. */
-type OpenAt = (target: MysqlTarget) => Promise<MysqlSession>;
-
 /**
- * Opens sessions on the server that takes writes, of all addresses of all hosts; that of the last session first. As
- * libpq's target_session_attrs=read-write, https://www.postgresql.org/docs/current/libpq-connect.html. A server that is
- * the only one is taken although it is read-only: nobody else can have acknowledged a write that it lacks. Of several,
- * none is: it could have missed some. Rejects when there is none.
+ * Opens sessions on the server that takes writes, of all addresses of all hosts, as libpq's target_session_attrs=read-write does,
+ * https://www.postgresql.org/docs/current/libpq-connect.html: one address after the other, that of the last session first. A
+ * lone read-only server is taken: nobody else can have acknowledged a write that it lacks. Rejects when no server can be used;
+ * `openAt` settles within a bounded time.
  */
-export function createWritableHost(hosts: readonly MysqlHost[], openAt: OpenAt): () => Promise<MysqlSession> {
-  let chosen: string | undefined;
-  let search: Promise<MysqlSession> | undefined;
-
-  const tryChosen = async (targets: readonly MysqlTarget[]): Promise<MysqlSession | undefined> => {
-    const target = targets.find((each) => nameOf(each) === chosen);
-    if (target === undefined) return undefined;
-    const session = await openAt(target).catch(() => undefined);
-    if (session?.role === 'writable') return session;
-    if (session) endConnection(session.connection);
-    if (chosen === nameOf(target)) chosen = undefined;
-    return undefined;
-  };
-
-  const searchAll = async (targets: readonly MysqlTarget[], isOnlyServer: boolean): Promise<MysqlSession> => {
-    const { target, session } = await findWriter(targets, isOnlyServer, openAt);
-    chosen = nameOf(target);
-    return session;
-  };
-
-  return async () => {
+export function createWritableHost(
+  hosts: readonly MysqlHost[],
+  openAt: (target: MysqlTarget) => Promise<MysqlSession>,
+) {
+  let lastUsed: string | undefined;
+  return async (): Promise<MysqlSession> => {
     const targets = await findTargets(hosts);
-    const [only] = targets;
-    // A name that is not found may be the one of the server that takes writes: what is left is no lone server.
-    const isOnlyServer = hosts.length === 1 && isOnePerFamily(targets);
-    if (only !== undefined && targets.length === 1 && isOnlyServer) return acceptLone(await openAt(only));
-    const known = await tryChosen(targets);
-    if (known) return known;
-    if (search === undefined) {
-      search = searchAll(targets, isOnlyServer).finally(() => {
-        search = undefined;
-      });
-      return search;
+    // A server may have an address of each family. A host that was not found may be the one that takes writes.
+    const families = new Set(targets.map(({ address }) => isIP(address)));
+    const accepted = hosts.length === 1 && families.size === targets.length ? ['writable', 'read-only'] : ['writable'];
+    targets.sort((a, b) => Number(nameOf(b) === lastUsed) - Number(nameOf(a) === lastUsed));
+
+    let isFound = false;
+    const attempt = async (target: MysqlTarget): Promise<MysqlSession> => {
+      const session = await openAt(target);
+      if (!isFound && accepted.includes(session.role)) {
+        isFound = true;
+        lastUsed = nameOf(target);
+        return session;
+      }
+      endConnection(session.connection);
+      throw poolError('POOL_NO_WRITER', session.role);
+    };
+    const attempts: Promise<MysqlSession>[] = [];
+    for (const target of targets) {
+      const last = attempt(target);
+      attempts.push(last);
+      await Promise.race([last.catch(() => {}), delay(STAGGER_MS)]);
+      if (isFound) break;
     }
-    await search; // another opening's; a server is asked once for all
-    const found = await tryChosen(targets);
-    if (found) return found;
-    throw poolError('POOL_NO_WRITER', 'the server that took writes is gone');
+    return Promise.any(attempts).catch(({ errors }: AggregateError) => {
+      if (errors.length === 1 && errors[0].code !== 'POOL_NO_WRITER') throw errors[0];
+      const answers = targets.map(
+        (target, index) => `${nameOf(target)} ${errors[index].message || errors[index].name}`,
+      );
+      throw poolError('POOL_NO_WRITER', `no server takes writes: ${answers.join('; ')}`, errors[0]);
+    });
   };
-}
-
-function acceptLone(session: MysqlSession): MysqlSession {
-  if (session.role !== 'not ready') return session;
-  endConnection(session.connection);
-  throw poolError('POOL_NO_WRITER', 'the server is no working member of its cluster');
-}
-
-/** One server may have an address of each family. */
-function isOnePerFamily(targets: readonly MysqlTarget[]): boolean {
-  return new Set(targets.map(({ address }) => address.includes(':'))).size === targets.length;
-}
-
-/** A server and a session on it. */
-interface Found {
-  readonly target: MysqlTarget;
-  readonly session: MysqlSession;
-}
-
-/** Asks all, each a little after the one before it, or at once when that one has refused; the first that takes writes wins. */
-async function findWriter(targets: readonly MysqlTarget[], isOnlyServer: boolean, openAt: OpenAt): Promise<Found> {
-  let winner: Found | undefined;
-  let fallback: Found | undefined;
-  const attempt = async (target: MysqlTarget): Promise<Found> => {
-    const found: Found = { target, session: await openAt(target) };
-    const { role, connection } = found.session;
-    if (role === 'writable' && !winner) {
-      winner = found;
-      return found;
-    }
-    if (role === 'read-only' && isOnlyServer && !winner && !fallback) fallback = found;
-    else endConnection(connection);
-    throw new Error(role);
-  };
-  const attempts: Promise<Found>[] = [];
-  for (const target of targets) {
-    const one = attempt(target);
-    attempts.push(one);
-    await Promise.race([one.catch(() => {}), delay(STAGGER_MS)]);
-    if (winner) break;
-  }
-  try {
-    const found = await Promise.any(attempts);
-    if (fallback) endConnection(fallback.session.connection);
-    return found;
-  } catch (error) {
-    if (fallback) return fallback;
-    const { errors } = error as AggregateError; // of Promise.any, in the order of the targets
-    const answers = targets.map(
-      (target, index) => `${nameOf(target)} ${errors[index]?.message || errors[index]?.name}`,
-    );
-    throw poolError('POOL_NO_WRITER', `no server takes writes: ${answers.join('; ')}`, errors[0]);
-  }
 }
 
 function nameOf({ address, port }: MysqlTarget): string {

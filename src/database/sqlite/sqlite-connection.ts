@@ -44,38 +44,28 @@ export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
 }
 
-/** Prepares a statement, or finds it. */
-export type Prepare = (sql: string) => StatementSync;
-
-/** Adds rows in a transaction of their own, all or none; gives their ids in their order. */
-export async function insertInTransaction(
+/** Adds rows, all or none, in the transaction that is open or else in one of their own; gives their ids in their order. */
+export async function insertRows(
   connection: DatabaseSync,
   into: string,
   rows: readonly (readonly Binding[])[],
-  prepare: Prepare = (sql) => connection.prepare(sql),
 ): Promise<string[]> {
+  const isOwn = !connection.isTransaction;
   // IMMEDIATE waits at the begin, not half-way, https://www.sqlite.org/lang_transaction.html
-  await whenFree(() => connection.exec('BEGIN IMMEDIATE'));
+  if (isOwn) await whenFree(() => connection.exec('BEGIN IMMEDIATE'));
   try {
-    const ids = insertOneByOne(prepare, into, rows);
-    connection.exec('COMMIT');
+    const statement = connection.prepare(`INSERT INTO ${into} VALUES (${rows[0]?.map(() => '?').join(', ')})`);
+    statement.setReadBigInts(true);
+    const ids = rows.map((row) => String(statement.run(...row).lastInsertRowid));
+    if (isOwn) connection.exec('COMMIT');
     return ids;
   } finally {
-    if (connection.isTransaction) connection.exec('ROLLBACK');
+    if (isOwn && connection.isTransaction) connection.exec('ROLLBACK');
   }
 }
 
-/** Adds rows within the transaction that is open; gives their ids in their order. */
-export function insertOneByOne(prepare: Prepare, into: string, rows: readonly (readonly Binding[])[]): string[] {
-  const marks = rows[0]?.map(() => '?').join(', ');
-  const statement = prepare(`INSERT INTO ${into} VALUES (${marks})`);
-  statement.setReadBigInts(true);
-  return rows.map((row) => String(statement.run(...row).lastInsertRowid));
-}
-
-/** Gives the rows of a statement; a 64-bit integer is a number where that is exact, else decimal text. */
-export function prepareRead(connection: DatabaseSync, sql: string): (bindings: readonly SQLInputValue[]) => unknown[] {
-  const statement = connection.prepare(sql);
+/** Gives the rows of a statement; a 64-bit integer is a number where that is exact, else decimal text, as from MySQL. */
+export function createReader(statement: StatementSync): (bindings: readonly SQLInputValue[]) => unknown[] {
   // As arrays of bigints, which takes a third of the time of objects whose properties are changed.
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
@@ -95,15 +85,4 @@ const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 function toExact(value: SQLOutputValue | undefined): unknown {
   if (typeof value !== 'bigint') return value;
   return value <= SAFE_MAX && value >= -SAFE_MAX ? Number(value) : String(value);
-}
-
-/** The rows of a statement that reads bigints; 64-bit integers as decimal text. */
-export function readExactRows(statement: StatementSync, bindings: readonly SQLInputValue[]): unknown[] {
-  const rows = statement.all(...bindings);
-  for (const row of rows) {
-    for (const column in row) {
-      if (typeof row[column] === 'bigint') Object.assign(row, { [column]: String(row[column]) });
-    }
-  }
-  return rows;
 }

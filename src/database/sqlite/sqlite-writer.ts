@@ -1,49 +1,32 @@
-import type { StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Binding } from '../prepared.ts';
-import { insertInTransaction, openSqlite } from './sqlite-connection.ts';
+import { insertRows, openSqlite } from './sqlite-connection.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
+
+// The thread that `createSqliteWrites` starts. A commit waits for the disk, and node:sqlite waits with it: here it stops
+// no event loop that answers requests.
 
 /** Rows to be added, all or none. */
 export interface WriteJob {
-  readonly number: number;
   readonly into: string;
   readonly rows: readonly (readonly Binding[])[];
 }
 
 /** The ids of the rows in their order, or why none was added. */
-export interface WriteOutcome {
-  readonly number: number;
-  readonly ids?: readonly string[];
-  readonly fault?: {
-    readonly message: string;
-    readonly code?: string | undefined;
-    readonly errcode?: number | undefined;
-  };
-}
-
-// The thread that `createSqliteWrites` starts. A commit waits for the disk, and node:sqlite waits with it: here it stops
-// no event loop that answers requests.
+export type WriteOutcome = string[] | { readonly message: string; readonly code?: string; readonly errcode?: number };
 
 const files: SqliteFiles = workerData; // what `createSqliteWrites` hands over
 const connection = await openSqlite(files);
-const inserts = new Map<string, StatementSync>(); // one for each table
 
-function prepare(sql: string): StatementSync {
-  const statement = inserts.get(sql) ?? connection.prepare(sql);
-  inserts.set(sql, statement);
-  return statement;
-}
-
-async function write({ number, into, rows }: WriteJob): Promise<WriteOutcome> {
+async function write({ into, rows }: WriteJob): Promise<WriteOutcome> {
   try {
     checkFiles(files);
-    const ids = await insertInTransaction(connection, into, rows, prepare);
+    const ids = await insertRows(connection, into, rows);
     checkFiles(files); // once more: what is acknowledged was written to a file that had its name
-    return { number, ids };
+    return ids;
   } catch (error) {
     const { message, code, errcode } = error as Error & { code?: string; errcode?: number }; // node:sqlite's
-    return { number, fault: { message, code, errcode } };
+    return { message, ...(code && { code }), ...(errcode && { errcode }) };
   }
 }
 

@@ -1,30 +1,24 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Binding } from '../prepared.ts';
-import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
+import type { SqliteFiles } from './sqlite-files.ts';
 import type { WriteJob, WriteOutcome } from './sqlite-writer.ts';
-
-/** The writes of one process to a database file. */
-export type SqliteWrites = ReturnType<typeof createSqliteWrites>;
 
 const SQLITE_IOERR = 10;
 
 /** Adds rows to a database file by a thread of its own, which begins with the first of them. */
 export function createSqliteWrites(files: SqliteFiles) {
-  const inFlight = new Map<number, PromiseWithResolvers<string[]>>();
+  const inFlight: PromiseWithResolvers<string[]>[] = []; // answered in their order
   let thread: Worker | undefined;
-  let jobs = 0;
 
-  const settle = ({ number, ids, fault }: WriteOutcome): void => {
-    const job = inFlight.get(number);
-    inFlight.delete(number);
-    if (inFlight.size === 0) thread?.unref(); // nobody waits for it: the process may end
-    if (ids) job?.resolve([...ids]);
-    else job?.reject(Object.assign(new Error(fault?.message), fault));
+  const settle = (outcome: WriteOutcome): void => {
+    const job = inFlight.shift();
+    if (inFlight.length === 0) thread?.unref(); // the process may end
+    if (Array.isArray(outcome)) job?.resolve(outcome);
+    else job?.reject(Object.assign(new Error(outcome.message), outcome));
   };
 
   const start = (): Worker => {
-    checkFiles(files, [files.filename]); // a thread costs more than a look
     const started = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: files });
     let cause: unknown = 'the thread ended';
     started.on('message', settle);
@@ -33,10 +27,8 @@ export function createSqliteWrites(files: SqliteFiles) {
     });
     started.on('exit', () => {
       if (thread === started) thread = undefined;
-      for (const { reject } of inFlight.values()) {
-        reject(Object.assign(new Error('the write was cut off', { cause }), { errcode: SQLITE_IOERR }));
-      }
-      inFlight.clear();
+      const error = Object.assign(new Error('the write was cut off', { cause }), { errcode: SQLITE_IOERR });
+      for (const { reject } of inFlight.splice(0)) reject(error);
     });
     return started;
   };
@@ -44,12 +36,11 @@ export function createSqliteWrites(files: SqliteFiles) {
   return {
     /** Rejects with what node:sqlite says, or with SQLITE_IOERR when the thread has ended. */
     insert(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
-      const number = ++jobs;
       thread ??= start();
       const job = Promise.withResolvers<string[]>();
-      inFlight.set(number, job);
+      inFlight.push(job);
       thread.ref();
-      thread.postMessage({ number, into, rows } satisfies WriteJob);
+      thread.postMessage({ into, rows } satisfies WriteJob);
       return job.promise;
     },
     /** Waits for the writes in flight, and ends the thread. */

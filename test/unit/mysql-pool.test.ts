@@ -1,0 +1,384 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import type { Connection } from 'mysql2';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createConnection, destroyConnection } from '../../src/database/mysql/mysql-connection.ts';
+import { createMysqlPool } from '../../src/database/mysql/mysql-pool.ts';
+import type { MysqlSession, Role } from '../../src/database/mysql/mysql-session.ts';
+import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
+import { deadlineIn } from '../../src/deadline.ts';
+import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../src/deadlines.ts';
+
+// Nothing is asked on these connections: somebody listens, and says nothing.
+const listener = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+await once(listener, 'listening');
+const { port } = listener.address() as AddressInfo; // of a server that listens on a port
+const address = parseMysqlUrl(`mysql://root@127.0.0.1:${port}/petstore`);
+const opened: Connection[] = [];
+const openConnection = () => {
+  const connection = createConnection(address, { host: '127.0.0.1', address: '127.0.0.1', port });
+  opened.push(connection);
+  return connection;
+};
+afterAll(() => {
+  for (const connection of opened) destroyConnection(connection, new Error('the test is over'));
+  listener.close();
+});
+
+beforeEach(
+  () =>
+    void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] }),
+);
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+/** How an opening goes: after so many ms it fails, or leads to a server. */
+interface Opening {
+  readonly ms: number;
+  readonly fails?: boolean;
+  readonly identity?: string;
+  readonly role?: Role;
+}
+
+/** A pool whose connections are called 1, 2 and so on; `answers` tells what servers say when they are asked for their role. */
+function poolOf(max: number, openings: readonly Opening[] = [], answers: () => Promise<boolean> = async () => true) {
+  const names = new Map<unknown, number>();
+  const ended: number[] = [];
+  const checked: string[] = [];
+  let count = 0;
+  const pool = createMysqlPool(max, async () => {
+    const name = ++count;
+    const { ms, fails, identity = 'a', role = 'writable' } = openings[name - 1] ?? { ms: 1 };
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    if (fails) throw new Error(`refused ${name}`);
+    const connection = Object.assign(openConnection(), { end: () => void ended.push(name) });
+    names.set(connection, name);
+    const stillTakesWrites = (limitMs: number) => {
+      checked.push(`${name} within ${limitMs}`);
+      return answers();
+    };
+    return { connection, role, identity, askedAt: performance.now(), stillTakesWrites } satisfies MysqlSession;
+  });
+  /** Asks for a connection: what it got, by name, or why not. */
+  const ask = (ms = 60_000) => {
+    const asked: { connection?: Connection; got?: number | undefined; refusal?: string } = {};
+    void pool.acquire(deadlineIn(ms)).then(
+      (connection) => Object.assign(asked, { connection, got: names.get(connection) }),
+      (error: Error) => Object.assign(asked, { refusal: error.message }),
+    );
+    return asked;
+  };
+  const giveBack = ({ connection }: ReturnType<typeof ask>) => pool.release(connection as Connection); // where it is there
+  const lose = ({ connection }: ReturnType<typeof ask>) =>
+    destroyConnection(connection as Connection, new Error('it is broken')); // where it is there
+  const fail = (asked: ReturnType<typeof ask>, error: object) =>
+    pool.ask(asked.connection as Connection, deadlineIn(), () => Promise.reject(error)).catch(() => {});
+  return { pool, ask, giveBack, lose, fail, ended, checked, openings: () => count };
+}
+
+describe('a connection of the pool', () => {
+  test('is ended when nobody has used it for half a minute', async () => {
+    const { pool, ask, giveBack, ended } = poolOf(2);
+    const both = [ask(), ask()];
+    await pass(10);
+    for (const asked of both) giveBack(asked);
+    await pass(20_000);
+    const again = ask();
+    await pass(0);
+    giveBack(again);
+    await pass(25_000);
+    expect([ended, pool.state().free]).toEqual([[1], 1]);
+    await pass(15_000);
+    expect(ended).toEqual([1, 2]);
+  });
+
+  test('is not lent again when it is broken, and what is released twice is there once', async () => {
+    const { pool, ask, giveBack, lose, ended } = poolOf(1);
+    const first = ask();
+    await pass(10);
+    const second = ask();
+    lose(first);
+    giveBack(first);
+    await pass(200);
+    expect([ended, second.got]).toEqual([[1], 2]);
+    for (let times = 1; times <= 2; times++) giveBack(second);
+    expect(pool.state()).toEqual({ used: 0, free: 1, waiting: 0 });
+  });
+
+  test.each([
+    ['writable', 24 * 60_000 - 1, 12 * 60_000 + 2],
+    ['read-only', 240, 20],
+  ] as const)('on a server that is %s has a maximum lifetime', async (role, usableMs, longerMs) => {
+    const { ask, giveBack } = poolOf(1, [{ ms: 1, role }]);
+    /** Uses a connection again and again until so many ms have passed; gives the name of the last one. */
+    const useFor = async (ms: number) => {
+      for (const until = performance.now() + ms; ; ) {
+        const asked = ask();
+        await pass(1);
+        giveBack(asked);
+        await pass(0);
+        if (performance.now() >= until) return asked.got;
+        await pass(Math.min(10_000, until - performance.now() - 1));
+      }
+    };
+    expect(await useFor(usableMs)).toBe(1);
+    expect(await useFor(longerMs)).toBeGreaterThan(1);
+  });
+
+  test('is not given to a caller without time, who spoils none', async () => {
+    const { pool, ask, giveBack, ended } = poolOf(1);
+    const first = ask();
+    await pass(10);
+    giveBack(first);
+    const late = ask(-1);
+    await pass(0);
+    expect([late.refusal, ended, pool.state()]).toEqual([
+      'no time is left for a connection',
+      [],
+      { used: 0, free: 1, waiting: 0 },
+    ]);
+  });
+});
+
+describe('a new generation', () => {
+  const READ_ONLY = { errno: 1290, sqlState: 'HY000' };
+
+  test('ends idle ones at once, one in use after its use, one that is being opened when it comes', async () => {
+    const { ask, giveBack, fail, ended } = poolOf(3, [{ ms: 1 }, { ms: 1 }, { ms: 50 }]);
+    const [first, second] = [ask(), ask()];
+    await pass(10);
+    const third = ask(5);
+    await pass(5);
+    giveBack(second);
+    await fail(first, READ_ONLY);
+    expect([third.got, ended]).toEqual([undefined, [2]]);
+    giveBack(first);
+    expect(ended).toEqual([2, 1]);
+    await pass(50);
+    expect(ended).toEqual([2, 1, 3]);
+  });
+
+  test.each([
+    ['a server that takes no writes', READ_ONLY, true],
+    ['a server that is no member of its cluster', { errno: 1047, sqlState: '08S01' }, true],
+    ['rights that the session lacks', { errno: 1142, sqlState: '42000' }, true],
+    ['a table that is away', { errno: 1146, sqlState: '42S02' }, false],
+  ])('begins with an error of %s: %o', async (_what, error, begins) => {
+    const { ask, giveBack, fail, ended } = poolOf(2);
+    const [first, second] = [ask(), ask()];
+    await pass(10);
+    giveBack(second);
+    await fail(first, error);
+    giveBack(first);
+    expect(ended).toEqual(begins ? [2, 1] : []);
+  });
+
+  test('begins once a second at most for missing rights', async () => {
+    const { ask, giveBack, fail, openings } = poolOf(1);
+    for (const [ms, opened] of [
+      [0, 1],
+      [500, 2],
+      [400, 2],
+      [200, 2],
+      [0, 3],
+    ] as const) {
+      await pass(ms);
+      const asked = ask();
+      await pass(1);
+      expect(openings()).toBe(opened);
+      await fail(asked, { errno: 1142, sqlState: '42000' });
+      giveBack(asked);
+    }
+  });
+
+  test('begins when another server answers at the address', async () => {
+    const { ask, giveBack, ended } = poolOf(2, [{ ms: 1 }, { ms: 50, identity: 'b' }]);
+    const first = ask();
+    await pass(10);
+    const second = ask();
+    giveBack(first);
+    await pass(100);
+    expect(second.got).toBe(1);
+    giveBack(second);
+    const third = ask();
+    await pass(0);
+    expect([ended, third.got]).toEqual([[1], 2]);
+  });
+
+  test('an answer that the driver could not read ends its connection only', async () => {
+    const { ask, giveBack, fail, ended } = poolOf(2);
+    const [first, second] = [ask(), ask()];
+    await pass(10);
+    giveBack(second);
+    await fail(first, new Error('a packet that nobody knows'));
+    giveBack(first);
+    expect(ended).toEqual([1]);
+  });
+});
+
+describe('an opening that fails', () => {
+  test('rejects all waiters when it is the last one, whatever their number, and none is opened in between', async () => {
+    const { ask, openings } = poolOf(
+      10,
+      Array.from({ length: 20 }, (_, index) => ({ ms: 1 + index * 3, fails: true })),
+    );
+    const asked = Array.from({ length: 50 }, () => ask());
+    await pass(50);
+    expect(new Set(asked.map(({ refusal }) => refusal))).toEqual(new Set(['refused 10']));
+    expect(openings()).toBe(10);
+  });
+
+  test('rejects nobody while another one is under way, or a connection is in use', async () => {
+    const other = poolOf(2, [{ ms: 50, fails: true }, { ms: 90 }]);
+    const [first, second] = [other.ask(), other.ask()];
+    await pass(60);
+    expect([first, second]).toEqual([{}, {}]);
+    await pass(40);
+    expect(first.got).toBe(2);
+
+    const shared = poolOf(2, [{ ms: 1 }, { ms: 1, fails: true }]);
+    const user = shared.ask();
+    await pass(10);
+    const next = shared.ask();
+    await pass(10);
+    expect(next).toEqual({});
+    shared.giveBack(user);
+    await pass(0);
+    expect(next.got).toBe(1);
+  });
+
+  test('is followed by another one a little later while a connection is in use', async () => {
+    const { ask, openings } = poolOf(2, [{ ms: 1 }, { ms: 1, fails: true }]);
+    ask();
+    await pass(10);
+    const next = ask();
+    ask();
+    await pass(90);
+    expect([next, openings()]).toEqual([{}, 2]);
+    await pass(20);
+    expect(next.got).toBe(3);
+  });
+});
+
+describe('the server of the pool', () => {
+  test('is asked again beside the requests once its answer is old; the connection is free after that', async () => {
+    const { pool, ask, giveBack, checked } = poolOf(1);
+    const first = ask();
+    await pass(ROLE_KNOWN_MS);
+    giveBack(first);
+    expect(checked).toEqual([]);
+    const second = ask();
+    await pass(2);
+    giveBack(second);
+    expect([checked, pool.state().used]).toEqual([[`1 within ${ROLE_LIMIT_MS}`], 1]);
+    await pass(0);
+    expect(pool.state()).toEqual({ used: 0, free: 1, waiting: 0 });
+  });
+
+  test('is asked before a request when its last answer on this connection is too old', async () => {
+    const { ask, giveBack, checked } = poolOf(1);
+    const first = ask();
+    await pass(10);
+    giveBack(first);
+    await pass(ROLE_TRUSTED_MS - 9);
+    const second = ask();
+    await pass(0);
+    expect([second.got, checked]).toEqual([1, []]);
+    giveBack(second);
+    await pass(2);
+    checked.length = 0;
+    await pass(ROLE_TRUSTED_MS);
+    const third = ask(10);
+    await pass(0);
+    expect([third.got, checked]).toEqual([1, ['1 within 10']]);
+  });
+
+  test.each([
+    ['says that it takes no writes', async () => false],
+    ['does not answer', () => Promise.reject(new Error('silence'))],
+  ])('that %s loses all connections', async (_what, answer) => {
+    const { ask, giveBack, ended } = poolOf(2, [], answer);
+    const both = [ask(), ask()];
+    await pass(10);
+    for (const asked of both) giveBack(asked);
+    await pass(ROLE_TRUSTED_MS + 1);
+    const next = ask();
+    await pass(10);
+    expect([ended, next.got]).toEqual([[1, 2], 3]);
+  });
+
+  test('that was given less than its time says nothing about the other connections by its silence', async () => {
+    const { ask, giveBack, lose, ended, checked } = poolOf(2, [], async () => {
+      if (checked.length > 1) return true;
+      lose(both[1]); // as a deadline does
+      throw new Error('silence');
+    });
+    const both = [ask(), ask()] as const;
+    await pass(10);
+    for (const asked of both) giveBack(asked);
+    await pass(ROLE_TRUSTED_MS + 1);
+    const next = ask(10);
+    await pass(1);
+    expect([next.got, ended]).toEqual([1, [2]]);
+  });
+
+  test('of Galera may have done what it calls a deadlock while its members change', async () => {
+    for (const [isUndone, code] of [
+      [true, undefined],
+      [false, 'POOL_NOT_UNDERSTOOD'],
+    ] as const) {
+      const session = {
+        connection: openConnection(),
+        role: 'writable' as const,
+        identity: undefined,
+        askedAt: performance.now(),
+      };
+      const pool = createMysqlPool(1, async () => ({
+        ...session,
+        stillTakesWrites: async () => true,
+        isSurelyUndone: async () => isUndone,
+      }));
+      const deadlock = Object.assign(new Error('deadlock'), { errno: 1213, sqlState: '40001' });
+      const asked = pool.ask(await pool.acquire(deadlineIn()), deadlineIn(), () => Promise.reject(deadlock));
+      const error = await asked.catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject(code ? { code, cause: deadlock } : { errno: 1213 });
+    }
+  });
+});
+
+test('closing waits for those who use or wait, then ends all; nobody gets a connection any more', async () => {
+  const { pool, ask, giveBack, ended } = poolOf(1);
+  const first = ask();
+  await pass(10);
+  const [second, third] = [ask(), ask(100)];
+  let isClosed = false;
+  void pool.close().then(() => {
+    isClosed = true;
+  });
+  const fourth = ask();
+  await pass(200);
+  expect([fourth.refusal, third.refusal]).toEqual([
+    'the database has been closed',
+    'no connection to the database came free in time',
+  ]);
+  giveBack(first);
+  await pass(0);
+  expect([isClosed, second.got, ended]).toEqual([false, 1, []]);
+  giveBack(second);
+  await pass(0);
+  expect([isClosed, ended]).toEqual([true, [1]]);
+});
+
+test('closing while a connection is being opened waits for it, and ends it', async () => {
+  const { pool, ask, ended } = poolOf(1, [{ ms: 1000 }]);
+  const late = ask(20);
+  await pass(30);
+  expect(late.refusal).toBe('no connection to the database came free in time');
+  const closing = pool.close();
+  await pass(1000);
+  await closing;
+  expect(ended).toEqual([1]);
+});

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { connectDatabase } from '../../src/database/connect.ts';
+import { whenFree } from '../../src/database/sqlite/sqlite-connection.ts';
+import { deadlineIn } from '../../src/deadline.ts';
+import { ANSWER_MS, BUSY_MS } from '../../src/deadlines.ts';
+import { afterFile } from '../support/engines.ts';
+
+describe('a statement that meets the lock of another process', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** Work that meets an error with this code until so many ms have passed; each try takes 100. */
+  const busyFor = (ms: number, errcode: number) => {
+    const until = performance.now() + ms;
+    let tries = 0;
+    const done = whenFree(() => {
+      tries++;
+      vi.advanceTimersByTime(100);
+      if (performance.now() <= until) throw Object.assign(new Error('not now'), { errcode });
+      return 'done';
+    });
+    return { done, tries: () => tries };
+  };
+
+  test.each([
+    ['is done when the lock is given back in time', BUSY_MS, 5],
+    ['so it is with an extended code', BUSY_MS, 5 + 256],
+  ])('%s', async (_what, ms, errcode) => {
+    expect(await busyFor(ms, errcode).done).toBe('done');
+  });
+
+  test('is refused after its time, and any other error at once', async () => {
+    const late = busyFor(BUSY_MS + 200, 5);
+    await expect(late.done).rejects.toMatchObject({ errcode: 5 });
+    const full = busyFor(200, 13);
+    await expect(full.done).rejects.toMatchObject({ errcode: 13 });
+    expect(full.tries()).toBe(1);
+  });
+});
+
+describe('work on SQLite', () => {
+  const database = connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
+  afterFile(() => database.close());
+  const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  test('that is not done at its deadline is told to be unavailable, with time left for the answer', async () => {
+    const deadline = deadlineIn(ANSWER_MS + 20);
+    const late = database.run(() => sleep(ANSWER_MS), { deadline });
+    await expect(late).rejects.toMatchObject({ meaning: 'unavailable', cause: { code: 'POOL_TIMEOUT' } });
+  });
+
+  test('without a deadline has the time that it takes', async () => {
+    expect(await database.run(() => sleep(20).then(() => 'done'))).toBe('done');
+  });
+
+  test('is unavailable when the one connection is closed', async () => {
+    const other = connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
+    await other.close();
+    const closed = { meaning: 'unavailable' };
+    await expect(other.run((knex) => knex.raw('SELECT 1'))).rejects.toMatchObject(closed);
+    await expect(other.query('SELECT 1', [], undefined)).rejects.toMatchObject(closed);
+    await expect(other.insert('pets (name)', [['Rex']], undefined)).rejects.toMatchObject(closed);
+  });
+});
