@@ -1,26 +1,18 @@
-import { NEAR_MS } from '../database/batching/congestion.ts';
+import { NEAR_MS } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 
 /** How long a turn may last, in ms: a connection that was lost holds the others up no longer. */
 const TURN_MS = 1000;
 
-/** Waits for the turn to take ids; what it gives is to be called when they are committed, or will never be. */
-export type CommitOrder = () => Promise<() => void>;
-
 /**
- * One after the other takes ids and commits, so that a reader never sees an id before a smaller one of this process. The
- * order is not promised: other processes do not wait, nor does anybody when the database is far, where it would cost a round
- * trip. SQLite has one writer anyway, and one connection does one thing after the other.
+ * Gives `takeTurn`, which waits for the turn to take ids. Its result ends the turn: call it when the ids are committed, or never
+ * will be. So no reader sees an id before a smaller one of this process. Other processes do not wait, and beyond `NEAR_MS`
+ * nobody does, because it would cost a round trip. One connection does one thing after the other anyway.
  */
-export function createCommitOrder(
-  database: Pick<Database, 'engine' | 'connectionsMax' | 'shortestWayMs'>,
-): CommitOrder {
-  const { engine, connectionsMax, shortestWayMs } = database;
-  let last: Promise<void> | undefined;
-  return async () => {
-    const wayMs = shortestWayMs();
-    const isFar = wayMs > NEAR_MS && wayMs !== Number.POSITIVE_INFINITY; // not known: at the begin
-    if (engine === 'sqlite' || connectionsMax === 1 || isFar) return () => {};
+export function createCommitOrder(database: Pick<Database, 'connectionsMax' | 'roundTripMs'>) {
+  let last = Promise.resolve();
+  return async (): Promise<() => void> => {
+    if (database.connectionsMax === 1 || database.roundTripMs() > NEAR_MS) return () => {};
     const before = last;
     const { promise, resolve } = Promise.withResolvers<void>();
     last = promise;

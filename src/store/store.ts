@@ -1,4 +1,4 @@
-import type { Ask } from '../database/batching/together.ts';
+import type { Batched } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import type { Deadline } from '../deadline.ts';
 import { createIdempotentCreates, type Once } from '../idempotency/idempotent-creates.ts';
@@ -18,9 +18,9 @@ import {
 
 /** The things of one table. Every function fails with `unavailable` when the database is away, or at its deadline. */
 export interface Store<T extends Table> {
-  list: Ask<PageQuery<T>, Page<Kept<T>>>;
+  list: Batched<PageQuery<T>, Page<Kept<T>>>;
   /** The thing of an id, or null. */
-  get: Ask<Int64, Kept<T> | null>;
+  get: Batched<Int64, Kept<T> | null>;
   /** Adds a thing; with `once`, a retry gets what the first request has added (see `createIdempotentCreates`). */
   add(added: New<T>, once: Once | null, deadline: Deadline): Promise<{ row: Kept<T>; replayed: boolean }>;
   /** Adds many at once, all or none. */

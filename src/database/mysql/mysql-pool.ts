@@ -3,7 +3,7 @@ import type { Deadline } from '../../deadline.ts';
 import { ROLE_LIMIT_MS } from '../../deadlines.ts';
 import { errorNumber, isHostLost, isUnderstood, means } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
-import { createWayMeter, noteTime, type WayMeter } from '../time-meter.ts';
+import { createRoundTrip } from '../round-trip.ts';
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
 import { destroyConnection, endConnection, exchange, isConnectionOpen } from './mysql-connection.ts';
 import { hasSameMembers, openSession, stillTakesWrites } from './mysql-session.ts';
@@ -27,8 +27,8 @@ export interface MysqlPool extends Pick<ConnectionPool<Connection>, 'acquire' | 
   ask<Answer>(connection: Connection, deadline: Deadline, question: () => PromiseLike<Answer>): Promise<Answer>;
   /** Whether the server of the last session takes writes. */
   takesWrites(): boolean;
-  /** How long a round trip to the server takes; told by its role checks, and by whoever reads. */
-  readonly roundTrip: WayMeter;
+  /** Measured by role checks and reads. */
+  readonly roundTrip: ReturnType<typeof createRoundTrip>;
 }
 
 /** Sessions that were refused for their rights are abandoned at most this often, in ms: each new one is work for the server. */
@@ -46,7 +46,7 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Pool
   let current: PooledSession | undefined;
   /** Connections that were heard last before this moment may be dead: another one has failed. */
   let suspectBefore = 0;
-  const roundTrip = createWayMeter();
+  const roundTrip = createRoundTrip();
 
   const pool = createConnectionPool<Connection>({
     max,
@@ -92,7 +92,7 @@ export function createMysqlPool(address: MysqlAddress, max: number, limits: Pool
     ...checkRoles(pool, {
       sessionOf: (connection) => sessions.get(connection),
       suspectBefore: () => suspectBefore,
-      askRole: (session, limitMs) => noteTime(roundTrip.note, () => stillTakesWrites(session, limitMs)),
+      askRole: (session, limitMs) => roundTrip.measure(() => stillTakesWrites(session, limitMs)),
     }),
     async ask(connection, deadline, question) {
       const timer = limits.lookEveryMs && setInterval(() => void look(connection), limits.lookEveryMs);
