@@ -15,8 +15,7 @@ import { createUsage } from './keys/usage.ts';
 import { droppedLines, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Service } from './service.ts';
-import { createStores, type Stores } from './store/store.ts';
-import { checkWrites } from './store/write-check.ts';
+import { checkWrites, createStores, type Stores } from './store/store.ts';
 
 /** What a gateway is made of. */
 export interface GatewayParts {

@@ -2,8 +2,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../config.ts';
 import { connectDatabase, type Database } from '../database/connect.ts';
+import { checkWrites } from '../store/store.ts';
 import type { Table } from '../store/table.ts';
-import { checkWrites } from '../store/write-check.ts';
 
 /** The file of `sqlite:PATH`; undefined for another engine and for `sqlite::memory:`. */
 export function databaseFile({ databaseUrl, inMemory }: Pick<Config, 'databaseUrl' | 'inMemory'>): string | undefined {

@@ -47,17 +47,16 @@ interface Waiter<Answer> extends Pick<PromiseWithResolvers<Answer>, 'resolve' | 
 interface Entry<Input, Answer> {
   readonly input: Input;
   readonly bytes: number;
-  /** Where it stands in the queue. */
-  key: unknown;
-  group: unknown;
+  /** Its place in the queue. */
+  readonly key: unknown;
+  readonly group: unknown;
   waiters: Waiter<Answer>[];
 }
 
 /**
- * Runs several inputs by one statement, until the latest of their deadlines.
- * Inputs are queued until the end of the turn of the event loop, and on while as many statements are in flight as the rules
- * allow. An input joins an equal one only in the queue, so every answer is of a statement that began after its input came. An
- * error reaches those whose statement it is.
+ * Runs several inputs by one statement, until the latest of their deadlines. Inputs are queued until the end of the turn of
+ * the event loop, and longer while as many statements are in flight as the rules allow. An input joins an equal one only in
+ * the queue, so every answer is of a statement that began after its input came. An error reaches those whose statement it is.
  */
 export function createBatched<Input, Answer>(
   database: Pick<Database, 'connectionsMax' | 'roundTripMs'>,
@@ -66,50 +65,43 @@ export function createBatched<Input, Answer>(
 ): Batched<Input, Answer> {
   const { inFlightMax = database.connectionsMax } = rules;
   let queue = new Map<unknown, Entry<Input, Answer>>();
-  const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; isSlow: boolean }[] = [];
-  let isScheduled = false;
+  const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; sentAt: number }[] = [];
 
   const enqueue = (entry: Entry<Input, Answer>): void => {
     queue.set(entry.key, entry);
-    schedule();
-  };
-  const schedule = (): void => {
-    if (!isScheduled) setImmediate(sendReady);
-    isScheduled = true;
+    sendAtTurnEnd();
   };
   const sendReady = (): void => {
-    isScheduled = false;
     while (queue.size > 0 && hasRoom()) void send(nextBatch(queue, rules.size)); // never rejects
+    // A new Map each time: V8 links the tables of a growing one (OrderedHashTable), and an old table would keep all later
+    // entries, with their requests, from the collector of the young.
+    queue = new Map(queue);
+    if (queue.size > 0) sendWhenSlow();
   };
+  const sendAtTurnEnd = onceLater(setImmediate, sendReady);
+  const sendWhenSlow = onceLater((work) => setTimeout(work, SLOW_MS), sendReady);
   const hasRoom = (): boolean => {
     if (inFlight.length >= inFlightMax) return false;
-    return database.roundTripMs() > NEAR_MS || inFlight.filter(({ isSlow }) => !isSlow).length < rules.inFlight;
+    if (database.roundTripMs() > NEAR_MS) return true;
+    return inFlight.filter(({ sentAt }) => performance.now() < sentAt + SLOW_MS).length < rules.inFlight;
   };
 
   const send = async (entries: readonly Entry<Input, Answer>[]): Promise<void> => {
     for (const { key } of entries) queue.delete(key);
-    // A new Map each time: V8 links the tables of a growing one (OrderedHashTable), and an old table would keep all later
-    // entries, with their requests, from the collector of the young.
-    queue = new Map(queue);
-    const statement = { entries, isSlow: false };
+    const statement = { entries, sentAt: performance.now() };
     inFlight.push(statement);
-    const timer = setTimeout(() => {
-      statement.isSlow = true;
-      schedule();
-    }, SLOW_MS);
     try {
       await answer(entries, runBatch);
     } catch (error) {
       const isShared = entries.length > 1 && rules.isAboutOne?.(error);
       for (const entry of entries) {
         if (isShared && entry.waiters.length > 0)
-          enqueue(Object.assign(entry, { key: entry, group: entry })); // alone
+          enqueue({ ...entry, key: entry, group: entry }); // alone
         else for (const { reject } of entry.waiters) reject(error);
       }
     }
-    clearTimeout(timer);
     inFlight.splice(inFlight.indexOf(statement), 1);
-    schedule();
+    sendReady();
   };
 
   /** A statement goes on for those who can wait longer. */
@@ -131,6 +123,19 @@ export function createBatched<Input, Answer>(
     if (equal) equal.waiters.push(waiter);
     else enqueue({ input, bytes: rules.bytesOf?.(input) ?? 0, key, group: rules.groupOf?.(input), waiters: [waiter] });
     return promise;
+  };
+}
+
+/** Gives a function that has `work` begun later by `schedule`: once, however often it is called until then. */
+function onceLater(schedule: (work: () => void) => unknown, work: () => void): () => void {
+  let isScheduled = false;
+  return () => {
+    if (isScheduled) return;
+    isScheduled = true;
+    schedule(() => {
+      isScheduled = false;
+      work();
+    });
   };
 }
 

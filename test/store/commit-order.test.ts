@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
-import { createCommitOrder } from '../../src/store/commit-order.ts';
+import { createCommitOrder } from '../../src/store/row-adder.ts';
 import { createStores } from '../../src/store/store.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
