@@ -15,8 +15,7 @@ import { createUsage } from './keys/usage.ts';
 import { droppedLines, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Service } from './service.ts';
-import { createStores } from './store/store.ts';
-import { checkWrites } from './store/write-check.ts';
+import { checkWrites, createStores } from './store/store.ts';
 
 /** A service at work; it listens nowhere. */
 export type Gateway = Awaited<ReturnType<typeof createGateway>>;

@@ -15,7 +15,7 @@ import { PETSTORE } from '../petstore/petstore.ts';
 import { LIST_LIMIT } from '../schema/page-arguments.ts';
 import { createSchema } from '../schema/schema.ts';
 import { weighTypes } from '../schema/weights.ts';
-import { checkWrites } from '../store/write-check.ts';
+import { checkWrites } from '../store/store.ts';
 import { databaseFile, openToLook, printTable } from './command.ts';
 
 const HELP = `One page: is everything as it should be? Changes and creates nothing.

@@ -36,10 +36,8 @@ export interface Database {
   insert(into: string, rows: readonly (readonly Binding[])[], deadline: Deadline | undefined): Promise<Int64[]>;
   /** The server's version text; DatabaseFault `unavailable` when the database does not answer. */
   ping(deadline?: Deadline): Promise<string>;
-  /** How long the way to the database and back takes, in ms; Infinity while not known. */
-  wayMs(): number;
-  /** The shortest that it took of late, in ms: what load does not change. Infinity while not known. */
-  shortestWayMs(): number;
+  /** The shortest round trip of late, in ms; 0 as long as none was measured, and for the embedded store. */
+  roundTripMs(): number;
   /** How many calls of `run` and `insert` have failed so far: when it has grown, a write may be refused again. */
   failures(): number;
   /** Whether the server that was reached last takes writes. */
@@ -119,8 +117,7 @@ function createDatabase(
       return withoutFaults<Int64[]>(() => knex.client.insertPrepared(into, rows, end), end).catch(countFailure);
     },
     unhurried,
-    wayMs: () => knex.client.wayMs?.() ?? 0,
-    shortestWayMs: () => knex.client.shortestWayMs?.() ?? 0,
+    roundTripMs: () => knex.client.roundTripMs?.() ?? 0,
     failures: () => failures,
     takesWrites: () => knex.client.takesWrites?.() ?? true,
     poolState() {

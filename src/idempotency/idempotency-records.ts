@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Ask, shareReads, travelRules } from '../database/batching/together.ts';
+import { createBatched } from '../database/batching.ts';
 import { NOW_MS } from '../database/clock.ts';
 import type { Database } from '../database/connect.ts';
 import { means } from '../database/faults.ts';
@@ -21,36 +21,17 @@ export interface Claim {
   readonly renews: boolean;
 }
 
-/** A record of an earlier request. */
-export interface FoundRecord {
-  readonly inputHash: string;
-  readonly resultId: Int64;
-  /** Whether its time is over: then the key is new again. */
-  readonly isExpired: boolean;
-}
-
 /** Another process was first, between our look and our claim. */
 export class TakenError extends Error {}
 
 /** Other transactions hold records of these ids, there or not yet. */
 export class HeldError extends Error {
-  readonly ids: ReadonlySet<string>;
+  readonly ids: readonly string[];
 
   constructor(ids: readonly string[]) {
     super();
-    this.ids = new Set(ids);
+    this.ids = ids;
   }
-}
-
-/** The records of what was created under an Idempotency-Key. */
-export interface IdempotencyRecords {
-  find: Ask<string, FoundRecord | null>;
-  /** Makes records, for `complete` to fill within the same transaction. TakenError, HeldError. */
-  claim(transaction: Knex, claims: readonly Claim[]): Promise<void>;
-  /** Says of claimed records, by their ids, what was created. */
-  complete(transaction: Knex, results: ReadonlyMap<string, Int64>): Promise<void>;
-  /** Takes away the expired ones, in small steps. */
-  sweep(): Promise<void>;
 }
 
 interface Row {
@@ -60,44 +41,44 @@ interface Row {
   readonly isExpired: Integer64;
 }
 
-/** The records of this database. */
-export function createRecords(database: Database): IdempotencyRecords {
+/** The records of what was created under an Idempotency-Key. */
+export function createRecords(database: Database) {
   const now = NOW_MS[database.engine];
   // Else the optimizer might read, and lock, all rows of a small table.
   const byKey = database.engine === 'mysql' ? ' FORCE INDEX (PRIMARY)' : '';
   const isExpired = `created_at <= ${now} - ${REPLAY_MS}`;
   // A record of an earlier version, which may run beside this one, has a pet_id only.
   const select = `SELECT id, input_hash AS inputHash, COALESCE(result_id, pet_id) AS resultId, ${isExpired} AS isExpired FROM ${TABLE}`;
-  return {
-    find: shareReads(
-      (id) => id,
-      async (ids, deadline) => {
-        const marks = ids.map(() => '?').join(', ');
-        const rows = await database.query<Row>(`${select} WHERE id IN (${marks})`, ids, deadline);
-        const byId = new Map(rows.map((row) => [row.id, row]));
-        return ids.map((id) => toRecord(byId.get(id)));
-      },
-      travelRules(database, { sideBySide: 2, batch: 32 }),
-    ),
 
-    async claim(transaction, claims) {
+  const insertOrRenew = async (transaction: Knex, claims: readonly Claim[]): Promise<void> => {
+    const fresh = claims.filter(({ renews }) => !renews);
+    if (fresh.length > 0) {
+      const values = fresh.map(() => `(?, ?, 0, ${now})`).join(', ');
+      const bindings = fresh.flatMap(({ id, inputHash }) => [id, inputHash]);
+      await transaction.raw(`INSERT INTO ${TABLE} (id, input_hash, pet_id, created_at) VALUES ${values}`, bindings);
+    }
+    for (const { id, inputHash } of claims.filter(({ renews }) => renews)) {
+      const expired = transaction(TABLE).where({ id }).whereRaw(isExpired);
+      const renewed = await expired.update({ input_hash: inputHash, created_at: transaction.raw(now) });
+      if (renewed !== 1) throw new TakenError();
+    }
+  };
+
+  return {
+    /** The record of an id; expired, its id is new again. */
+    find: createBatched(database, { inFlight: 2, size: 32, keyOf: (id: string) => id }, async (ids, deadline) => {
+      const marks = ids.map(() => '?').join(', ');
+      const rows = await database.query<Row>(`${select} WHERE id IN (${marks})`, ids, deadline);
+      const byId = new Map(rows.map((row) => [row.id, toRecord(row)]));
+      return ids.map((id) => byId.get(id) ?? null);
+    }),
+
+    /** Makes records, for `complete` to fill within the same transaction. TakenError, HeldError. */
+    async claim(transaction: Knex, claims: readonly Claim[]): Promise<void> {
       // In one order everywhere: two transactions with the same ids wait for each other one way only.
       const sorted = claims.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-      const fresh = sorted.filter(({ renews }) => !renews);
-      const values = fresh.map(() => `(?, ?, 0, ${now})`).join(', ');
-      const into = `INSERT INTO ${TABLE} (id, input_hash, pet_id, created_at) VALUES ${values}`;
       try {
-        if (fresh.length > 0) {
-          await transaction.raw(
-            into,
-            fresh.flatMap(({ id, inputHash }) => [id, inputHash]),
-          );
-        }
-        for (const { id, inputHash } of sorted.filter(({ renews }) => renews)) {
-          const expired = transaction(TABLE).where({ id }).whereRaw(isExpired);
-          const renewed = await expired.update({ input_hash: inputHash, created_at: transaction.raw(now) });
-          if (renewed !== 1) throw new TakenError();
-        }
+        await insertOrRenew(transaction, sorted);
       } catch (error) {
         if (means(error, 'duplicate')) throw new TakenError();
         const sortedIds = sorted.map(({ id }) => id);
@@ -107,30 +88,29 @@ export function createRecords(database: Database): IdempotencyRecords {
       }
     },
 
-    async complete(transaction, results) {
-      const all = [...results];
+    /** Says of claimed records, by their ids, what was created. */
+    async complete(transaction: Knex, results: readonly (readonly [id: string, resultId: Int64])[]): Promise<void> {
       // Literals of digits, as their type says: a number would round them. pet_id is what an earlier version reads.
-      const result = `CASE id ${all.map(([, resultId]) => `WHEN ? THEN ${resultId}`).join(' ')} END`;
-      const ids = all.map(([id]) => id);
+      const result = `CASE id ${results.map(([, resultId]) => `WHEN ? THEN ${resultId}`).join(' ')} END`;
+      const ids = results.map(([id]) => id);
       const set = `SET result_id = ${result}, pet_id = ${result} WHERE id IN (${ids.map(() => '?').join(', ')})`;
       await transaction.raw(`UPDATE ${TABLE}${byKey} ${set}`, [...ids, ...ids, ...ids]);
     },
 
-    sweep: () => sweepExpired(database, isExpired),
+    /** Takes away the expired ones, in small steps. */
+    async sweep(): Promise<void> {
+      for (;;) {
+        const expired: { id: string }[] = await database.run((knex) =>
+          knex(TABLE).whereRaw(isExpired).select('id').limit(SWEEP_BATCH),
+        );
+        if (expired.length === 0) return;
+        const ids = expired.map(({ id }) => id);
+        // By age once more: a record may have been renewed since.
+        const sweep = (knex: Knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete();
+        await database.run(sweep, { repeatable: true });
+      }
+    },
   };
-}
-
-async function sweepExpired(database: Database, isExpired: string): Promise<void> {
-  for (;;) {
-    const expired: { id: string }[] = await database.run((knex) =>
-      knex(TABLE).whereRaw(isExpired).select('id').limit(SWEEP_BATCH),
-    );
-    if (expired.length === 0) return;
-    const ids = expired.map(({ id }) => id);
-    // By age once more: a record may have been renewed since.
-    const sweep = (knex: Knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete();
-    await database.run(sweep, { repeatable: true });
-  }
 }
 
 /** Those of the ids whose record another transaction holds, there or not yet; none where the server cannot tell. */
@@ -142,13 +122,13 @@ async function findHeld(transaction: Knex, ids: readonly string[]): Promise<read
     () => false,
     (error: unknown) => means(error, 'lockWait'),
   );
-  if (!isHeld || ids.length === 1) return isHeld ? ids : [];
+  if (!isHeld) return [];
+  if (ids.length === 1) return ids;
   const half = ids.length / 2;
   const first = await findHeld(transaction, ids.slice(0, half));
   return [...first, ...(await findHeld(transaction, ids.slice(half)))];
 }
 
-function toRecord(row: Row | undefined): FoundRecord | null {
-  if (row === undefined) return null;
-  return { inputHash: row.inputHash, resultId: toInt64(row.resultId), isExpired: Number(row.isExpired) === 1 };
+function toRecord({ inputHash, resultId, isExpired }: Row) {
+  return { inputHash, resultId: toInt64(resultId), isExpired: Number(isExpired) === 1 };
 }

@@ -1,72 +1,82 @@
-import type { Ask } from '../database/batching/together.ts';
+import type { Knex } from 'knex';
 import type { Database } from '../database/connect.ts';
 import type { Deadline } from '../deadline.ts';
 import { createIdempotentCreates, type Once } from '../idempotency/idempotent-creates.ts';
-import type { Int64 } from '../int64.ts';
-import { createKeysetList, createRowReader, type Page } from './keyset-list.ts';
+import { createKeysetList, createRowReader } from './keyset-list.ts';
 import { createRowAdder } from './row-adder.ts';
 import {
   canonicalWriter,
+  columnsOf,
   fieldPicker,
   insertList,
   type Kept,
   type New,
-  type PageQuery,
   rowWriter,
   type Table,
 } from './table.ts';
 
 /** The things of one table. Every function fails with `unavailable` when the database is away, or at its deadline. */
-export interface Store<T extends Table> {
-  list: Ask<PageQuery<T>, Page<Kept<T>>>;
-  /** The thing of an id, or null. */
-  get: Ask<Int64, Kept<T> | null>;
-  /** Adds a thing; with `once`, a retry gets what the first request has added (see `createIdempotentCreates`). */
-  add(added: New<T>, once: Once | null, deadline: Deadline): Promise<{ row: Kept<T>; replayed: boolean }>;
-  /** Adds many at once, all or none. */
-  addAll(added: readonly New<T>[]): Promise<void>;
-  isEmpty(): Promise<boolean>;
-}
+export type Store<T extends Table> = ReturnType<typeof createStore<T>>;
 
-/** Gives the store of a table: always the same one, for requests meet in it. */
-export type Stores = <T extends Table>(table: T) => Store<T>;
+/** Gives the store of a table: always the same one, for requests share statements in it. */
+export type Stores = ReturnType<typeof createStores>;
 
 /** The stores of this database; one for each process. */
-export function createStores(database: Database): Stores {
+export function createStores(database: Database) {
   const stores = new Map<Table, unknown>();
   return <T extends Table>(table: T): Store<T> => {
-    const known = stores.get(table) as Store<T> | undefined; // set below, for this table
-    if (known) return known;
-    const store = createStore(database, table);
+    const store = (stores.get(table) as Store<T> | undefined) ?? createStore(database, table); // set here, for this table
     stores.set(table, store);
     return store;
   };
 }
 
-function createStore<T extends Table>(database: Database, table: T): Store<T> {
-  const adder = createRowAdder(database, table);
+function createStore<T extends Table>(database: Database, table: T) {
+  const { add, addWithin, takeTurn, bytesOf } = createRowAdder(database, table);
   const pick = fieldPicker(table);
   const createOnce = createIdempotentCreates<New<T>>(database, {
     operation: table.records === undefined ? table.name : table.records.name,
     canonical: canonicalWriter(table),
-    create: adder.addWithin,
-    takeTurn: adder.takeTurn,
-    bytesOf: adder.bytesOf,
+    create: addWithin,
+    takeTurn,
+    bytesOf,
   });
   return {
     list: createKeysetList(database, table),
+    /** The thing of an id, or null. */
     get: createRowReader(database, table),
-    async add(added, once, deadline) {
+    /** Adds a thing; with `once`, a retry gets what the first request has added (see `createIdempotentCreates`). */
+    async add(added: New<T>, once: Once | null, deadline: Deadline) {
       const { id, replayed } = once
         ? await createOnce(once, added, deadline)
-        : { id: await adder.add(added, deadline), replayed: false };
+        : { id: await add(added, deadline), replayed: false };
       return { row: { id, ...pick(added) } as Kept<T>, replayed }; // all fields, and the id
     },
-    async addAll(added) {
+    /** Adds many at once, all or none. */
+    async addAll(added: readonly New<T>[]) {
       await database.insert(insertList(table), added.map(rowWriter(table)), undefined); // for nobody's request
     },
-    async isEmpty() {
-      return (await database.run((knex) => knex(table.name).first('id'))) === undefined;
-    },
+    isEmpty: async () => (await database.run((knex) => knex(table.name).first('id'))) === undefined,
   };
+}
+
+/**
+ * Whether the database takes writes to these tables, found out without one: statements that add no row need the same rights,
+ * the same table and the same writable server. Rolled back, because SQLite notes the last id of a table even so. Throws what
+ * a write would throw.
+ */
+export async function checkWrites(database: Database, tables: readonly Table[], deadline?: Deadline): Promise<void> {
+  const writeNothing = async (transaction: Knex.Transaction) => {
+    for (const table of tables) {
+      const columns = columnsOf(table).map(({ column }) => column);
+      await transaction.raw(`INSERT INTO ${insertList(table)} SELECT ${columns} FROM ${table.name} WHERE 1 = 0`);
+    }
+  };
+  await database.run(
+    async (knex) => {
+      const transaction = await knex.transaction();
+      await writeNothing(transaction).finally(() => transaction.rollback());
+    },
+    { deadline },
+  );
 }

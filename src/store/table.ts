@@ -67,28 +67,12 @@ export type PageQuery<T extends Table> = {
   readonly [Name in FilterName<T>]?: (Name extends keyof New<T> ? New<T>[Name] : never) | null | undefined;
 };
 
-/** A field as statements need it. */
-export interface Column {
-  readonly name: string;
-  readonly column: string;
-  readonly kind: AnyKind;
-  readonly isOptional: boolean;
-  /** The index that a filter by this field has. */
-  readonly index: string | undefined;
-}
-
-/** The fields of a table with all that is derived for them, in their order. */
-export function columnsOf({ name: table, fields }: Table): readonly Column[] {
+/** The fields of a table in their order, as statements need them. `index`: that of a filter by this field. */
+export function columnsOf({ name: table, fields }: Table) {
   return Object.entries(fields).map(([name, field]) => {
     const column = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    const bounds = field.kind === 'word' ? { enum: field.words } : {};
-    return {
-      name,
-      column,
-      kind: KINDS[field.kind].within(bounds),
-      isOptional: field.optional === true,
-      index: field.filter && `${table}_${column}_id`,
-    };
+    const kind: AnyKind = KINDS[field.kind].within(field.kind === 'word' ? { enum: field.words } : {});
+    return { name, column, kind, isOptional: field.optional === true, index: field.filter && `${table}_${column}_id` };
   });
 }
 

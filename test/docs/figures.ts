@@ -178,7 +178,7 @@ const ROWS: readonly Row[] = [
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_TRUSTED_MS') / SECOND],
   [DATABASES, 'A connection lives # minutes', constantIn('mysql-pool.ts', 'LIFETIME_MS') / MINUTE],
   [DATABASES, 'that nobody has used for # s', constantIn('mysql-pool.ts', 'IDLE_MS') / SECOND],
-  [DATABASES, 'only as long as they are # KiB together', constantIn('waiting-line.ts', 'BATCH_BYTES') / 1024],
+  [DATABASES, 'only as long as they are # KiB together', constantIn('batching.ts', 'BATCH_BYTES') / 1024],
   ['docs/watch.md', 'Paths are cut at # characters', constantIn('request-log.ts', 'PATH_MAX')],
 ];
 

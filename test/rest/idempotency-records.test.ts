@@ -98,7 +98,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
       if (/^insert into idempotency_keys/i.test(sql)) claimed.push(...bindings.filter((_, index) => index % 2 === 0));
     });
     const claims = ['c', 'a', 'b'].map((id) => ({ id, inputHash: '', renews: false }));
-    const results = new Map(claims.map(({ id }) => [id, '7' as Int64]));
+    const results = claims.map(({ id }) => [id, '7' as Int64] as const);
     await database.knex.transaction(async (transaction) => {
       await records.claim(transaction, claims);
       await records.complete(transaction, results);
@@ -124,14 +124,17 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     bytesOf: () => 1,
   });
 
-  test('what was rolled back in favour of another is done again, while there is time', async () => {
+  test.each([
+    ['was rolled back in favour of another', { errno: 1213 }],
+    ['lost its connection', { code: 'PROTOCOL_CONNECTION_LOST', fatal: true }],
+  ])('what %s is done again, while there is time', async (_what, fault) => {
     const { database } = await prepareDatabase(engine);
     let attempts = 0;
     const createOnce = createIdempotentCreates(
       database,
       creating(async () => {
         attempts++;
-        if (attempts % 2 === 1) throw Object.assign(new Error('deadlock'), { errno: 1213 });
+        if (attempts % 2 === 1) throw Object.assign(new Error('failed'), fault);
         return ['7' as Int64];
       }),
     );

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
-import { createCommitOrder } from '../../src/store/commit-order.ts';
+import { createCommitOrder } from '../../src/store/row-adder.ts';
 import { createStores } from '../../src/store/store.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
@@ -12,7 +12,7 @@ import { prepareDatabase } from '../support/prepared.ts';
 const CREATES = 2000;
 const CLIENTS = 40;
 type Nearness = Parameters<typeof createCommitOrder>[0];
-const NEAR: Nearness = { engine: 'mysql', connectionsMax: 10, shortestWayMs: () => 0.2 };
+const NEAR: Nearness = { connectionsMax: 10, roundTripMs: () => 0.2 };
 
 /** The names of turns as they begin. */
 function watchTurns(...parameters: Parameters<typeof createCommitOrder>) {
@@ -76,9 +76,8 @@ test('a turn has its second from its begin, however long it was waited for', asy
 });
 
 test.each<[string, Nearness]>([
-  ['far from the database', { ...NEAR, shortestWayMs: () => 2 }],
+  ['far from the database', { ...NEAR, roundTripMs: () => 2 }],
   ['on one connection', { ...NEAR, connectionsMax: 1 }],
-  ['on SQLite', { ...NEAR, engine: 'sqlite' }],
 ])('%s nobody waits', async (_where, database) => {
   const { begun, begin } = watchTurns(database);
   for (const name of ['a', 'b', 'c']) begin(name);
@@ -90,7 +89,7 @@ describeEachEngine('a reader that goes on from the last id it saw', (engine) => 
   test('misses no animal of one gateway, whether made with an Idempotency-Key or without', async () => {
     const { database } = await prepareDatabase(engine);
     // As near as it is, whatever the machine has to do beside it.
-    const pets = createStores({ ...database, wayMs: () => 0, shortestWayMs: () => 0 })(PETS);
+    const pets = createStores({ ...database, roundTripMs: () => 0 })(PETS);
     let begun = 0;
     let isOver = false;
     const client = async () => {

@@ -26,8 +26,7 @@ function createNotes() {
   const database = {
     engine: 'mysql',
     connectionsMax: 4,
-    wayMs: () => 0,
-    shortestWayMs: () => 0,
+    roundTripMs: () => 0,
     query,
     insert,
   } as unknown as Database;

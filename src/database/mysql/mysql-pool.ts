@@ -3,7 +3,7 @@ import { type Deadline, remainingMs } from '../../deadline.ts';
 import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../deadlines.ts';
 import { isUnderstood, means } from '../faults.ts';
 import { poolError } from '../pool-error.ts';
-import { createWayMeter, noteTime } from '../time-meter.ts';
+import { createRoundTrip } from '../round-trip.ts';
 import { destroyConnection, endConnection, exchange, isConnectionOpen } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
 
@@ -47,7 +47,7 @@ const createState = (max: number, open: OpenSession) => ({
   staleAt: Number.NEGATIVE_INFINITY,
   generation: 0,
   newest: undefined as MysqlSession | undefined,
-  roundTrip: createWayMeter(),
+  roundTrip: createRoundTrip(),
   closed: undefined as PromiseWithResolvers<void> | undefined,
 });
 type PoolState = ReturnType<typeof createState>;
@@ -236,7 +236,7 @@ function isCheckOver({ role, checkedAt }: PoolEntry, ms: number): boolean {
 /** Asks the server of a connection in use whether it still takes writes; begins a new generation if it does not say so. */
 async function validate(pool: PoolState, entry: PoolEntry, limitMs: number): Promise<boolean> {
   entry.checkedAt = performance.now();
-  const isGood = await noteTime(pool.roundTrip.note, () => entry.stillTakesWrites(limitMs)).catch(() => false);
+  const isGood = await pool.roundTrip.measure(() => entry.stillTakesWrites(limitMs)).catch(() => false);
   // Silence for less than the full time says nothing about the other connections.
   if (!isGood && (limitMs === ROLE_LIMIT_MS || isConnectionOpen(entry.connection))) abandonAll(pool);
   return isGood;

@@ -6,7 +6,6 @@ import { type Deadline, remainingMs } from '../../deadline.ts';
 import { LOCK_MS, SESSION_IDLE_MS, STATEMENT_MS, UNHURRIED_LOCK_MS, UNHURRIED_MS } from '../../deadlines.ts';
 import { poolError } from '../pool-error.ts';
 import type { Binding } from '../prepared.ts';
-import { noteTime } from '../time-meter.ts';
 import { destroyConnection } from './mysql-connection.ts';
 import { createMysqlPool } from './mysql-pool.ts';
 import { insertAllOrNone, insertRows, notCommitted, readPrepared } from './mysql-prepared.ts';
@@ -51,8 +50,7 @@ export function createMysqlClient(
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
       readonly poolState = pool.state;
-      readonly wayMs = pool.roundTrip.ms;
-      readonly shortestWayMs = pool.roundTrip.shortestMs;
+      readonly roundTripMs = pool.roundTrip.ms;
 
       /** Ours stands in for Knex's. */
       override initializePool(): void {}
@@ -81,7 +79,7 @@ export function createMysqlClient(
       /** The rows of a prepared statement, kept by the connection for the next time. */
       queryPrepared(sql: string, bindings: readonly Binding[], deadline = currentDeadline()): Promise<RowDataPacket[]> {
         return onConnection(deadline, (connection) =>
-          noteTime(pool.roundTrip.note, () => readPrepared(connection, sql, bindings)),
+          pool.roundTrip.measure(() => readPrepared(connection, sql, bindings)),
         );
       }
 

@@ -1,0 +1,234 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createBatched } from '../../src/database/batching.ts';
+import { deadlineIn } from '../../src/deadline.ts';
+
+type Rules = Parameters<typeof createBatched<number, Answer>>[1];
+
+/** What a statement saw: the input that it answers, and the state of the store when the statement began. */
+interface Answer {
+  readonly input: number;
+  readonly version: number;
+}
+
+interface Statement extends PromiseWithResolvers<readonly Answer[]> {
+  readonly inputs: readonly number[];
+  readonly version: number;
+}
+
+const NEAR = { connectionsMax: 10, roundTripMs: () => 0.2 };
+const FAR = { ...NEAR, roundTripMs: () => 20 };
+
+/** A store whose statements answer when the test says so, each with what it was when they began. */
+function slowStore(rules: Rules, database = NEAR) {
+  const store = { version: 0, inFlight: [] as Statement[], sent: 0, mostInFlight: 0, largest: 0 };
+  const ask = createBatched<number, Answer>(database, { keyOf: String, ...rules }, (inputs) => {
+    const statement = { ...Promise.withResolvers<readonly Answer[]>(), inputs, version: store.version };
+    store.inFlight.push(statement);
+    store.sent++;
+    store.mostInFlight = Math.max(store.mostInFlight, store.inFlight.length);
+    store.largest = Math.max(store.largest, inputs.length);
+    return statement.promise;
+  });
+  const read = (input: number, waitMs = 60_000) => ask(input, deadlineIn(waitMs));
+  const end = async (index: number, error?: Error) => {
+    const [statement] = store.inFlight.splice(index % Math.max(store.inFlight.length, 1), 1);
+    if (error) statement?.reject(error);
+    else statement?.resolve(statement.inputs.map((input) => ({ input, version: statement.version })));
+    await turn();
+  };
+  /** Until `count` statements are sent in all. */
+  const sent = async (count: number) => {
+    while (store.sent < count) await turn();
+  };
+  const inputs = () => store.inFlight.map((statement) => statement.inputs);
+  return { store, read, end, sent, inputs };
+}
+
+type Step = { do: 'read'; input: number } | { do: 'write' } | { do: 'turn' } | { do: 'answer' | 'fail'; index: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('read' as const), input: fc.nat({ max: 4 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('write' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('turn' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('answer' as const), index: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('fail' as const), index: fc.nat() }) },
+);
+const rules = fc.record({
+  inFlight: fc.integer({ min: 1, max: 3 }),
+  inFlightMax: fc.integer({ min: 1, max: 3 }),
+  size: fc.constantFrom(1, 2, 4),
+  groupOf: fc.constantFrom(
+    () => '',
+    (input: number) => String(input % 2),
+  ),
+});
+
+/** From now on no statement becomes slow by itself. */
+const stopTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+afterEach(() => void vi.useRealTimers());
+
+describe('batches', () => {
+  test('answer each read, right and never older than the read, within their limits', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        rules,
+        fc.constantFrom(NEAR, FAR),
+        fc.array(step, { maxLength: 60 }),
+        async (bounds, database, steps) => {
+          const { store, read, end } = slowStore(bounds, database);
+          const failure = new Error('the database is away');
+          const reads: Promise<unknown>[] = [];
+          const check = async (input: number, readAt: number) => {
+            const [outcome] = await Promise.allSettled([read(input)]);
+            if (outcome.status === 'rejected') return expect(outcome.reason).toBe(failure);
+            expect(outcome.value.input).toBe(input);
+            expect(outcome.value.version).toBeGreaterThanOrEqual(readAt);
+          };
+          let settled = 0;
+          const note = () => {
+            settled++;
+          };
+          for (const action of steps) {
+            if (action.do === 'read') reads.push(check(action.input, store.version).finally(note));
+            else if (action.do === 'write') store.version++;
+            else if (action.do === 'turn') await turn();
+            else await end(action.index, action.do === 'fail' ? failure : undefined);
+          }
+          while (settled < reads.length) await end(0); // hangs when a read was forgotten
+          await Promise.all(reads);
+          expect(store.mostInFlight).toBeLessThanOrEqual(bounds.inFlightMax);
+          expect(store.largest).toBeLessThanOrEqual(bounds.size);
+        },
+      ),
+    );
+  });
+
+  test('hold what comes in one turn, equal reads once', async () => {
+    const { store, read, end, inputs } = slowStore({ inFlight: 4, size: 4 });
+    const reads = [1, 2, 1, 3, 1, 4].map((input) => read(input));
+    expect(store.sent).toBe(0);
+    await turn();
+    expect(inputs()).toEqual([[1, 2, 3, 4]]);
+    await end(0);
+    expect((await Promise.all(reads)).map(({ input }) => input)).toEqual([1, 2, 1, 3, 1, 4]);
+  });
+
+  test.each([
+    ['near: as many as the rule says, the rest when one of them ends', NEAR, [[1], [2]], [[2], [3, 4]]],
+    ['far: as many as there are connections', FAR, [[1], [2], [3], [4]], [[2], [3], [4]]],
+  ])('are in flight beside each other: %s', async (_where, database, before, after) => {
+    stopTimers();
+    const { read, end, inputs } = slowStore({ inFlight: 2, size: 8 }, database);
+    const reads: Promise<unknown>[] = [];
+    for (const input of [1, 2, 3, 4]) {
+      reads.push(read(input));
+      await turn();
+    }
+    expect(inputs()).toEqual(before);
+    await end(0);
+    await turn();
+    expect(inputs()).toEqual(after);
+    while (inputs().length > 0) await end(0);
+    await Promise.all(reads);
+  });
+
+  test('hold up no other when they have no answer for 10 ms: what comes later goes beside them', async () => {
+    stopTimers();
+    const { read, end, sent, inputs } = slowStore({ inFlight: 1, size: 8 });
+    const stuck = read(1);
+    await sent(1);
+    const later = read(2);
+    await turn();
+    vi.advanceTimersByTime(9);
+    await turn();
+    expect(inputs()).toEqual([[1]]);
+    vi.advanceTimersByTime(1);
+    await sent(2);
+    await end(1);
+    expect(await later).toEqual({ input: 2, version: 0 });
+    expect(inputs()).toEqual([[1]]);
+    await end(0);
+    await stuck;
+  });
+
+  test('are joined by no read once they are sent, even an equal one', async () => {
+    const { store, read, end, sent } = slowStore({ inFlight: 1, size: 8 });
+    const before = read(7);
+    await sent(1);
+    store.version++;
+    const after = read(7);
+    await end(0);
+    await sent(2);
+    await end(0);
+    expect([await before, await after]).toEqual([
+      { input: 7, version: 0 },
+      { input: 7, version: 1 },
+    ]);
+  });
+
+  test('give their error to those whose statement it is; what is queued is sent all the same', async () => {
+    const { read, end, sent } = slowStore({ inFlight: 1, size: 2 });
+    const first = Promise.allSettled([1, 1, 2].map((input) => read(input)));
+    await sent(1);
+    const next = read(3);
+    const failure = new Error('the database is away');
+    await end(0, failure);
+    expect(await first).toEqual(Array(3).fill({ status: 'rejected', reason: failure }));
+    await sent(2);
+    await end(0);
+    expect(await next).toEqual({ input: 3, version: 0 });
+  });
+
+  test('refuse each waiter at its own deadline, sent or not; the others get their answer', async () => {
+    const { store, read, end, sent } = slowStore({ inFlight: 1, inFlightMax: 1, size: 1 });
+    const unhurried = read(1);
+    const hurried = read(1, 100);
+    await sent(1);
+    const queued = read(2, 100);
+    for (const late of [hurried, queued]) await expect(late).rejects.toMatchObject({ meaning: 'unavailable' });
+    await end(0);
+    expect(await unhurried).toEqual({ input: 1, version: 0 });
+    await turn();
+    expect(store.sent).toBe(1);
+  });
+
+  test('that are refused for one input send each alone, and only that one is refused', async () => {
+    const refused = new Error('data too long');
+    const sent: number[][] = [];
+    const ask = createBatched<number, number>(
+      NEAR,
+      { inFlight: 2, size: 8, isAboutOne: (error) => error === refused },
+      async (inputs) => {
+        sent.push([...inputs]);
+        if (inputs.includes(5)) throw refused;
+        return inputs;
+      },
+    );
+    const inputs = [0, 1, 2, 3, 4, 5, 6, 6];
+    const outcomes = await Promise.allSettled(inputs.map((input) => ask(input, deadlineIn())));
+    expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual(inputs.map((input) => input !== 5));
+    expect(sent).toEqual([inputs, ...inputs.map((input) => [input])]);
+  });
+
+  test('whose outcome is unknown are never sent again', async () => {
+    const { store, read, end, sent } = slowStore({ inFlight: 1, size: 8, isAboutOne: () => false });
+    const reads = Promise.allSettled([1, 2].map((input) => read(input)));
+    await sent(1);
+    await end(0, new Error('the connection was lost'));
+    expect((await reads).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(store.sent).toBe(1);
+  });
+
+  test.each([
+    ['to a power of two', [1, 1, 1, 1, 1], [[1, 1, 1, 1], [1]]],
+    ['of 256 KiB', [100, 101, 50, 99, 98], [[100, 101], [50, 99], [98]]],
+    ['but for one that is larger by itself', [1, 257, 1], [[1], [257], [1]]],
+  ])('grow to a power of two, and no larger than a statement may be: %s', async (_what, kib, batches) => {
+    const { read, inputs } = slowStore({ inFlight: 9, size: 8, bytesOf: (input) => Math.floor(input) * 1024 });
+    for (const [index, size] of kib.entries()) void read(size + index / 100);
+    await turn();
+    expect(inputs().map((batch) => batch.map(Math.floor))).toEqual(batches);
+  });
+});
