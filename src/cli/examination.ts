@@ -4,13 +4,13 @@ import { migrationStatus } from '../database/migrations.ts';
 import { schemaProblems } from '../database/schema-check.ts';
 import { examineSession } from '../database/session-check.ts';
 import { explainFailure } from '../failure.ts';
+import { type Weight, weighTypes } from '../graphql/cost.ts';
 import { LIMITS } from '../graphql/limits.ts';
 import { createKeyStore } from '../keys/key-store.ts';
 import { PETS } from '../petstore/pets/pet.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
-import { LIST_LIMIT } from '../schema/page-arguments.ts';
+import { LIST_LIMIT } from '../schema/builder.ts';
 import { createSchema } from '../schema/schema.ts';
-import { type Weight, weighTypes } from '../schema/weights.ts';
 import { openToLook, probeWrite } from './existing-database.ts';
 
 /** What a look at the database finds. */

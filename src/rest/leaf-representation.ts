@@ -1,6 +1,6 @@
 import { GraphQLEnumType, type GraphQLNamedType } from 'graphql';
 import type { AnyKind, Bounds } from '../kinds.ts';
-import { leafKind } from '../schema/leaf-kind.ts';
+import { leafKind } from '../schema/field-shape.ts';
 
 /** A piece of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -7,8 +7,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import type { Deprecation } from '../deprecations.ts';
-import type { Compile, CompiledOperation, CompiledVariable } from '../schema/compile.ts';
-import { loadedKey } from '../schema/loading.ts';
+import { type Compile, type CompiledOperation, type CompiledVariable, loadedKey } from '../schema/compile.ts';
 import { type Input, representInput, representParameter } from './input-representation.ts';
 import { type Json, type Leaf, representLeaf } from './leaf-representation.ts';
 import { type Output, representObject, representPage } from './output-representation.ts';

@@ -1,6 +1,6 @@
 import { type GraphQLField, getNamedType, getNullableType, isListType, isNonNullType } from 'graphql';
 import { ApiError } from '../errors.ts';
-import { loadedKey } from '../schema/loading.ts';
+import { loadedKey } from '../schema/compile.ts';
 import type { FieldPlan, SelectionPlan } from '../schema/plan.ts';
 import { type Json, refer, representLeaf } from './leaf-representation.ts';
 
