@@ -39,8 +39,13 @@ const LOCATED_MAX = 16_384;
 /** A token's share of the document and of its plans, generously, in bytes. */
 const TOKEN_BYTES = 800;
 
+interface DocumentParts {
+  readonly validate: Validate;
+  readonly plan: PlanOperation;
+}
+
 /** Gives what prepares the text of a document, within the limits. What was prepared lately is cached, errors too. */
-export function createDocuments(parts: { readonly validate: Validate; readonly plan: PlanOperation }) {
+export function createDocuments(parts: DocumentParts) {
   const cache = createLruCache<PreparedDocument>(CACHE_BYTES, (_text, { bytes }) => bytes);
   return (text: string): PreparedDocument => {
     const known = cache.get(text);
@@ -51,10 +56,7 @@ export function createDocuments(parts: { readonly validate: Validate; readonly p
   };
 }
 
-function prepareDocument(
-  text: string,
-  { validate, plan }: { readonly validate: Validate; readonly plan: PlanOperation },
-): PreparedDocument {
+function prepareDocument(text: string, { validate, plan }: DocumentParts): PreparedDocument {
   let document: DocumentNode;
   try {
     document = parseWithinLimits(text);

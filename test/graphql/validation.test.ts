@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type GraphQLError, parse, specifiedRules, validate } from 'graphql';
 import { expect, test } from 'vitest';
-import { schema, validateDocument } from './schema-alone.ts';
+import { createPetDocuments, schema, validateDocument } from './schema-alone.ts';
 
 /** Mostly what is right: a document that breaks all rules at once tells little. */
 const mostly = (right: readonly string[], wrong: readonly string[]) =>
@@ -68,4 +68,12 @@ test.each([
   ['{ pet(id: 1) { id id } pet(id: 1) { name } }', 0],
 ])('fields of one name that cannot be merged: %s', (document, count) => {
   expect(validateDocument(parse(document), document).errors).toHaveLength(count);
+});
+
+test.each([
+  [16_384, 1],
+  [16_385, undefined],
+])('errors of a text of %i characters have %s locations', (size, count) => {
+  const { errors } = createPetDocuments()('{ nothing }'.padEnd(size));
+  expect(errors[0]?.locations?.length).toBe(count);
 });
