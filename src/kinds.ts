@@ -40,7 +40,7 @@ const text = (bounds: Bounds): Kind<string> => {
     fromJson: (value) => (typeof value === 'string' ? value : undefined),
     suggest: () => undefined,
     write: writeText,
-    writeGraphql: JSON.stringify,
+    writeGraphql: writeText,
   };
 };
 
@@ -131,12 +131,9 @@ function refuseWord(words: readonly string[]): never {
   throw new Error(`A resolver gave a value that is none of ${words.join(', ')}.`);
 }
 
-/** How much of a text is compared with words, in characters. */
-const COMPARED_MAX = 100;
-
 /** The word of a few that somebody may have meant who wrote `sent`, such as `sold` for `SOLD `. */
 function nearestWord(sent: string, words: readonly string[]): string | undefined {
-  if (sent.length > COMPARED_MAX) return undefined;
+  if (sent.length > 100) return undefined; // no word is as long
   const meant = sent.trim().toLowerCase();
   return words.find((one) => one.toLowerCase() === meant);
 }

@@ -12,9 +12,9 @@ import { LIMITS } from '../graphql/limits.ts';
 import { createKeyStore } from '../keys/key-store.ts';
 import { PETS } from '../petstore/pets/pet.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
-import { LIST_LIMIT } from '../schema/page-arguments.ts';
+import { LIST_LIMIT } from '../schema/builder.ts';
 import { createSchema } from '../schema/schema.ts';
-import { weighTypes } from '../schema/weights.ts';
+import { weighTypes } from '../graphql/cost.ts';
 import { checkWrites } from '../store/store.ts';
 import { databaseFile, openToLook, printTable } from './command.ts';
 

@@ -1,54 +1,85 @@
-import type { GraphQLError, GraphQLObjectType } from 'graphql';
-import type { FieldPlan, OperationPlan } from '../schema/plan.ts';
-import type { ArgumentsOf } from '../schema/planned-arguments.ts';
-import type { Weights } from '../schema/weights.ts';
-import { answerLimitError, costLimitError, LIMITS, limitError } from './limits.ts';
+import {
+  GraphQLError,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  isIntrospectionType,
+  isLeafType,
+  isObjectType,
+} from 'graphql';
+import { LIST_LIMIT } from '../schema/builder.ts';
+import type { ArgumentsOf, FieldPlan, OperationPlan } from '../schema/plan.ts';
+import { answerLimitError, LIMITS, limitError } from './limits.ts';
+
+/** What one request may ask for of the objects of a type. */
+export interface Weight {
+  /** What the objects are called in a message: `books`. */
+  readonly things: string;
+  /** How many of them: five of the largest pages. */
+  readonly mostObjects: number;
+  /** How many of their leaves: so many objects as a whole. */
+  readonly mostLeaves: number;
+}
+
+const PAGES = 5;
+
+/** What may be asked for of each object type of a schema: a type that is added changes no other one's. */
+export function weighTypes(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, Weight> {
+  const roots: readonly unknown[] = [schema.getQueryType(), schema.getMutationType()];
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  const counted = types.filter((type) => !isIntrospectionType(type) && !roots.includes(type));
+  const mostObjects = PAGES * LIST_LIMIT.most;
+  return new Map(
+    counted.map((type) => {
+      const { countedAs: things = `${type.name} objects` } = type.extensions as { countedAs?: string }; // see countedAs
+      const leaves = Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type)));
+      return [type, { things, mostObjects, mostLeaves: mostObjects * leaves.length }];
+    }),
+  );
+}
 
 /**
- * What an operation asks for, before anything of it runs: how many objects of one type its answer may have, and the refusal
- * of one that would cost too much. `things` is what answers are made of, in messages.
+ * Gives what counts the objects that an operation asks for, before anything of it runs: those of the type that it asks for
+ * most of. It throws GraphQLError when the operation asks for too much. `things` is what answers are made of, in messages.
  */
-export function costOf(
-  { weights, things }: { readonly weights: Weights; readonly things: string },
-  plan: OperationPlan,
-  isMutation: boolean,
-  argumentsOf: ArgumentsOf,
-): { objects: number; refusal?: GraphQLError } {
-  if (plan.fieldCount > LIMITS.fields.most) return { objects: 0, refusal: limitError('fields') };
-  const cost: Cost = new Map();
-  for (const field of plan.fields) addField(cost, field, argumentsOf, 1, undefined);
-  const answerBytes = isMutation ? addInput(cost, plan, argumentsOf) : 0;
-  let most = 0;
-  for (const [type, { objects, leaves }] of cost) {
-    const weight = weights.get(type);
-    if (weight === undefined) continue;
-    const { mostObjects, mostLeaves } = weight;
-    if (objects > mostObjects) return { objects, refusal: costLimitError(objects, weight.things, mostObjects) };
-    if (leaves > mostLeaves) {
-      return { objects, refusal: costLimitError(leaves, `values of ${weight.things}`, mostLeaves) };
+export function createCost(schema: GraphQLSchema, things: string) {
+  const weights = weighTypes(schema);
+  return (plan: OperationPlan, isMutation: boolean, argumentsOf: ArgumentsOf): number => {
+    if (plan.fieldCount > LIMITS.fields.most) throw limitError('fields');
+    const cost: Cost = new Map();
+    for (const field of plan.fields) addField(cost, field, argumentsOf, 1, undefined);
+    const answerBytes = isMutation ? addInputs(cost, plan, argumentsOf) : 0;
+    let most = 0;
+    for (const [type, { objects, leaves }] of cost) {
+      const weight = weights.get(type);
+      if (weight === undefined) continue;
+      requireAtMost(weight.mostObjects, objects, weight.things);
+      requireAtMost(weight.mostLeaves, leaves, `values of ${weight.things}`);
+      most = Math.max(most, objects);
     }
-    most = Math.max(most, objects);
-  }
-  if (answerBytes > LIMITS.responseBytes.most) return { objects: most, refusal: answerLimitError(things) };
-  return { objects: most };
+    if (answerBytes > LIMITS.responseBytes.most) throw answerLimitError(things);
+    return most;
+  };
+}
+
+function requireAtMost(most: number, actual: number, what: string): void {
+  if (actual <= most) return;
+  const counted = Number.isFinite(actual) ? actual : 'any number of';
+  const message = `The request may touch ${counted} ${what}; the limit is ${most}.`;
+  throw new GraphQLError(message, { extensions: { code: LIMITS.fields.code } });
 }
 
 /** What a request asks for of the objects of each type. */
 type Cost = Map<GraphQLObjectType, { objects: number; leaves: number }>;
 
 function add(cost: Cost, type: GraphQLObjectType, objects: number, leaves: number): void {
-  const asked = cost.get(type);
-  if (asked === undefined) {
-    cost.set(type, { objects, leaves });
-  } else {
-    asked.objects += objects;
-    asked.leaves += leaves;
-  }
+  const before = cost.get(type);
+  cost.set(type, { objects: (before?.objects ?? 0) + objects, leaves: (before?.leaves ?? 0) + leaves });
 }
 
 /**
- * Adds the objects that a field gives `parents` objects, and all within them. `page` is how many the nearest field with
- * pages has, as long as no list has been counted by it: a list that is a property, such as `edges`, is such a page.
+ * Adds the objects that a field gives `parents` objects, and all within them. `page` is the page size of the nearest field
+ * around it, unless a list has used that size already: a list that is a property, such as `edges`, has so many items.
  */
 function addField(
   cost: Cost,
@@ -67,49 +98,31 @@ function addField(
   for (const inner of selection.fields) addField(cost, inner, argumentsOf, count, pageWithin);
 }
 
-/** How many objects a page of the field has at most; undefined for a field without pages. What its rules refuse never reaches the database. */
+/** The page size of a field; undefined for a field without pages. A size that its rules refuse costs nothing: 0. */
 function pageOf(field: FieldPlan, argumentsOf: ArgumentsOf): number | undefined {
   if (field.page === undefined) return undefined;
-  const { name, least, most } = field.page;
   const given = argumentsOf(field);
-  const size = given instanceof Error ? undefined : given[name];
-  return typeof size === 'number' && size >= least && size <= most ? size : 0;
+  const size = given instanceof Error ? 0 : Number(given[field.page.name]);
+  return size >= 0 && size <= field.page.most ? size : 0;
 }
 
-/** What of an answer need not be counted: a mutation has fewer fields than such parts would make too much. */
-const SMALL_BYTES = LIMITS.responseBytes.most / LIMITS.tokens.most;
-
 /**
- * Adds what the fields of a mutation write to the database, to the types that they give; gives the bytes of the answer
- * if it all comes back there, for that must be known before.
+ * Adds what the fields of a mutation write to the database, to the types that they give. Gives the bytes of the answer if
+ * each of its leaves had the whole input: what could not be answered must not be written.
  */
-function addInput(cost: Cost, { fields }: OperationPlan, argumentsOf: ArgumentsOf): number {
+function addInputs(cost: Cost, { fields }: OperationPlan, argumentsOf: ArgumentsOf): number {
   let answerBytes = 0;
   for (const field of fields) {
     const given = argumentsOf(field);
     if (given instanceof Error) continue;
-    const { values, characters } = addSize({ values: 0, characters: 0 }, given);
-    if (field.type) add(cost, field.type, 0, values);
+    if (field.type) add(cost, field.type, 0, countValues(given));
     const copies = 1 + (field.selection?.leafCount ?? 1);
-    // A character has six bytes of JSON at most; what could be too much with those is counted exactly.
-    const bytes = characters * 6 * copies < SMALL_BYTES ? 0 : Buffer.byteLength(JSON.stringify(given));
-    answerBytes += bytes * copies;
+    answerBytes += Buffer.byteLength(JSON.stringify(given)) * copies;
   }
   return answerBytes;
 }
 
-interface Size {
-  values: number;
-  characters: number;
-}
-
-/** Adds all that is within a value; gives the same size. */
-function addSize(size: Size, value: unknown): Size {
-  if (typeof value === 'object' && value !== null) {
-    for (const inner of Object.values(value)) addSize(size, inner);
-    return size;
-  }
-  size.values += 1;
-  if (typeof value === 'string') size.characters += value.length;
-  return size;
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + countValues(inner), 0);
 }

@@ -5,18 +5,15 @@ import {
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
-  type Token,
   type VariableValues,
 } from 'graphql';
 import { createLruCache } from '../lru-cache.ts';
-import { conditionsOf } from '../schema/field-collection.ts';
 import type { OperationPlan, PlanOperation } from '../schema/plan.ts';
 import { LIMITS, limitError } from './limits.ts';
 import type { Validate } from './validation.ts';
 
 /** An operation of a document. */
 export interface PreparedOperation {
-  readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly isMutation: boolean;
   /** The coordinates of what is deprecated and stands in the document. */
@@ -33,32 +30,28 @@ export interface PreparedDocument {
   readonly bytes: number;
 }
 
-/** What is remembered, in bytes. */
-const MEMO_BYTES = 32 * 2 ** 20;
+/** How much is cached, in bytes. */
+const CACHE_BYTES = 32 * 2 ** 20;
 
-/** Texts that are remembered are not longer, in characters: far more than the explorers' introspection query. */
-const REMEMBERED_MAX = 16_384;
+/** Errors have locations in texts of so many characters at most: finding a location walks all lines before it. */
+const LOCATED_MAX = 16_384;
 
-/** Errors have locations where a person may look for them; finding one walks all lines before it. */
-const LOCATED_LINES_MAX = 500;
+/** A token's share of the document and of its plans, generously, in bytes. */
+const TOKEN_BYTES = 800;
 
-/** Plans of one operation that are remembered, for different values of its conditions. */
-const PLANS_MAX = 4;
-
-/** What documents are prepared by. */
-export interface DocumentParts {
+interface DocumentParts {
   readonly validate: Validate;
   readonly plan: PlanOperation;
 }
 
-/** Gives what prepares the text of a document; what was prepared lately is remembered, errors too. */
-export function createDocuments(parts: DocumentParts): (text: string) => PreparedDocument {
-  const prepared = createLruCache<PreparedDocument>(MEMO_BYTES, (_text, { bytes }) => bytes);
-  return (text) => {
-    const known = prepared.get(text);
+/** Gives what prepares the text of a document, within the limits. What was prepared lately is cached, errors too. */
+export function createDocuments(parts: DocumentParts) {
+  const cache = createLruCache<PreparedDocument>(CACHE_BYTES, (_text, { bytes }) => bytes);
+  return (text: string): PreparedDocument => {
+    const known = cache.get(text);
     if (known) return known;
     const document = prepareDocument(text, parts);
-    if (text.length <= REMEMBERED_MAX) prepared.set(text, document);
+    cache.set(text, document);
     return document;
   };
 }
@@ -73,51 +66,30 @@ function prepareDocument(text: string, { validate, plan }: DocumentParts): Prepa
   const validated = validate(document, text);
   const errors = withCode(validated.errors, 'GRAPHQL_VALIDATION_FAILED');
   const deprecated = validated.deprecations.map(({ coordinate }) => coordinate);
-  const conditions = text.includes('@') ? conditionsOf(document) : [];
   const operations = document.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
     .map((operation) => ({
-      document,
       operation,
       isMutation: operation.operation === OperationTypeNode.MUTATION,
       deprecated,
-      plan: rememberPlans(plan, document, operation, conditions),
+      plan: cachePlans(plan, document, operation, text),
     }));
   return { errors, operations, bytes: sizeOf(text, document.tokenCount) };
 }
 
-/** A token's share of the document and of its plans, generously. */
-const TOKEN_BYTES = 800;
-
+/** The nodes hold all tokens. Comments are tokens that graphql-js does not count: here each `#` is one. */
 function sizeOf(text: string, tokens = 0): number {
-  return 4000 + 2 * text.length + tokens * TOKEN_BYTES;
+  return 4000 + 2 * text.length + (tokens + text.split('#').length) * TOKEN_BYTES;
 }
 
 function parseWithinLimits(text: string): DocumentNode {
   const { documentBytes, tokens } = LIMITS;
-  if (text.length > documentBytes.most / 4 && Buffer.byteLength(text) > documentBytes.most) {
-    throw limitError('documentBytes');
-  }
-  const noLocation =
-    text.length > REMEMBERED_MAX || text.split(/[\r\n]/, LOCATED_LINES_MAX + 1).length > LOCATED_LINES_MAX;
+  if (Buffer.byteLength(text) > documentBytes.most) throw limitError('documentBytes');
   try {
-    const document = parse(text, { maxTokens: tokens.most, noLocation });
-    forgetTokens(document.loc?.startToken);
-    return document;
+    return parse(text, { maxTokens: tokens.most, noLocation: text.length > LOCATED_MAX });
   } catch (error) {
     // graphql-js tells this refusal from a syntax error by its message only; what parse throws is a GraphQLError
     throw (error as GraphQLError).message.includes('Parsing aborted') ? limitError('tokens') : error;
-  }
-}
-
-/** Each node holds its first and last token, and those hold all others, comments too: unless the chain is cut. */
-function forgetTokens(first: Token | undefined): void {
-  type Link = { -readonly [Key in 'prev' | 'next']: Token[Key] };
-  for (let token: Token | null = first ?? null; token !== null; ) {
-    const link: Link = token;
-    token = token.next;
-    link.prev = null;
-    link.next = null;
   }
 }
 
@@ -126,20 +98,22 @@ function withCode(errors: readonly GraphQLError[], code: string): readonly Graph
   return errors;
 }
 
-function rememberPlans(
-  plan: PlanOperation,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  conditions: readonly string[],
-) {
-  const plans = createLruCache<OperationPlan>(PLANS_MAX);
+/** Plans of an operation that are cached, for different values of the variables in its conditions. */
+const PLANS_MAX = 4;
+
+function cachePlans(plan: PlanOperation, document: DocumentNode, operation: OperationDefinitionNode, text: string) {
+  const cache = createLruCache<OperationPlan>(PLANS_MAX);
+  const hasConditions = text.includes('@');
   return (variables: VariableValues): OperationPlan => {
-    const values = conditions.map((name) => variables.coerced[name]).join();
-    const known = plans.get(values);
+    const booleans = Object.entries(hasConditions ? variables.coerced : {}).filter(
+      ([, value]) => typeof value === 'boolean',
+    );
+    const key = booleans.join();
+    const known = cache.get(key);
     if (known) return known;
     const made = plan(document, operation, variables);
-    // A token's share is for one field: a document whose fragments make more of them is planned anew.
-    if (made.fieldCount <= (document.tokenCount ?? 0)) plans.set(values, made);
+    // A token's share is for one field: a plan whose fragments make more fields than tokens would not be counted.
+    if (made.fieldCount <= (document.tokenCount ?? 0)) cache.set(key, made);
     return made;
   };
 }

@@ -44,13 +44,6 @@ export function limitError(limit: DocumentLimit, node?: FieldNode): GraphQLError
   return new GraphQLError(MESSAGES[limit](most), { ...(node && { nodes: node }), extensions: { code } });
 }
 
-/** The refusal of a request that asks for `actual` of `what`, such as `values of books`. */
-export function costLimitError(actual: number, what: string, most: number): GraphQLError {
-  const count = Number.isFinite(actual) ? actual : 'any number of';
-  const message = `The request may touch ${count} ${what}; the limit is ${most}.`;
-  return new GraphQLError(message, { extensions: { code: LIMITS.fields.code } });
-}
-
 /** The refusal of an answer that is too large. `things` is what it is made of. */
 export function answerLimitError(things: string): GraphQLError {
   const { most, code } = LIMITS.responseBytes;

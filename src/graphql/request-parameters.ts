@@ -45,12 +45,9 @@ function requireDocument(sent: unknown): GraphQLParams {
     );
   }
   // An empty name, and null in every place, is as good as none.
-  const params: GraphQLParams = { query };
-  if (operationName !== undefined && operationName !== null && operationName !== '')
-    params.operationName = operationName;
-  if (variables !== undefined && variables !== null) params.variables = variables;
-  if (extensions !== undefined && extensions !== null) params.extensions = extensions;
-  return params;
+  const name = operationName === '' ? undefined : (operationName ?? undefined);
+  const rest = { variables: variables ?? undefined, extensions: extensions ?? undefined };
+  return { query, operationName: name, ...rest } as GraphQLParams; // what is undefined is absent
 }
 
 /** The parameters, when their shape is right; undefined when Yoga is to say what is wrong. */

@@ -13,19 +13,17 @@ interface ServerContext {
   readonly answer: Answer | undefined;
 }
 
-type GatewayPlugin = Plugin<object, ServerContext>;
-
 /**
- * Yoga with every default decided: it says what GraphQL over HTTP makes of parameters, and of answers with errors. It
- * prepares and runs nothing, so it keeps no documents.
+ * Yoga with every default decided. It says what GraphQL over HTTP makes of malformed parameters and of answers with errors:
+ * status, headers and body. It runs nothing, because its executor would take more time than the rest of a request.
  */
 export function createGatewayYoga(schema: GraphQLSchema, path: string, watch: ErrorWatch) {
   return createYoga<ServerContext>({
     schema,
     graphqlEndpoint: path,
-    plugins: [useReadParams(), useAnswer(), useErrorMasking(watch)],
+    plugins: [answerWith(watch)],
     parserAndValidationCache: false,
-    maskedErrors: false,
+    maskedErrors: false, // they are told nothing of the request, whose id belongs to the cause in the log
     // Koa does these, for both APIs alike.
     cors: false,
     logging: false,
@@ -39,27 +37,14 @@ export function createGatewayYoga(schema: GraphQLSchema, path: string, watch: Er
   });
 }
 
-/** Takes the parameters that were read before Yoga, whatever the method and content type. */
-function useReadParams(): GatewayPlugin {
+/** Gives Yoga parameters and answer as they are there, and shows errors as `createErrorMask` has them. */
+function answerWith(watch: ErrorWatch): Plugin<object, ServerContext> {
   return {
     onRequestParse: ({ setRequestParser, serverContext }) => setRequestParser(() => serverContext.params),
-  };
-}
-
-/** Takes the answer that there is already. */
-function useAnswer(): GatewayPlugin {
-  return {
     onParams({ context, setResult }) {
       const { answer } = context as unknown as ServerContext; // Yoga merges its server context into the context
       if (answer) setResult({ errors: answer.errors, ...(answer.dataJson !== undefined && { data: null }) });
     },
-  };
-}
-
-/** Shows errors as `createErrorMask` has them; a request that failed before it ran is 400 to those who ask for that. */
-function useErrorMasking(watch: ErrorWatch): GatewayPlugin {
-  return {
-    // Not Yoga's maskedErrors: they tell nothing of the request, whose id belongs to the cause in the log.
     onResultProcess({ result, setResult, serverContext: { koa, answer } }) {
       if (!('errors' in result) || !result.errors?.length) return; // batches and streams are never answered
       const mask = createErrorMask(koa.state.requestId, watch);

@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import { atMostOnce } from '../at-most-once.ts';
 import type { Config } from '../config.ts';
-import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
-import { createGraphqlRoutes } from '../graphql/graphql-routes.ts';
+import { createGraphqlRoutes, GRAPHQL_PATH } from '../graphql/endpoint.ts';
+
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { REFERENCE_PATH } from '../pages/site.ts';

@@ -1,7 +1,6 @@
 import { getNullableType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import type { Deprecation } from '../deprecations.ts';
-import type { Compile, CompiledOperation, CompiledVariable } from '../schema/compile.ts';
-import { loadedKey } from '../schema/loading.ts';
+import { type Compile, type CompiledOperation, type CompiledVariable, loadedKey } from '../schema/compile.ts';
 import {
   type Json,
   nameList,

@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Context } from 'koa';
+import { LIST_LIMIT } from '../schema/builder.ts';
 import { createCompiler } from '../schema/compile.ts';
 import { createContext } from '../schema/context.ts';
-import { LIST_LIMIT } from '../schema/page-arguments.ts';
 import type { Stores } from '../store/store.ts';
 import { baseUrl } from '../web/base-url.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';

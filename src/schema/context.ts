@@ -59,7 +59,15 @@ export function createContext(
   deadline: Deadline,
 ): Context {
   const reply: Reply = { unfinished: [], replayed: false };
-  const nextOnce = countCreates(caller, headers);
+  let creates = 0;
+  /** The name under which the next create is to be done once; null without an Idempotency-Key. */
+  const nextOnce = (): Once | null => {
+    const idempotencyKey = headers['idempotency-key']?.toString();
+    if (idempotencyKey === undefined) return null;
+    const { most, pattern, message } = IDEMPOTENCY_KEY;
+    if (idempotencyKey.length > most || !pattern.test(idempotencyKey)) throw new ApiError('bad_request', message);
+    return { ownerId: caller.ownerId, apiKeyId: caller.keyId, idempotencyKey, position: ++creates };
+  };
   const context: Context = {
     store(table) {
       const { list, get, add } = stores(table);
@@ -84,18 +92,6 @@ export function createContext(
     deadline,
   };
   return context;
-}
-
-/** Gives the name under which the next create of a request is to be done once; null without an Idempotency-Key. */
-function countCreates(caller: Caller, headers: IncomingHttpHeaders): () => Once | null {
-  let position = 0;
-  return () => {
-    const idempotencyKey = headers['idempotency-key']?.toString();
-    if (idempotencyKey === undefined) return null;
-    const { most, pattern, message } = IDEMPOTENCY_KEY;
-    if (idempotencyKey.length > most || !pattern.test(idempotencyKey)) throw new ApiError('bad_request', message);
-    return { ownerId: caller.ownerId, apiKeyId: caller.keyId, idempotencyKey, position: ++position };
-  };
 }
 
 /** The one rule of rights: what changes something needs a key that may. Throws ApiError `forbidden`. */

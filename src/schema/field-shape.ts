@@ -1,9 +1,12 @@
 import {
+  executeRootSelectionSet,
+  GraphQLEnumType,
   type GraphQLField,
   type GraphQLFieldResolver,
-  type GraphQLLeafType,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   getNullableType,
   isIntrospectionType,
@@ -11,8 +14,12 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  Kind,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  validateExecutionArgs,
 } from 'graphql';
-import { leafKind } from './leaf-kind.ts';
+import { type AnyKind, type Bounds, KINDS, kindOfScalar } from '../kinds.ts';
 import { boundsOf } from './rules.ts';
 
 /** What plans must know of a field of the schema, whatever a document asks of it. */
@@ -25,22 +32,21 @@ export interface FieldShape {
   readonly isList: boolean;
   /** Whether an item of its list may be null. */
   readonly isItemNullable: boolean;
-  /** The argument that says how many objects a page of it has, and what its rules allow; undefined without pages. */
-  readonly page: { readonly name: string; readonly least: number; readonly most: number } | undefined;
+  /** The argument that says how many objects a page of it has, and the most that its rules allow; undefined without pages. */
+  readonly page: { readonly name: string; readonly most: number } | undefined;
   /** Undefined for a field that exposes a property of its object. */
   readonly resolver: GraphQLFieldResolver<unknown, unknown> | undefined;
   /** The property that it exposes, where it has no resolver. */
   readonly property: string;
-  /** A leaf other than null as JSON. Throws when the schema does not allow it: that is a fault of ours. */
+  /** A leaf other than null as JSON. Throws when the schema does not allow the value: that is a fault of ours. */
   writeLeaf(value: unknown): string;
 }
 
-/** The shape of every field of a schema. */
-export type FieldShapes = ReadonlyMap<GraphQLField<unknown, unknown>, FieldShape>;
+type Field = GraphQLField<unknown, unknown>;
 
-/** Looks at every field of a schema. Throws an error that stops the start and names the field that cannot be planned. */
-export function shapeFields(schema: GraphQLSchema): FieldShapes {
-  const shapes = new Map<GraphQLField<unknown, unknown>, FieldShape>();
+/** The shape of every field of a schema. Throws an error that stops the start and names the field that cannot be planned. */
+export function shapeFields(schema: GraphQLSchema): ReadonlyMap<Field, FieldShape> {
+  const shapes = new Map<Field, FieldShape>();
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
     if (isIntrospectionType(type)) continue;
@@ -51,10 +57,13 @@ export function shapeFields(schema: GraphQLSchema): FieldShapes {
       shapes.set(field, shape);
     }
   }
+  const query = schema.getQueryType();
+  if (query)
+    for (const field of [SchemaMetaFieldDef, TypeMetaFieldDef]) shapes.set(field, shapeMetaField(query, field));
   return shapes;
 }
 
-function shapeField(parentType: GraphQLObjectType, field: GraphQLField<unknown, unknown>): FieldShape {
+function shapeField(parentType: GraphQLObjectType, field: Field): FieldShape {
   const type: GraphQLOutputType = getNullableType(field.type);
   const isList = isListType(type);
   const content: GraphQLOutputType = isList ? getNullableType(type.ofType) : type;
@@ -76,25 +85,52 @@ function shapeField(parentType: GraphQLObjectType, field: GraphQLField<unknown, 
     page: pageArgument(field),
     resolver: typeof exposed === 'string' ? undefined : field.resolve,
     property: typeof exposed === 'string' ? exposed : field.name, // by its name: GraphQL's default
-    writeLeaf: isLeaf ? leafWriter(content, `${parentType}.${field.name}`) : writeNothing,
+    writeLeaf: isLeaf ? leafWriter(content, `${parentType}.${field.name}`) : JSON.stringify,
   };
 }
 
-function pageArgument({ args }: GraphQLField<unknown, unknown>): FieldShape['page'] {
+function pageArgument({ args }: Field): FieldShape['page'] {
   const argument = args.find(({ name }) => name === 'limit' || name === 'first');
-  if (argument === undefined) return undefined;
-  const { minimum = 0, maximum = Number.POSITIVE_INFINITY } = boundsOf(argument);
-  return { name: argument.name, least: Math.max(0, Number(minimum)), most: Number(maximum) };
+  return argument && { name: argument.name, most: Number(boundsOf(argument).maximum ?? Number.POSITIVE_INFINITY) };
 }
 
-function leafWriter(type: GraphQLLeafType, coordinate: string): FieldShape['writeLeaf'] {
+function leafWriter(type: GraphQLNamedType, coordinate: string): FieldShape['writeLeaf'] {
   try {
     return leafKind(type).writeGraphql;
   } catch (error) {
-    throw new Error(`${coordinate} cannot be planned: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`${coordinate} cannot be planned: ${(error as Error).message}`); // leafKind throws nothing else
   }
 }
 
-function writeNothing(): never {
-  throw new Error('An object is no leaf.');
+/** Introspection is a leaf of the plan, which graphql-js resolves: it asks no store, and the schema bounds its size. */
+function shapeMetaField(parentType: GraphQLObjectType, field: Field): FieldShape {
+  const isNullable = !isNonNullType(field.type);
+  const shape = { field, parentType, isNullable, type: undefined, isList: false, isItemNullable: false };
+  return { ...shape, page: undefined, resolver: introspect, property: field.name, writeLeaf: JSON.stringify };
+}
+
+async function introspect(_object: unknown, _args: unknown, _context: unknown, info: GraphQLResolveInfo) {
+  const { schema, operation, fragments, fieldNodes, variableValues, path } = info;
+  const selectionSet = { kind: Kind.SELECTION_SET, selections: fieldNodes } as const;
+  // The variables have their values already: they are not declared again.
+  const alone = { ...operation, variableDefinitions: [], selectionSet };
+  const document = { kind: Kind.DOCUMENT, definitions: [alone, ...Object.values(fragments)] } as const;
+  const prepared = validateExecutionArgs({ schema, document });
+  if (!('schema' in prepared)) throw prepared[0];
+  const { data, errors } = await executeRootSelectionSet({ ...prepared, variableValues });
+  if (errors) throw errors[0];
+  return data?.[path.key];
+}
+
+/** The kind that a leaf type is, within bounds. Throws an error that stops the start for a type that is none. */
+export function leafKind(type: GraphQLNamedType, bounds: Bounds = {}): AnyKind {
+  const kind = type instanceof GraphQLEnumType ? wordKind(type) : kindOfScalar(type.name, bounds);
+  if (kind === undefined) throw new Error(`${type.name} is of no kind that src/kinds.ts has.`);
+  return kind;
+}
+
+function wordKind(type: GraphQLEnumType): AnyKind | undefined {
+  const values = type.getValues();
+  const isOfWords = values.every(({ name, value }) => typeof value === 'string' && value.toUpperCase() === name);
+  return isOfWords ? KINDS.word.within({ enum: values.map(({ value }) => value) }) : undefined;
 }

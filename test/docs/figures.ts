@@ -1,8 +1,8 @@
 import { readConfig } from '../../src/config.ts';
 import { REQUEST_MS } from '../../src/deadlines.ts';
+import { weighTypes } from '../../src/graphql/cost.ts';
 import { LIMITS } from '../../src/graphql/limits.ts';
-import { LIST_LIMIT } from '../../src/schema/page-arguments.ts';
-import { weighTypes } from '../../src/schema/weights.ts';
+import { LIST_LIMIT } from '../../src/schema/builder.ts';
 import { SCHEMA } from '../support/petstore-api.ts';
 import { boundsOf, constantIn } from './constants.ts';
 
@@ -112,12 +112,7 @@ const ROWS: readonly Row[] = [
     constantIn('short-message.ts', 'MESSAGE_MAX'),
     constantIn('errors.ts', 'QUOTED_MAX'),
   ],
-  [
-    ERRORS,
-    'documents of up to # lines and # characters',
-    constantIn('documents.ts', 'LOCATED_LINES_MAX'),
-    constantIn('documents.ts', 'REMEMBERED_MAX'),
-  ],
+  [ERRORS, 'documents of up to # characters', constantIn('documents.ts', 'LOCATED_MAX')],
   // Keys and their shares.
   [README, 'after the grace, by default # hours', constantIn('keys.ts', 'GRACE')],
   ['ARCHITECTURE.md', '# seconds of key cache', BELIEVED_S],

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCompiler } from '../../src/schema/compile.ts';
-import { loadedKey } from '../../src/schema/loading.ts';
+import { createCompiler, loadedKey } from '../../src/schema/compile.ts';
 import type { SelectionPlan } from '../../src/schema/plan.ts';
 import { contextOf, createNestedSchema, type Person, type Rows, type Shop, wrong } from './nested-schema.ts';
 
@@ -103,7 +102,6 @@ describe('a compiled document', () => {
 
   test.each([
     ['two root fields', '{ shops { id } count }', 'one root field'],
-    ['introspection', '{ __typename __schema { queryType { name } } }', 'one root field'],
     [
       'a variable below the root field',
       'query ($limit: Int!) { shops(limit: $limit) { people(limit: $limit) { id } } }',

@@ -1,10 +1,10 @@
 import Koa from 'koa';
 import { deadlineIn } from '../../src/deadline.ts';
-import { createGraphqlEndpoint, GRAPHQL_PATH } from '../../src/graphql/endpoint.ts';
+import { createGraphqlRoutes, GRAPHQL_PATH } from '../../src/graphql/endpoint.ts';
 import { graphqlErrorBody } from '../../src/graphql/error-masking.ts';
+import type { Answer, PlanRequest } from '../../src/graphql/planned-execution.ts';
 import { createLog } from '../../src/log.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { createPlanner, type PlanOperation } from '../../src/schema/plan.ts';
 import { readJsonBytes } from '../../src/web/json-body.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { serveApp } from '../support/served-app.ts';
@@ -12,10 +12,10 @@ import { schema } from './schema-alone.ts';
 
 const BODY_LIMIT_BYTES = 4 * 2 ** 20;
 
-/** Serves the GraphQL endpoint alone, on a gateway's stores, with plans of its own; gives its address. */
+/** Serves the GraphQL endpoint alone, on a gateway's stores, with an execution of its own; gives its address. */
 export async function serveEndpoint(
   { stores, metrics }: Pick<TestGateway, 'stores' | 'metrics'>,
-  choosePlan: (plan: PlanOperation) => PlanOperation = (plan) => plan,
+  runPlan?: (request: PlanRequest) => Promise<Answer>,
 ): Promise<string> {
   const log = createLog('silent', { write() {} });
   const app = new Koa();
@@ -24,22 +24,12 @@ export async function serveEndpoint(
     return next();
   });
   app.use(graphqlErrorBody({ log, metrics }));
-  const { deprecations, things } = PETSTORE;
-  const plan = choosePlan(createPlanner(schema));
   const noteDeprecatedUse = (_keyId: string, operation: string) => metrics.countDeprecatedUse(operation);
-  const endpoint = createGraphqlEndpoint({
-    schema,
-    deprecations,
-    things,
-    stores,
-    log,
-    metrics,
-    noteDeprecatedUse,
-    plan,
-  });
+  const parts = { service: PETSTORE, schema, stores, log, metrics, noteDeprecatedUse, ...(runPlan && { runPlan }) };
+  const [route] = createGraphqlRoutes(parts).routes;
   app.use(async (ctx) => {
     const body = ctx.method === 'GET' ? Buffer.alloc(0) : await readJsonBytes(ctx.req, BODY_LIMIT_BYTES);
-    return endpoint(ctx, { inPath: {}, body, deadline: deadlineIn(), reserve: () => undefined });
+    return route?.handle(ctx, { inPath: {}, body, deadline: deadlineIn(), reserve: () => undefined });
   });
   return (await serveApp(app)) + GRAPHQL_PATH;
 }

@@ -1,25 +1,27 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { costOf } from '../../src/graphql/cost.ts';
+import { createCost } from '../../src/graphql/cost.ts';
 import { createDocuments } from '../../src/graphql/documents.ts';
 import { createValidator } from '../../src/graphql/validation.ts';
-import { createPlanner, NO_VARIABLES, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
-import { createArgumentsOf } from '../../src/schema/planned-arguments.ts';
-import { weighTypes } from '../../src/schema/weights.ts';
+import { createArgumentsOf, createPlanner, NO_VARIABLES, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { createNestedSchema } from './nested-schema.ts';
 
 const schema = createNestedSchema();
 const plan = createPlanner(schema);
-const weights = weighTypes(schema);
+const costOf = createCost(schema, 'shops');
 const prepare = createDocuments({ validate: createValidator(schema, []), plan });
 
 function refusalOf(query: string): string | undefined {
   const [operation] = prepare(query).operations;
   if (!operation) throw new Error(prepare(query).errors.join());
   const asked = operation.plan(NO_VARIABLES);
-  return costOf({ weights, things: 'shops' }, asked, operation.isMutation, createArgumentsOf(NO_VARIABLES)).refusal
-    ?.message;
+  try {
+    costOf(asked, operation.isMutation, createArgumentsOf(NO_VARIABLES));
+  } catch (refusal) {
+    return (refusal as Error).message;
+  }
+  return undefined;
 }
 
 describe('each type is counted by itself', () => {

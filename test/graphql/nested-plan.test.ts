@@ -11,8 +11,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { createPlannedExecution } from '../../src/graphql/planned-execution.ts';
-import { createPlanner, type NO_VARIABLES, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
-import { createArgumentsOf } from '../../src/schema/planned-arguments.ts';
+import { createArgumentsOf, createPlanner, type NO_VARIABLES, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
 import { expectGraphqlJs } from '../support/graphql-js-watch.ts';
 import { contextOf, createNestedSchema, type Person, type Rows, type Shop, wrong } from './nested-schema.ts';
 
@@ -120,7 +119,6 @@ async function runByPlan(query: string, given: Given, found: Rows) {
     argumentsOf: createArgumentsOf(values),
     context: contextOf(found),
   };
-  expect(request.plan.isPlanned).toBe(true);
   const { dataJson, errors } = await createPlannedExecution('shops')(request);
   return { text: dataJson, errors: told(errors), loads: await settled(found) };
 }
@@ -234,4 +232,12 @@ test('what fails within an object that is lost already is told to nobody', async
   const { text, errors } = await runByPlan(query, {}, { shops, people, loads: [] });
   expect(text).toBe('{"shop":null,"person":{"friends":[{"friends":[{"id":"3"}]}]}}');
   expect(errors).toEqual([expect.stringMatching(/^shop\.size: /)]);
+});
+
+test('the fields of a mutation run one after the other', async () => {
+  const people = [1, 2].map((one) => ({ id: one, name: 'Ann', shopId: 1 }));
+  const query = 'mutation { enter(id: 1) { id } again: enter(id: 2) { id } }';
+  const { text, loads } = await runByPlan(query, {}, { shops: [], people, loads: [] });
+  expect(text).toBe('{"enter":{"id":"1"},"again":{"id":"2"}}');
+  expect(loads).toEqual([[1], [2]]);
 });

@@ -1,9 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { ApiError } from '../../src/errors.ts';
-import { createBuilder } from '../../src/schema/builder.ts';
+import { countedAs, createBuilder, pageArguments } from '../../src/schema/builder.ts';
 import type { Context } from '../../src/schema/context.ts';
-import { pageArguments } from '../../src/schema/page-arguments.ts';
-import { countedAs } from '../../src/schema/weights.ts';
 
 /*
  * A schema with objects within objects: shops and the people in them. Some of the rows are not as the schema has them, and

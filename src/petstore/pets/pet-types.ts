@@ -1,10 +1,5 @@
 import * as z from 'zod/mini';
-import type { Builder } from '../../schema/builder.ts';
-import { int64Id } from '../../schema/int64-id.ts';
-import { oncePerSchema } from '../../schema/once-per-schema.ts';
-import { pageArguments } from '../../schema/page-arguments.ts';
-import { countedAs } from '../../schema/weights.ts';
-import { wordEnum } from '../../schema/word-enum.ts';
+import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments, wordEnum } from '../../schema/builder.ts';
 import { type NewPet, PETS, type Pet, type PetStatus } from './pet.ts';
 
 /** Defines all that GraphQL has of animals. */

@@ -1,8 +1,4 @@
-import type { Builder } from '../../../src/schema/builder.ts';
-import { int64Id } from '../../../src/schema/int64-id.ts';
-import { oncePerSchema } from '../../../src/schema/once-per-schema.ts';
-import { pageArguments } from '../../../src/schema/page-arguments.ts';
-import { countedAs } from '../../../src/schema/weights.ts';
+import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments } from '../../../src/schema/builder.ts';
 import { defineResource } from '../../../src/service.ts';
 import { defineTable, type Kept, type New } from '../../../src/store/table.ts';
 

@@ -1,10 +1,6 @@
 import * as z from 'zod/mini';
 import { ApiError } from '../../../src/errors.ts';
-import type { Builder } from '../../../src/schema/builder.ts';
-import { int64Id } from '../../../src/schema/int64-id.ts';
-import { pageArguments } from '../../../src/schema/page-arguments.ts';
-import { countedAs } from '../../../src/schema/weights.ts';
-import { wordEnum } from '../../../src/schema/word-enum.ts';
+import { type Builder, countedAs, int64Id, pageArguments, wordEnum } from '../../../src/schema/builder.ts';
 import { AUTHORS, authorType } from './authors.ts';
 import { BOOKS, type Book, type Genre, type NewBook } from './book.ts';
 import { defineLoans, type Loans, loanType } from './loans.ts';

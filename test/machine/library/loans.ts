@@ -1,8 +1,6 @@
 import * as z from 'zod/mini';
 import type { Int64 } from '../../../src/int64.ts';
-import type { Builder } from '../../../src/schema/builder.ts';
-import { int64Id } from '../../../src/schema/int64-id.ts';
-import { oncePerSchema } from '../../../src/schema/once-per-schema.ts';
+import { type Builder, int64Id, oncePerSchema } from '../../../src/schema/builder.ts';
 import { BOOKS } from './book.ts';
 
 /** Who has a book at home. */
