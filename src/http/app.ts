@@ -6,16 +6,16 @@ import type { Authenticator } from '../keys/authenticator.ts';
 import { createRateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { limitsOf } from '../load/shares.ts';
-import { safely, type Logger } from '../log.ts';
+import { type Logger, safely } from '../log.ts';
 import { REFERENCE_PATH } from '../pages/site-header.ts';
 import { createAdmission } from './admission.ts';
 import { allowOrigins } from './allow-origins.ts';
-import { errorBody } from './error-body.ts';
 import { createFrame } from './frame.ts';
+import { createUnknownPath } from './path-finder.ts';
+import { errorBody } from './refusal.ts';
 import { requestLog } from './request-log.ts';
 import { createRoutes, type Routes, type RoutesParts } from './routes.ts';
 import { sendPlainly } from './send-answer.ts';
-import { createUnknownPath } from './unknown-path.ts';
 
 /** What the app is composed of, and what it is about. */
 export interface AppParts extends Omit<RoutesParts, 'noteDeprecatedUse'> {

@@ -3,10 +3,9 @@ import type { Socket } from 'node:net';
 import { toApiError } from '../errors.ts';
 import { connectionsMost, limitConnections } from '../load/connection-limit.ts';
 import { serveInOrder } from '../load/pipeline.ts';
-import { safely, type Logger } from '../log.ts';
+import { type Logger, safely } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
-import { refuse } from './refusal.ts';
-import { requestIdOf } from './request-id.ts';
+import { refuse, requestIdOf } from './refusal.ts';
 
 /** What serves a request; a promise of it may reject. */
 export type Serve = (request: IncomingMessage, answer: ServerResponse) => Promise<unknown>;

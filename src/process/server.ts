@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { CONNECTIONS_CHECK_MS, HEADERS_MS, KEEP_ALIVE_MS, LINGER_MS, RECEIVE_MS, STALLED_MS } from '../deadlines.ts';
 import type { Gateway } from '../gateway.ts';
 import { guardRequests } from '../http/request-guard.ts';
-import { safely, type Logger } from '../log.ts';
+import { type Logger, safely } from '../log.ts';
 import { watchSockets } from './sockets.ts';
 
 /** How long a client may take, in ms. */

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../errors.ts';
-import { rawRefusal, refuseAndEnd } from '../http/refusal.ts';
-import { requestIdOf } from '../http/request-id.ts';
-import { safely, type Logger } from '../log.ts';
+import { rawRefusal, refuseAndEnd, requestIdOf } from '../http/refusal.ts';
+import { type Logger, safely } from '../log.ts';
 
 interface ParserError extends NodeJS.ErrnoException {
   /** What the parser was reading. */
