@@ -1,5 +1,5 @@
 import { toWireRequest } from './check.ts';
-import { CONTENDERS, type Contender, type ApiName } from './contenders.ts';
+import { type ApiName, CONTENDERS, type Contender } from './contenders.ts';
 import type { BenchDatabase } from './database.ts';
 import type { Dialect } from './dialects.ts';
 import { runLoad } from './load.ts';

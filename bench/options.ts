@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { CONTENDERS, type ApiName } from './contenders.ts';
+import { type ApiName, CONTENDERS } from './contenders.ts';
 import { WORKLOADS } from './workloads.ts';
 
 /** What one call of the benchmark measures. */

@@ -1,4 +1,4 @@
-import { BASELINES, CONTENDERS, type ApiName } from './contenders.ts';
+import { type ApiName, BASELINES, CONTENDERS } from './contenders.ts';
 import { GOALS, type Goal, START_RATIO } from './goals.ts';
 import type { Measurement } from './measure.ts';
 import type { Options } from './options.ts';

@@ -6,20 +6,10 @@ import { PRODUCT } from './product.ts';
 export type ApiName = 'rest' | 'graphql' | 'other';
 
 /** Every meter, named once, https://prometheus.io/docs/practices/naming/. No label has values from outside. */
-export interface Metrics {
-  readonly registry: Registry;
-  countRequest(api: ApiName, operation: string, status: number, seconds: number): void;
-  countGraphqlOperation(type: 'query' | 'mutation' | 'subscription'): void;
-  countGraphqlError(code: string): void;
-  countDeprecatedUse(operation: string): void;
-  countShedRequest(): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Meters of one process; `poolState` and `droppedLines` of the log are asked at each scrape. */
-export function createMetrics(
-  poolState: () => Readonly<Record<string, number>>,
-  droppedLines: () => number = () => 0,
-): Metrics {
+export function createMetrics(poolState: () => Readonly<Record<string, number>>, droppedLines: () => number = () => 0) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
@@ -63,10 +53,11 @@ export function createMetrics(
   }).set({ version: packageJson.version, node: process.version }, 1);
   return {
     registry,
-    countRequest: (api, operation, status, seconds) => requests.observe({ api, operation, status }, seconds),
-    countGraphqlOperation: (type) => operations.inc({ type }),
-    countGraphqlError: (code) => errors.inc({ code }),
-    countDeprecatedUse: (operation) => deprecated.inc({ operation }),
+    countRequest: (api: ApiName, operation: string, status: number, seconds: number) =>
+      requests.observe({ api, operation, status }, seconds),
+    countGraphqlOperation: (type: 'query' | 'mutation' | 'subscription') => operations.inc({ type }),
+    countGraphqlError: (code: string) => errors.inc({ code }),
+    countDeprecatedUse: (operation: string) => deprecated.inc({ operation }),
     countShedRequest: () => shed.inc(),
   };
 }

@@ -73,7 +73,12 @@ describe('the house', () => {
   test('a source file is read in one sitting: 200 lines at most', () => {
     const lines = (path: string) => read(path).trimEnd().split('\n').length;
     // One state machine stands in one file.
-    const longer = ['src/database/mysql/mysql-pool.ts', 'src/graphql/planned-execution.ts', 'src/schema/plan.ts'];
+    const longer = [
+      'src/database/mysql/mysql-pool.ts',
+      'src/graphql/planned-execution.ts',
+      'src/load/shares.ts',
+      'src/schema/plan.ts',
+    ];
     expect(sources.filter((path) => lines(path) > (longer.includes(path) ? 350 : 200))).toEqual([]);
   });
 

@@ -8,13 +8,13 @@ import { schemaProblems } from '../database/schema-check.ts';
 import { examineSession } from '../database/session-check.ts';
 import { describeUnknown } from '../dot-env.ts';
 import { explainFailure } from '../failure.ts';
+import { weighTypes } from '../graphql/cost.ts';
 import { LIMITS } from '../graphql/limits.ts';
 import { createKeyStore } from '../keys/key-store.ts';
 import { PETS } from '../petstore/pets/pet.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
 import { LIST_LIMIT } from '../schema/builder.ts';
 import { createSchema } from '../schema/schema.ts';
-import { weighTypes } from '../graphql/cost.ts';
 import { checkWrites } from '../store/store.ts';
 import { databaseFile, openToLook, printTable } from './command.ts';
 

@@ -6,8 +6,7 @@ import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
 import type { RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { watchEventLoop } from '../load/overload.ts';
-import { tooManyRequests } from '../load/queue.ts';
-import { createShares, type ShareLimits } from '../load/shares.ts';
+import { createShares, type ShareLimits, tooManyRequests } from '../load/shares.ts';
 import { createReservation, holdAnswer } from '../load/unread-answers.ts';
 import type { Metrics } from '../metrics.ts';
 import type { AdmittedRequest } from '../web/route.ts';
@@ -59,7 +58,7 @@ export function createAdmission(parts: AdmissionParts): Admission {
     ).then(next);
   };
 
-  /** Without a query, but for a key whose body or line took longer than it is believed. */
+  /** Without a query, but for a key whose body or queue took longer than it is believed. */
   const checkAgain = async (ctx: Context, deadline: Deadline): Promise<void> => {
     const { authorization } = ctx.req.headers;
     const known = authenticator.recall(authorization);

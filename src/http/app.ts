@@ -10,12 +10,12 @@ import { type Logger, safely } from '../log.ts';
 import { REFERENCE_PATH } from '../pages/site.ts';
 import { createAdmission } from './admission.ts';
 import { allowOrigins } from './allow-origins.ts';
-import { errorBody } from './error-body.ts';
 import { createFrame } from './frame.ts';
+import { createUnknownPath } from './path-finder.ts';
+import { errorBody } from './refusal.ts';
 import { requestLog } from './request-log.ts';
 import { createRoutes, type Routes, type RoutesParts } from './routes.ts';
 import { sendPlainly } from './send-answer.ts';
-import { createUnknownPath } from './unknown-path.ts';
 
 /** What the app is composed of, and what it is about. */
 export interface AppParts extends Omit<RoutesParts, 'noteDeprecatedUse'> {

@@ -5,10 +5,9 @@ import { maskUrl } from '../key-mask.ts';
 import { requireWrite } from '../schema/context.ts';
 import { letBodyGo, readJsonBytes } from '../web/json-body.ts';
 import { prefersHtml } from '../web/negotiation.ts';
-import { otherMethod } from '../web/other-method.ts';
 import type { InPath, OpenRoute, Route } from '../web/route.ts';
 import type { Admission } from './admission.ts';
-import { createPathFinder } from './path-finder.ts';
+import { createPathFinder, otherMethod } from './path-finder.ts';
 
 /** What is served, and who may have it. */
 export interface FrameParts {

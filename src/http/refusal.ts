@@ -1,9 +1,20 @@
-import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { ApiError } from '../errors.ts';
-import { writeError } from './error-body.ts';
+import { randomUUID } from 'node:crypto';
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Middleware } from 'koa';
+import { type ApiError, toApiError } from '../errors.ts';
+import { holdsKey } from '../key-mask.ts';
+import { type Logger, logFault } from '../log.ts';
 
 /** What every answer has, whoever gives it. */
 export const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
+
+// Printable, no spaces, of bounded length: it goes into a header and into the log.
+const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
+
+/** The id of a request: a valid `X-Request-Id` that came, else a new one. A key in the wrong place is not sent back. */
+export function requestIdOf({ 'x-request-id': sent }: IncomingHttpHeaders): string {
+  return typeof sent === 'string' && REQUEST_ID.test(sent) && !holdsKey(sent) ? sent : randomUUID();
+}
 
 function refusalHeaders(error: ApiError, body: string, requestId: string): OutgoingHttpHeaders {
   return {
@@ -17,7 +28,7 @@ function refusalHeaders(error: ApiError, body: string, requestId: string): Outgo
 
 /** A refusal as the bytes of an answer that ends its connection, for a socket without a request. */
 export function rawRefusal(error: ApiError, requestId: string, isHead: boolean): string {
-  const body = writeError(error);
+  const body = errorText(error);
   const headers = {
     Date: new Date().toUTCString(),
     ...refusalHeaders(error, body, requestId),
@@ -30,7 +41,7 @@ export function rawRefusal(error: ApiError, requestId: string, isHead: boolean):
 
 /** Answers a request with a refusal. */
 export function refuse(answer: ServerResponse, error: ApiError, requestId: string): void {
-  const body = writeError(error);
+  const body = errorText(error);
   answer.writeHead(error.status, refusalHeaders(error, body, requestId));
   answer.end(body);
 }
@@ -40,4 +51,25 @@ export function refuseAndEnd(answer: ServerResponse, error: ApiError, requestId:
   answer.shouldKeepAlive = false;
   answer.once('finish', () => answer.req.destroy());
   refuse(answer, error, requestId);
+}
+
+/** An ApiError as the Error of the API description: `{"code":…,"message":…,"status":…}`. */
+function errorText({ code, message, status }: ApiError): string {
+  return JSON.stringify({ code, message, status });
+}
+
+/** Wraps all below: whatever is thrown becomes an Error body, and faults of ours are logged with their cause. */
+export function errorBody(log: Logger): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const error = toApiError(thrown);
+      logFault(log, error, ctx.state.requestId);
+      ctx.status = error.status;
+      ctx.set(error.headers);
+      ctx.set('Content-Type', 'application/json; charset=utf-8');
+      ctx.body = errorText(error);
+    }
+  };
 }

@@ -5,8 +5,7 @@ import { connectionsMost, limitConnections } from '../load/connection-limit.ts';
 import { serveInOrder } from '../load/pipeline.ts';
 import { type Logger, safely } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
-import { refuse } from './refusal.ts';
-import { requestIdOf } from './request-id.ts';
+import { refuse, requestIdOf } from './refusal.ts';
 
 /** What serves a request; a promise of it may reject. */
 export type Serve = (request: IncomingMessage, answer: ServerResponse) => Promise<unknown>;

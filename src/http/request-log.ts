@@ -3,8 +3,7 @@ import { maskUrl } from '../key-mask.ts';
 import { type Logger, safely } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type {} from '../web/request-state.ts';
-import { STANDARD_HEADERS } from './refusal.ts';
-import { requestIdOf } from './request-id.ts';
+import { requestIdOf, STANDARD_HEADERS } from './refusal.ts';
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header, and what later versions may add. */
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-|$)/;

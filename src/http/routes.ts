@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
 import { atMostOnce } from '../at-most-once.ts';
 import type { Config } from '../config.ts';
+import { ApiError } from '../errors.ts';
 import { createGraphqlRoutes, GRAPHQL_PATH } from '../graphql/endpoint.ts';
-
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { REFERENCE_PATH } from '../pages/site.ts';
@@ -14,7 +14,6 @@ import type { Stores } from '../store/store.ts';
 import { baseUrl } from '../web/base-url.ts';
 import type { OpenRoute, Route } from '../web/route.ts';
 import { pageRoutes } from './assets.ts';
-import { createProbes, type ProbeParts } from './probes.ts';
 
 /** Where the schema is, as text. */
 const SDL_PATH = '/schema.graphql';
@@ -23,12 +22,17 @@ const SDL_PATH = '/schema.graphql';
 const OPEN_WORK_MS = 1000;
 
 /** What the routes are made of. */
-export interface RoutesParts extends ProbeParts {
+export interface RoutesParts {
   readonly service: Service;
   readonly config: Pick<Config, 'graphiql' | 'publicUrl'>;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly stores: Stores;
+  /** Throws when a request could not be served: the database is away, or its schema is not current. Gives what to add. */
+  readonly checkReady: () => Promise<object>;
+  readonly isDraining: () => boolean;
+  /** The metrics page of all processes of this gateway, in Prometheus's text format. */
+  readonly collectMetrics: () => Promise<string>;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
 }
 
@@ -59,7 +63,7 @@ export function createRoutes(parts: RoutesParts): Routes {
   const { openApiPath } = rest;
   const paths = { openApiPath, graphqlPath: GRAPHQL_PATH };
   const site = createPages({ ...paths, service, openApi: rest.openApiDocument, graphiql, publicUrl, checkReady });
-  const probes = createProbes({ ...parts, checkReady, collectMetrics });
+  const probes = createProbes(checkReady, collectMetrics, parts.isDraining);
   const routes = [...rest.routes, ...graphql.routes];
   const open: OpenRoute[] = [
     { path: '/', operation: 'page', handle: site.landing },
@@ -83,13 +87,38 @@ export function createRoutes(parts: RoutesParts): Routes {
   };
 }
 
-function textRoute(path: string, operation: string, type: string, write: (ctx: Context) => string): OpenRoute {
+/** The probes of operators and of load balancers. */
+function createProbes(
+  checkReady: RoutesParts['checkReady'],
+  collectMetrics: RoutesParts['collectMetrics'],
+  isDraining: RoutesParts['isDraining'],
+): OpenRoute[] {
+  const status = async (): Promise<object> => {
+    if (isDraining()) throw new ApiError('service_unavailable', 'The gateway is shutting down.');
+    return { status: 'ok', ...(await checkReady()) };
+  };
+  return [
+    textRoute('/livez', 'livez', 'application/json', () => '{"status":"ok"}'),
+    textRoute('/readyz', 'readyz', 'application/json', async () => JSON.stringify(await status())),
+    // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
+    textRoute('/metrics', 'metrics', 'text/plain; version=0.0.4', collectMetrics),
+  ];
+}
+
+/** The header is set last: a refusal has none of it. */
+function textRoute(
+  path: string,
+  operation: string,
+  type: string,
+  write: (ctx: Context) => string | Promise<string>,
+): OpenRoute {
   return {
     path,
     operation,
-    handle(ctx) {
+    async handle(ctx) {
+      const text = await write(ctx);
       ctx.set('Content-Type', `${type}; charset=utf-8`);
-      ctx.body = write(ctx);
+      ctx.body = text;
     },
   };
 }

@@ -5,7 +5,7 @@ export interface DeprecatedUse {
   readonly apiKeyId: string;
   /** The REST operation or the GraphQL coordinate, such as `getBook` or `Query.book`. */
   readonly operation: string;
-  /** The day (UTC) as a number such as 20261120. */
+  /** As `dayNumber` gives it. */
   readonly day: number;
   readonly uses: number;
   readonly lastSeenAt: Date;
@@ -13,14 +13,6 @@ export interface DeprecatedUse {
 
 /** The counts in the database. */
 export type DeprecatedUseStore = ReturnType<typeof createDeprecatedUseStore>;
-
-/** A row as both engines give it. */
-interface SumRow {
-  name: string | null;
-  operation: string;
-  total: string | number;
-  seen: string | number;
-}
 
 /** `date`'s day (UTC) as a number such as 20261120. */
 export function dayNumber(date: Date): number {
@@ -58,7 +50,7 @@ export function createDeprecatedUseStore({ run, engine }: Database) {
           .where('day', '>=', day)
           .groupBy('deprecated_use.api_key_id', 'api_keys.name', 'operation')
           .orderBy([{ column: 'total', order: 'desc' }, 'operation'])
-          .select<SumRow[]>('api_keys.name', 'operation', knex.raw('sum(uses) as total, max(last_seen_at) as seen')),
+          .select('api_keys.name', 'operation', knex.raw('sum(uses) as total, max(last_seen_at) as seen')),
       );
       return rows.map(({ name, operation, total, seen }) => ({
         keyName: name ?? 'unknown key',

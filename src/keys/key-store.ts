@@ -6,66 +6,16 @@ import type { Int64 } from '../int64.ts';
 import { generateApiKey, hashApiKey, visiblePrefix } from './api-key.ts';
 
 /** What is known of an API key; never the key itself. */
-export interface ApiKey {
-  readonly id: string;
-  /** The first key of those that replaced each other; itself, if it replaced none. */
-  readonly ownerId: string;
-  readonly name: string;
-  /** The beginning of the key, to tell keys apart. */
-  readonly prefix: string;
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  /** Written about once a minute while the key is in use. */
-  readonly lastUsedAt: Date | null;
-  readonly revokedAt: Date | null;
-  /** Whether it may change nothing. */
-  readonly readOnly: boolean;
-}
+export type ApiKey = ReturnType<typeof toApiKey>;
 
-/** What a key is made with. */
-export interface NewKey {
+/** The API keys of a database. */
+export type KeyStore = ReturnType<typeof createKeyStore>;
+
+/** What a key is made with; without `readOnly` it may do everything. */
+interface NewKey {
   readonly name: string;
   readonly expiresAt: Date | null;
-  /** Whether it may change nothing; by default it may do everything. */
   readonly readOnly?: boolean;
-}
-
-/** A key that was just made; the only place where it is ever seen. */
-export interface CreatedKey {
-  readonly id: string;
-  readonly key: string;
-}
-
-/** What came of a rotation: the old key as it was, and the new one, unless the old one was not valid any more. */
-export interface Rotation {
-  readonly old: ApiKey;
-  readonly created: (CreatedKey & { readonly expiresAt: Date | null }) | undefined;
-  /** When the old key ends. */
-  readonly endsAt: Date;
-}
-
-/** When a key was used last, by its id, in ms since 1970. */
-export type LastUses = ReadonlyMap<string, number>;
-
-/** The API keys in the database, by whose clock they begin and end. Every function is DatabaseFault `unavailable` when the database is away. */
-export interface KeyStore {
-  create(newKey: NewKey): Promise<CreatedKey>;
-  /**
-   * Makes a key with the name, the rights and the lifetime of the one of `id`, which ends after `graceMs`, or earlier if it
-   * would anyway. Undefined when there is no such key.
-   */
-  rotate(id: Int64, graceMs: number): Promise<Rotation | undefined>;
-  /** All keys, oldest first. */
-  list(): Promise<ApiKey[]>;
-  /** Revokes the key of `id`; false when there is none. A key stays revoked from the first time on. */
-  revoke(id: Int64): Promise<boolean>;
-  /** The key with this SHA-256, revoked and expired ones too; `expiresAt` by the clock of this process. */
-  findByHash(hash: string, deadline?: Deadline): Promise<ApiKey | undefined>;
-  /** The hashes of the keys made since a moment that are not revoked, the newest first, `most` at most. */
-  hashesCreatedSince(moment: Date, most: number, deadline?: Deadline): Promise<string[]>;
-  /** Notes the last uses of some hundred keys, but for those of which a later use is noted already. */
-  noteLastUses(uses: LastUses): Promise<void>;
-  count(): Promise<number>;
 }
 
 /** A row as both engines give it; moments are ms since 1970. */
@@ -83,27 +33,32 @@ interface ApiKeyRow {
 
 const COLUMNS = 'id owner_id name prefix created_at expires_at last_used_at revoked_at read_only'.split(' ');
 
-/** Prepared, and so on ways of their own: on SQLite, what waits for another process's write holds them up no more. */
-const FIND_BY_HASH = (now: string) => `SELECT ${COLUMNS.join(', ')}, ${now} AS now FROM api_keys WHERE hash = ?`;
-
-const HASHES_YOUNGER_THAN = (now: string) =>
-  `SELECT hash FROM api_keys WHERE created_at >= ${now} - ? AND revoked_at IS NULL ORDER BY created_at DESC LIMIT ?`;
-
-/** The keys of this database. */
-export function createKeyStore({ run, query, engine }: Database): KeyStore {
+/**
+ * The API keys of this database, by whose clock they begin and end. Every function is DatabaseFault `unavailable` when the
+ * database is away.
+ */
+export function createKeyStore({ run, query, engine }: Database) {
   const now = NOW_MS[engine];
-  const [findByHash, hashesYoungerThan] = [FIND_BY_HASH(now), HASHES_YOUNGER_THAN(now)];
+  // Prepared: on SQLite such a query has a connection of its own, and does not wait behind another process's write.
+  const findByHash = `SELECT ${COLUMNS.join(', ')}, ${now} AS now FROM api_keys WHERE hash = ?`;
   return {
-    create: (newKey) => run((knex) => insertKey(knex, now, newKey)),
+    /** The id of the new key, and the key, which is never shown again. */
+    create: (newKey: NewKey) => run((knex) => insertKey(knex, now, newKey)),
 
-    rotate: (id, graceMs) => run((knex) => knex.transaction((trx) => rotateKey(trx, now, id, graceMs))),
+    /**
+     * Makes a key with the name, the rights and the lifetime of the one of `id`, which ends after `graceMs`, or earlier if it
+     * would anyway. Undefined when there is no such key.
+     */
+    rotate: (id: Int64, graceMs: number) => run((knex) => knex.transaction((trx) => rotateKey(trx, now, id, graceMs))),
 
+    /** All keys, oldest first. */
     async list() {
       const rows = await run((knex) => knex('api_keys').select<ApiKeyRow[]>(COLUMNS).orderBy('id'));
       return rows.map(toApiKey);
     },
 
-    async revoke(id) {
+    /** Revokes the key of `id`; false when there is none. A key that is revoked again keeps its first moment. */
+    async revoke(id: Int64): Promise<boolean> {
       const found = await run((knex) => knex('api_keys').where({ id }).first('id'));
       if (found === undefined) return false;
       await run((knex) =>
@@ -114,7 +69,8 @@ export function createKeyStore({ run, query, engine }: Database): KeyStore {
       return true;
     },
 
-    async findByHash(hash, deadline) {
+    /** The key with this SHA-256, revoked and expired ones too; `expiresAt` by the clock of this process. */
+    async findByHash(hash: string, deadline?: Deadline): Promise<ApiKey | undefined> {
       const [row] = await query<ApiKeyRow & { now: string | number }>(findByHash, [hash], deadline);
       if (row === undefined) return undefined;
       const key = toApiKey(row);
@@ -122,13 +78,8 @@ export function createKeyStore({ run, query, engine }: Database): KeyStore {
       return { ...key, expiresAt: key.expiresAt && new Date(key.expiresAt.getTime() + aheadMs) };
     },
 
-    async hashesCreatedSince(moment, most, deadline) {
-      const ageMs = Date.now() - moment.getTime();
-      const rows = await query<{ hash: string }>(hashesYoungerThan, [ageMs, most], deadline);
-      return rows.map(({ hash }) => hash);
-    },
-
-    async noteLastUses(uses) {
+    /** Notes the last uses of some hundred keys, in ms since 1970 by id; a later use that is noted already stays. */
+    async noteLastUses(uses: ReadonlyMap<string, number>): Promise<void> {
       const ids = [...uses.keys()].sort(); // in one order everywhere: two processes never wait for each other
       const later = `CASE id ${ids.map(() => 'WHEN ? THEN ?').join(' ')} END`;
       const moments = ids.flatMap((id) => [id, uses.get(id) ?? 0]);
@@ -138,14 +89,14 @@ export function createKeyStore({ run, query, engine }: Database): KeyStore {
       await run((knex) => knex.raw(sql, [...moments, ...ids, ...moments]), { repeatable: true });
     },
 
-    async count() {
+    async count(): Promise<number> {
       const [row] = await run((knex) => knex('api_keys').count({ keys: '*' }));
       return Number(row?.keys ?? 0);
     },
   };
 }
 
-async function insertKey(knex: Knex, now: string, newKey: NewKey, ownerId: string | null = null): Promise<CreatedKey> {
+async function insertKey(knex: Knex, now: string, newKey: NewKey, ownerId: string | null = null) {
   const { name, expiresAt, readOnly = false } = newKey;
   const key = generateApiKey();
   const [id] = await knex('api_keys').insert({
@@ -160,7 +111,8 @@ async function insertKey(knex: Knex, now: string, newKey: NewKey, ownerId: strin
   return { id: String(id), key };
 }
 
-async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number): Promise<Rotation | undefined> {
+/** The old key as it was, when it ends, and the new one; `created` is undefined where the old one was not valid any more. */
+async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number) {
   const row = await trx('api_keys')
     .where({ id })
     .forUpdate()
@@ -178,16 +130,20 @@ async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number):
   return { old, created, endsAt };
 }
 
-function toApiKey(row: ApiKeyRow): ApiKey {
+function toApiKey(row: ApiKeyRow) {
   return {
     id: String(row.id),
+    /** The first key of those that replaced each other; itself, if it replaced none. */
     ownerId: String(row.owner_id ?? row.id),
     name: row.name,
+    /** The beginning of the key, to tell keys apart. */
     prefix: row.prefix,
     createdAt: new Date(Number(row.created_at)),
     expiresAt: toDate(row.expires_at),
+    /** Written about once a minute while the key is in use. */
     lastUsedAt: toDate(row.last_used_at),
     revokedAt: toDate(row.revoked_at),
+    /** Whether it may change nothing. */
     readOnly: Number(row.read_only) === 1,
   };
 }

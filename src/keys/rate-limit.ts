@@ -3,32 +3,26 @@ import { RateLimiterCluster, RateLimiterClusterMaster, RateLimiterMemory, RateLi
 import { COUNT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 
-/** So many requests of one API key in so many seconds. */
-export interface RateLimitPolicy {
-  readonly requests: number;
-  readonly seconds: number;
-}
+/** Counts one request of a key. */
+export type RateLimit = ReturnType<typeof createRateLimit>;
 
 /**
- * Counts a request of a key and tells it what is left, by `setHeader`. ApiError `too_many_requests` when nothing is. Where
- * the count cannot be had, the request passes.
+ * Counts requests of each key in windows of fixed length, for all workers of this machine. Gives what counts one request and
+ * writes what is left by `setHeader`: ApiError `too_many_requests` when nothing is. Without a count the request passes.
  */
-export type RateLimit = (keyId: string, setHeader: (field: string, value: string) => void) => Promise<void>;
-
-/** Counts requests of each key in windows of fixed length; together with the other workers of this machine, if it has any. */
-export function createRateLimit({ requests, seconds }: RateLimitPolicy): RateLimit {
+export function createRateLimit({ requests, seconds }: { requests: number; seconds: number }) {
   const options = { points: requests, duration: seconds, keyPrefix: 'key' };
   const limiter = cluster.isWorker
     ? new RateLimiterCluster({ ...options, timeoutMs: COUNT_MS })
     : new RateLimiterMemory(options);
   const policy = `"default";q=${requests};w=${seconds}`;
-  return async (keyId, setHeader) => {
+  return async (keyId: string, setHeader: (field: string, value: string) => void): Promise<void> => {
     let isOver = false;
-    const count = await limiter.consume(keyId).catch((refusal: unknown) => {
-      isOver = refusal instanceof RateLimiterRes;
-      return isOver ? (refusal as RateLimiterRes) : undefined; // as the line above has seen
+    const count: unknown = await limiter.consume(keyId).catch((refusal: unknown) => {
+      isOver = true;
+      return refusal;
     });
-    if (count === undefined) return;
+    if (!(count instanceof RateLimiterRes)) return; // an error: no count was to be had
     const resetS = Math.max(1, Math.ceil(count.msBeforeNext / 1000));
     // https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-10
     setHeader('RateLimit-Policy', policy);

@@ -6,63 +6,66 @@ import type { KeyStore } from './key-store.ts';
 
 /** Rows of one statement. */
 const BATCH = 200;
-/** What is kept while the database is away: keys used, and counts of deprecated use; what is new beyond that is lost. */
-const KEPT_MAX = 100_000;
+/** Entries held while the database is away, of each kind; a new entry beyond that is lost. */
+const ENTRIES_MAX = 100_000;
 
-/** Counts in memory who uses what; the database hears of it once a minute, never in a request's way. */
-export interface Usage {
-  noteUse(apiKeyId: string): void;
-  /** `operation` is the REST operation or the GraphQL coordinate. */
-  noteDeprecatedUse(apiKeyId: string, operation: string): void;
-  /** Writes what is still in memory, for three seconds at most, then stops. */
-  close(): Promise<void>;
-}
+/** Counts of who uses what. */
+export type Usage = ReturnType<typeof createUsage>;
 
-/** Starts counting. What could not be written is kept, and tried again a minute later. */
+/**
+ * Counts in memory who uses what, and writes it to the database once a minute, beside the requests. What could not be written
+ * stays in memory and is written a minute later.
+ */
 export function createUsage(
   keys: Pick<KeyStore, 'noteLastUses'>,
   deprecatedUses: Pick<DeprecatedUseStore, 'add'>,
   log: Logger,
-): Usage {
-  let lastUsedAt = new Map<string, number>();
-  let deprecated = new Map<string, DeprecatedUse>();
+) {
+  const lastUsedAt = new Map<string, number>();
+  const deprecated = new Map<string, DeprecatedUse>();
   let flushing: Promise<void> | undefined;
 
+  /** Entries change while they are written: only what was written is taken away. */
   const writeAll = async (): Promise<void> => {
-    const [used, counted] = [lastUsedAt, deprecated]; // what comes during the write goes into new maps
-    [lastUsedAt, deprecated] = [new Map(), new Map()];
-    try {
-      await writeBatches(used, (batch) => keys.noteLastUses(new Map(batch)));
-      await writeBatches(counted, (batch) => deprecatedUses.add(batch.map(([, use]) => use)));
-    } catch (error) {
-      log.warn({ err: error }, 'the use of API keys could not be written; trying again in a minute');
+    for (const batch of batches(lastUsedAt)) {
+      await keys.noteLastUses(new Map(batch));
+      for (const [apiKeyId, moment] of batch) if (lastUsedAt.get(apiKeyId) === moment) lastUsedAt.delete(apiKeyId);
     }
-    // Mostly empty by now.
-    for (const [apiKeyId, moment] of used) keep(lastUsedAt, apiKeyId, lastUsedAt.get(apiKeyId) ?? moment);
-    for (const [name, use] of counted) keep(deprecated, name, addUses(use, deprecated.get(name)));
+    for (const batch of batches(deprecated)) {
+      await deprecatedUses.add(batch.map(([, use]) => use));
+      for (const [name, { uses }] of batch) {
+        const now = deprecated.get(name);
+        if (now === undefined || now.uses === uses) deprecated.delete(name);
+        else deprecated.set(name, { ...now, uses: now.uses - uses });
+      }
+    }
   };
 
   /** One at a time: the database may take longer than a minute. */
   const flush = (): Promise<void> => {
-    flushing ??= writeAll().finally(() => {
-      flushing = undefined;
-    });
+    flushing ??= writeAll()
+      .catch((error) => log.warn({ err: error }, 'the use of API keys could not be written; trying again in a minute'))
+      .finally(() => {
+        flushing = undefined;
+      });
     return flushing;
   };
 
-  const timer = setInterval(flush, USAGE_FLUSH_MS);
-  timer.unref();
+  const timer = setInterval(flush, USAGE_FLUSH_MS).unref();
   return {
-    noteUse(apiKeyId) {
-      keep(lastUsedAt, apiKeyId, Date.now());
+    noteUse(apiKeyId: string): void {
+      setBounded(lastUsedAt, apiKeyId, Date.now());
     },
-    noteDeprecatedUse(apiKeyId, operation) {
+    /** `operation` is the REST operation or the GraphQL coordinate. */
+    noteDeprecatedUse(apiKeyId: string, operation: string): void {
       const lastSeenAt = new Date();
       const day = dayNumber(lastSeenAt);
       const name = `${apiKeyId} ${operation} ${day}`;
-      keep(deprecated, name, addUses({ apiKeyId, operation, day, uses: 1, lastSeenAt }, deprecated.get(name)));
+      const uses = (deprecated.get(name)?.uses ?? 0) + 1;
+      setBounded(deprecated, name, { apiKeyId, operation, day, uses, lastSeenAt });
     },
-    async close() {
+    /** Writes what is still in memory, for three seconds at most, then stops. */
+    async close(): Promise<void> {
       clearInterval(timer);
       const written = (flushing ?? Promise.resolve()).then(flush);
       await Promise.race([written, delay(LAST_COUNTS_MS, undefined, { ref: false })]);
@@ -70,24 +73,11 @@ export function createUsage(
   };
 }
 
-function keep<Value>(map: Map<string, Value>, name: string, value: Value): void {
-  if (map.size < KEPT_MAX || map.has(name)) map.set(name, value);
+function setBounded<Value>(map: Map<string, Value>, name: string, value: Value): void {
+  if (map.size < ENTRIES_MAX || map.has(name)) map.set(name, value);
 }
 
-function addUses(use: DeprecatedUse, other: DeprecatedUse | undefined): DeprecatedUse {
-  if (other === undefined) return use;
-  const lastSeenAt = new Date(Math.max(use.lastSeenAt.getTime(), other.lastSeenAt.getTime()));
-  return { ...use, uses: use.uses + other.uses, lastSeenAt };
-}
-
-/** Writes the entries, some hundred at a time, and takes away what is written. */
-async function writeBatches<Value>(
-  map: Map<string, Value>,
-  write: (batch: [string, Value][]) => Promise<void>,
-): Promise<void> {
-  while (map.size > 0) {
-    const batch = [...map.entries().take(BATCH)];
-    await write(batch);
-    for (const [name] of batch) map.delete(name);
-  }
+/** The entries of now, some hundred at a time. */
+function* batches<Value>(map: ReadonlyMap<string, Value>): Generator<[string, Value][]> {
+  for (const entries = [...map]; entries.length > 0; ) yield entries.splice(0, BATCH);
 }

@@ -1,13 +1,20 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { boundPieces, type Callbacks } from './body-pieces.ts';
+import { ApiError } from '../errors.ts';
 
 /** A connection as Node's server knows it, undocumented: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js */
 interface Connection extends Socket {
   parser: Parser | null;
 }
 
-interface Parser extends Callbacks {
+/**
+ * Its callbacks 2, 3 and 4 tell of a complete header, a piece of a body and a complete request; without one the parser passes
+ * over it: https://github.com/nodejs/node/blob/v24.x/src/node_http_parser.cc
+ */
+interface Parser {
+  2?: unknown;
+  3?: ((piece: Buffer) => void) | undefined;
+  4?: unknown;
   /** Called with each request whose header is complete; what it returns tells the parser how to go on. */
   onIncoming(request: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
   resume(): void;
@@ -27,6 +34,9 @@ interface Queue {
 const STOP = 21;
 const STOPPED = 'HPE_PAUSED';
 const WAITING_MAX = 16;
+/** A chunk of a body costs an object and some µs, however short it is: beyond so many, each needs so many bytes. */
+const PIECES_FREE = 1024;
+const PIECE_BYTES = 64;
 /** Empty, but at an address: the parser takes a null pointer for the end of the connection. */
 const NO_BYTES = Buffer.alloc(1).subarray(1);
 
@@ -112,3 +122,20 @@ function readAsStream(connection: Connection, queue: Queue): void {
 }
 
 function ignore(): void {}
+
+/** Bounds the chunks of a connection's bodies: to be called with each request, and without one when the connection is closed. */
+function boundPieces(parser: Parser, refuse: (error: ApiError) => void): (request?: IncomingMessage) => void {
+  const { 2: onHeader, 3: onBody, 4: onComplete } = parser;
+  let room = 0;
+  const count = (piece: Buffer) => {
+    room += piece.length - PIECE_BYTES;
+    if (room >= 0) return onBody?.call(parser, piece);
+    Object.assign(parser, { 2: undefined, 3: undefined, 4: undefined });
+    refuse(new ApiError('bad_request', 'The body comes in too many small chunks.'));
+  };
+  return (request) => {
+    room = PIECES_FREE * PIECE_BYTES;
+    parser[3] = request?.headers['transfer-encoding'] === undefined ? onBody : count;
+    if (request === undefined) Object.assign(parser, { 2: onHeader, 4: onComplete }); // for the next connection
+  };
+}

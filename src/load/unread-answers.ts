@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
 import type {} from '../web/request-state.ts';
-import { tooManyRequests } from './queue.ts';
 import type { Share, Shares } from './shares.ts';
+import { tooManyRequests } from './shares.ts';
 
 /** Answers from this many characters on are counted until their readers have taken them; smaller ones are few: one a request in flight. */
 const COUNTED_LENGTH = 16_384;

@@ -6,9 +6,8 @@ import type { Config } from '../config.ts';
 import { CONNECTIONS_CHECK_MS, HEADERS_MS, KEEP_ALIVE_MS, LINGER_MS, RECEIVE_MS, STALLED_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
-import { rawRefusal, refuseAndEnd } from '../http/refusal.ts';
+import { rawRefusal, refuseAndEnd, requestIdOf } from '../http/refusal.ts';
 import { guardRequests } from '../http/request-guard.ts';
-import { requestIdOf } from '../http/request-id.ts';
 import { type Logger, safely } from '../log.ts';
 
 /** What Node is to do otherwise than by default; see `guardRequests` for the timeout. */

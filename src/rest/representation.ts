@@ -12,8 +12,8 @@ import {
 } from 'graphql';
 import { ApiError } from '../errors.ts';
 import type { AnyKind, Bounds } from '../kinds.ts';
-import { leafKind } from '../schema/field-shape.ts';
 import { loadedKey } from '../schema/compile.ts';
+import { leafKind } from '../schema/field-shape.ts';
 import type { FieldPlan, SelectionPlan } from '../schema/plan.ts';
 import { boundsOf } from '../schema/rules.ts';
 import { isJsonObject } from '../web/json-body.ts';

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { ApiError } from '../errors.ts';
-import { createLruCache } from '../lru-cache.ts';
 
 /** RFC 9112 §3.2.1, in visible ASCII. No `#`: a fragment is never sent. Koa and its parts read such a target without failing. */
 const ORIGIN_FORM = /^\/[!"$-~]*$/;
@@ -47,16 +46,12 @@ function requireHost({ headers, httpVersionMajor, httpVersionMinor, socket }: In
 const NAME = /^(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2}){1,255}$/;
 const HOST = /^(.*?)(?::(\d{0,5}))?$/;
 const HOST_MAX = 270;
-const valid = createLruCache<true>(100);
 
 /** RFC 9110 §7.2: uri-host [":" port], of a host that is not empty. */
 function isHost(text: string): boolean {
-  if (valid.get(text)) return true;
   if (text.length > HOST_MAX) return false;
   const [, host = '', port = ''] = HOST.exec(text) ?? [];
-  const isValid = Number(port) <= 65_535 && (host.startsWith('[') ? isIpLiteral(host) : NAME.test(host));
-  if (isValid) valid.set(text, true);
-  return isValid;
+  return Number(port) <= 65_535 && (host.startsWith('[') ? isIpLiteral(host) : NAME.test(host));
 }
 
 function isIpLiteral(host: string): boolean {

@@ -1,9 +1,9 @@
 import Koa from 'koa';
 import { describe, expect, test } from 'vitest';
 import type { Admission } from '../../src/http/admission.ts';
-import { errorBody } from '../../src/http/error-body.ts';
 import { createFrame } from '../../src/http/frame.ts';
-import { createUnknownPath } from '../../src/http/unknown-path.ts';
+import { createUnknownPath } from '../../src/http/path-finder.ts';
+import { errorBody } from '../../src/http/refusal.ts';
 import { createLog } from '../../src/log.ts';
 import type { Route } from '../../src/web/route.ts';
 import { send } from '../support/client.ts';

@@ -5,7 +5,7 @@ import { ApiError } from '../../src/errors.ts';
 import { createAdmission } from '../../src/http/admission.ts';
 import { allowOrigins } from '../../src/http/allow-origins.ts';
 import { pageRoutes } from '../../src/http/assets.ts';
-import { errorBody } from '../../src/http/error-body.ts';
+import { errorBody } from '../../src/http/refusal.ts';
 import { requestLog } from '../../src/http/request-log.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import { limitsOf } from '../../src/load/shares.ts';

@@ -141,8 +141,8 @@ describeEachEngine('API keys › usage', (engine) => {
     attempts[2]?.resolve();
     await closing;
     expect(written).toEqual([
-      ['twice', second],
       ['once', first],
+      ['twice', second],
       ['late', third],
     ]);
   });

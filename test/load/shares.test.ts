@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { memoryForRequests } from '../../src/load/memory.ts';
-import { createShares, type Share, type ShareLimits, type Shares } from '../../src/load/shares.ts';
+import { createShares, memoryForRequests, type Share, type ShareLimits, type Shares } from '../../src/load/shares.ts';
 
 const LIMITS: ShareLimits = { inFlight: 256, bytes: 1000, waiting: 400, waitMs: 2000 };
+afterEach(() => void vi.useRealTimers());
+
 const stays = () => false;
 const noClock = () => 0;
 
@@ -94,14 +95,14 @@ test('the keys take turns', () => {
 });
 
 test('a queue has an end: in number, of which one key never has all, and in time', async () => {
-  let now = 0;
-  const shares = createShares({ ...LIMITS, waiting: 40 }, () => now);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const shares = createShares({ ...LIMITS, waiting: 40 }, noClock);
   const [flooding, other] = [shares.of('1'), shares.of('2')];
   const { outcomes } = beginMany(shares, flooding, 148);
-  expect(() => shares.run(flooding, now, stays, async () => {})).toThrow('at once');
+  expect(() => shares.run(flooding, 0, stays, async () => {})).toThrow('at once');
   const beside = beginMany(shares, other, 65);
   expect(beside.begun).toBe(64);
-  now = LIMITS.waitMs + 1;
+  vi.advanceTimersByTime(LIMITS.waitMs);
   const settled = await outcomes;
   expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(128);
   expect(settled.at(-1)).toMatchObject({
@@ -152,8 +153,8 @@ describe('bytes', () => {
   });
 
   test('are refused when they are waited for too long, or the request is abandoned', async () => {
-    let now = 0;
-    const shares = createShares(LIMITS, () => now);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const shares = createShares(LIMITS, noClock);
     const share = shares.of('1');
     shares.hold(share, 500);
     let isAbandoned = false;
@@ -162,26 +163,20 @@ describe('bytes', () => {
     const outcomes = Promise.allSettled([gone, late]);
     isAbandoned = true;
     shares.free(share, 0);
-    now = LIMITS.waitMs + 1;
+    vi.advanceTimersByTime(LIMITS.waitMs);
     expect(await outcomes).toMatchObject([{ status: 'rejected' }, { reason: { code: 'too_many_requests' } }]);
     expect(share.bytes).toBe(500);
   });
-});
 
-describe('who waits', () => {
-  afterEach(() => void vi.useRealTimers());
-
-  test('is looked at while there is one, and begins when the one before is refused for its time', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    let now = 0;
-    const shares = createShares(LIMITS, () => now);
+  test('are had when the request before is refused for its time', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const shares = createShares(LIMITS, noClock);
     const share = shares.of('1');
     shares.hold(share, 400);
     const large = shares.reserve(share, 300, stays);
-    now = 1000;
-    const small = shares.reserve(share, 50, stays);
-    now = LIMITS.waitMs;
     vi.advanceTimersByTime(1000);
+    const small = shares.reserve(share, 50, stays);
+    vi.advanceTimersByTime(LIMITS.waitMs - 1000);
     expect(share.bytes).toBe(450);
     await expect(large).rejects.toMatchObject({ code: 'too_many_requests' });
     await small;

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import Koa from 'koa';
 import { describe, expect, it, test } from 'vitest';
-import { errorBody } from '../../src/http/error-body.ts';
+import { errorBody } from '../../src/http/refusal.ts';
 import { createShares, limitsOf } from '../../src/load/shares.ts';
 import { holdAnswer } from '../../src/load/unread-answers.ts';
 import { createLog } from '../../src/log.ts';

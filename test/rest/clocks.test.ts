@@ -48,8 +48,6 @@ describeEachEngine('a gateway whose clock is wrong', (engine) => {
       const made = await keys.create({ name: 'here', expiresAt: new Date(Date.now() + HOUR_MS) });
       const rotated = await keys.rotate(soon.id as Int64, HOUR_MS); // the database's own id
       expect(rotated?.created).toBeDefined();
-      const hashes = await keys.hashesCreatedSince(new Date(Date.now() - HOUR_MS / 2), 100);
-      expect(hashes).toEqual(expect.arrayContaining([hashApiKey(soon.key), hashApiKey(made.key)]));
       vi.useRealTimers();
       const seen = await keys.findByHash(hashApiKey(made.key));
       expect(Math.abs((seen?.expiresAt?.getTime() ?? 0) - Date.now() - HOUR_MS)).toBeLessThan(HOUR_MS / 2);

@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { KEY_LOOKUP_MS } from '../../src/deadlines.ts';
 import { generateApiKey } from '../../src/keys/api-key.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
 import type { ApiKey } from '../../src/keys/key-store.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 const KEY: ApiKey = {
   id: '1',
@@ -23,9 +26,8 @@ async function believedAfter(key: ApiKey, tookMs: number): Promise<number> {
       moment += tookMs;
       return key;
     },
-    hashesCreatedSince: async () => [],
   };
-  const authenticator = createAuthenticator(keys as unknown as Parameters<typeof createAuthenticator>[0], () => moment); // all that it asks
+  const authenticator = createAuthenticator(keys, () => moment);
   const { validUntil } = await authenticator.lookUp(`Bearer ${generateApiKey()}`);
   return validUntil - 1000;
 }
@@ -39,4 +41,43 @@ test('a key that expires is believed until then, from the answer on: it says how
   const leftMs = (await believedAfter({ ...KEY, expiresAt: new Date(Date.now() + 1000) }, 1500)) - 1500;
   expect(leftMs).toBeGreaterThan(0);
   expect(leftMs).toBeLessThanOrEqual(1000);
+});
+
+test('a look-up that waited for others as long as a look-up may take is 503, and asks nothing', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const asked: PromiseWithResolvers<undefined>[] = [];
+  const keys = {
+    findByHash() {
+      const question = Promise.withResolvers<undefined>();
+      asked.push(question);
+      return question.promise;
+    },
+  };
+  const { lookUp } = createAuthenticator(keys);
+  const outcomes = Array.from({ length: 21 }, () => lookUp(`Bearer ${generateApiKey()}`).catch(({ code }) => code));
+  expect(asked).toHaveLength(20);
+  vi.advanceTimersByTime(KEY_LOOKUP_MS);
+  for (const { resolve } of asked) resolve(undefined);
+  expect(await Promise.all(outcomes)).toEqual([...Array(20).fill('unauthorized'), 'service_unavailable']);
+  expect(asked).toHaveLength(20);
+});
+
+test('a key that is found to be revoked when it is looked up again is refused from then on', async () => {
+  let [moment, key] = [0, KEY];
+  const { lookUp, recall } = createAuthenticator({ findByHash: async () => key }, () => moment);
+  const header = `Bearer ${generateApiKey()}`;
+  await lookUp(header);
+  key = { ...KEY, revokedAt: new Date() };
+  moment = 2000; // it is looked up again beside the request
+  expect(recall(header)).toBeDefined();
+  await new Promise(setImmediate);
+  expect(recall(header)).toBeUndefined();
+  await expect(lookUp(header)).rejects.toThrow('has been revoked');
+});
+
+test('10,000 keys are cached: the one that was looked up longest ago goes first', async () => {
+  const { lookUp, recall } = createAuthenticator({ findByHash: async () => KEY }, () => 0);
+  const headers = Array.from({ length: 10_001 }, () => `Bearer ${generateApiKey()}`);
+  for (const header of headers) await lookUp(header);
+  expect(headers.map((header) => recall(header) !== undefined).indexOf(true)).toBe(1);
 });
