@@ -20,6 +20,8 @@ interface BatchRules<Input> {
   readonly inFlightMax?: number;
   /** Inputs of one statement at most. */
   readonly size: number;
+  /** Whether a statement of any number of inputs has one of few texts: else it gets a power of two of them. */
+  readonly isPadded?: boolean;
   /** Inputs of the same key are one, as long as they are queued. By default each is one of its own. */
   keyOf?(input: Input): string;
   /** Inputs of different groups never share a statement: its text is of one kind. */
@@ -72,7 +74,7 @@ export function createBatched<Input, Answer>(
     sendAtTurnEnd();
   };
   const sendReady = (): void => {
-    while (queue.size > 0 && hasRoom()) void send(nextBatch(queue, rules.size)); // never rejects
+    while (queue.size > 0 && hasRoom()) void send(nextBatch(queue, rules)); // never rejects
     // A new Map each time: V8 links the tables of a growing one (OrderedHashTable), and an old table would keep all later
     // entries, with their requests, from the collector of the young.
     queue = new Map(queue);
@@ -140,7 +142,10 @@ function onceLater(schedule: (work: () => void) => unknown, work: () => void): (
 }
 
 /** The first entry of the queue, and those of its group that go with it. */
-function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answer>>, size: number) {
+function nextBatch<Input, Answer>(
+  queue: ReadonlyMap<unknown, Entry<Input, Answer>>,
+  { size, isPadded }: BatchRules<Input>,
+) {
   const batch: Entry<Input, Answer>[] = [];
   let bytes = 0;
   for (const entry of queue.values()) {
@@ -149,8 +154,8 @@ function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answe
     if (batch.length === size || (batch.length > 0 && bytes > BATCH_BYTES)) break;
     batch.push(entry);
   }
-  // Powers of two: few different texts, so that each stays prepared.
-  return batch.slice(0, 2 ** Math.floor(Math.log2(batch.length)));
+  // Few different texts, so that each stays prepared.
+  return isPadded ? batch : batch.slice(0, 2 ** Math.floor(Math.log2(batch.length)));
 }
 
 /** Gives each waiter the answer to its input, all by one statement; rejects when that fails. */

@@ -77,9 +77,11 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
 export function createRowReader<T extends Table>(database: Database, table: T): Batched<Int64, Kept<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
   const readRows = rowReader(table);
-  return createBatched(database, { inFlight: 2, size: 32, keyOf: (id) => id }, async (ids, deadline) => {
-    const sql = `${select} (${ids.map(() => '?').join(', ')})`;
-    const rows = await database.query<Kept<T>>(sql, ids.map(BigInt), deadline);
+  const rules = { inFlight: 2, size: 32, keyOf: (id: Int64) => id, isPadded: true };
+  return createBatched(database, rules, async (ids, deadline) => {
+    const length = 2 ** Math.ceil(Math.log2(ids.length)); // few different texts, so that each stays prepared
+    const bindings = Array.from({ length }, (_, index) => BigInt(ids[index] ?? ids[0] ?? 0)); // one id at least
+    const rows = await database.query<Kept<T>>(`${select} (${bindings.map(() => '?').join(', ')})`, bindings, deadline);
     readRows?.(rows);
     const byKey = new Map(rows.map((row) => [String(row.id), row]));
     return ids.map((id) => byKey.get(id) ?? null);
