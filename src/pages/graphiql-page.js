@@ -163,7 +163,7 @@ function onTabChange({ tabs, activeTabIndex }) {
 }
 
 /**
- * Whether somebody who types has come to an end.
+ * Whether the text of the header editor is complete JSON, so that the person has probably finished typing.
  * @param {string | null} text
  */
 function isJson(text) {
