@@ -164,7 +164,7 @@ const ROWS: readonly Row[] = [
   ['docs/decisions/0061-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_TRUSTED_MS') / SECOND],
   [DATABASES, 'A connection lives # minutes', constantIn('mysql-pool.ts', 'LIFETIME_MS') / MINUTE],
-  [DATABASES, 'that nobody has used for # s', constantIn('mysql-pool.ts', 'IDLE_MS') / SECOND],
+  [DATABASES, 'that has been idle for # s', constantIn('mysql-pool.ts', 'IDLE_MS') / SECOND],
   [DATABASES, 'share one statement of at most # KiB', constantIn('batching.ts', 'BATCH_BYTES') / 1024],
   ['docs/watch.md', 'Paths are cut at # characters', constantIn('request-log.ts', 'PATH_MAX')],
 ];
