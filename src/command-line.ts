@@ -3,28 +3,28 @@ import { type Config, readConfig } from './config.ts';
 import { loadDotEnv, type UnknownName } from './dot-env.ts';
 import { explainFailure, UsageError } from './failure.ts';
 
-/** A program of ours: `npm start`, or a command of `npm run`. */
+/** `npm start`, or a command of `npm run`. */
 export interface Program<Options extends ParseArgsOptionsConfig> {
   /** What `--help` prints. */
   readonly help: string;
   readonly options: Options;
-  /** How many words that are no options it takes at most; by default none. */
+  /** The largest number of positional words; by default 0. */
   readonly positionals?: number;
   run(input: ProgramInput<Options>): Promise<void>;
 }
 
-/** What a program works with. */
+/** The parsed command line and configuration of a program. */
 export interface ProgramInput<Options extends ParseArgsOptionsConfig> {
   readonly values: ReturnType<typeof parseArgs<{ options: Options }>>['values'];
   readonly positionals: readonly string[];
   readonly config: Config;
-  /** Names in `.env` that no setting has. */
+  /** Names in `.env` that are no settings. */
   readonly unknownNames: readonly UnknownName[];
 }
 
 /**
- * Runs a program with the words and the environment of this process. A failure is one line on standard error and ends the
- * process: exit code 2 for a wrong word or setting, else 1.
+ * Runs a program with the command line and the environment of this process. An error is printed as one line on standard
+ * error and ends the process: with exit code 2 for a wrong word or setting, else 1.
  */
 export async function runProgram<Options extends ParseArgsOptionsConfig>(program: Program<Options>): Promise<void> {
   let config: Config | undefined;
@@ -41,7 +41,7 @@ export async function runProgram<Options extends ParseArgsOptionsConfig>(program
   }
 }
 
-/** The words after the program's name; undefined when `--help` or `-h` is among them. Throws UsageError. */
+/** Parses the command line; undefined when it has `--help` or `-h`. Throws UsageError. */
 function readWords<Options extends ParseArgsOptionsConfig>({ options, positionals: most = 0 }: Program<Options>) {
   const { values, positionals } = parse({ ...options, help: { type: 'boolean', short: 'h' } });
   const swallowed = Object.keys(options).filter((name) => !(name in values) && npmTook(name));
@@ -52,7 +52,7 @@ function readWords<Options extends ParseArgsOptionsConfig>({ options, positional
   }
   const extra = positionals[most];
   if (extra !== undefined) throw new UsageError(`Unknown word "${extra}"; --help shows what is possible.`);
-  // parseArgs gives the values of `options`; its type forgets the generic.
+  // parseArgs gives values by `options`; TypeScript cannot infer that from the generic.
   return values.help ? undefined : { values: values as ProgramInput<Options>['values'], positionals };
 }
 
@@ -60,14 +60,14 @@ function parse(options: ParseArgsOptionsConfig) {
   try {
     return parseArgs({ options, allowPositionals: true });
   } catch (error) {
-    const [sentence] = (error as Error).message.split(/\.\s/); // parseArgs throws Errors of several sentences
+    const [sentence] = (error as Error).message.split(/\.\s/); // parseArgs throws only Errors
     throw new UsageError(`${sentence}; --help shows what is possible.`);
   }
 }
 
 /**
- * Whether npm was given the option in place of the program, because no `--` stood before it: npm hands its own settings
- * on in the environment, https://docs.npmjs.com/cli/v11/using-npm/config#environment-variables
+ * Whether npm took an option for itself, because no `--` stood before it. npm puts its options into the environment:
+ * https://docs.npmjs.com/cli/v11/using-npm/config#environment-variables
  */
 function npmTook(option: string): boolean {
   return process.env[`npm_config_${option.replaceAll('-', '_')}`] !== undefined;

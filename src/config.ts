@@ -2,7 +2,10 @@ import { availableParallelism } from 'node:os';
 import { maskCredentials } from './credentials.ts';
 import { PRODUCT } from './product.ts';
 
-/** A setting that stops the start; the message is one line and names the variable, the value and what is allowed. */
+/**
+ * A wrong setting, which stops the start. The message is one line and names the variable, the value and what is
+ * allowed.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -10,20 +13,20 @@ export class ConfigError extends Error {
 /** One variable of the environment. */
 interface Setting<Value> {
   readonly name: string;
-  /** Its default, as it would be written; empty when there is none. */
+  /** The default as the text of the variable; empty when there is none. */
   readonly fallback: string;
   readonly allowed: string;
-  /** The value of a text; null when the text is not allowed. */
+  /** Gives the value of a text; null when the text is not allowed. */
   readonly parse: (text: string) => Value | null;
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-/** The longest body that may be allowed, in bytes: a name of that length still fits one database packet. */
+/** The largest BODY_LIMIT, in bytes: a name of that length still fits one packet of the database. */
 const BODY_LIMIT_MAX = 4 * 1024 * 1024;
 /** The longest window of a rate limit, in seconds. */
 const WINDOW_MAX_S = 86_400;
 
-/** THE table of settings, by their fields of the configuration, in the order in which `doctor` lists them. */
+/** THE table of settings, by the names of their fields in `Config`, in `doctor`'s order. */
 const SETTINGS = {
   host: setting('HOST', '127.0.0.1', 'an address or a name of this machine', (text) => text),
   /** TCP port; 0 takes a free one. */
@@ -37,7 +40,7 @@ const SETTINGS = {
   ),
   /** Connections to the database per process. */
   databasePoolMax: wholeNumber('DATABASE_POOL_MAX', 10, 1, 1000),
-  /** Base address shown in the OpenAPI document, without a trailing slash; absent: from the request. */
+  /** Base address shown in the OpenAPI document, without a trailing slash; undefined: derived from the request. */
   publicUrl: setting('PUBLIC_URL', '', 'an http:// or https:// address without credentials, ? and #', parsePublicUrl),
   /** Origins that browsers may call from, or `*`. */
   corsOrigins: setting(
@@ -48,7 +51,7 @@ const SETTINGS = {
   ),
   /** Bytes that a request body may have. */
   bodyLimitBytes: wholeNumber('BODY_LIMIT', 65_536, 1024, BODY_LIMIT_MAX),
-  /** Requests of one API key in a window of seconds; absent: not limited. */
+  /** Requests of one API key in a window of seconds; undefined: not limited. */
   rateLimit: setting(
     'RATE_LIMIT',
     'off',
@@ -63,7 +66,7 @@ const SETTINGS = {
   ),
   migrateOnStart: flag('MIGRATE_ON_START'),
   graphiql: flag('GRAPHIQL'),
-  /** Whether a newcomer's first start adds samples. */
+  /** Whether the first start without DATABASE_URL adds samples. */
   sampleData: flag('SAMPLE_DATA'),
   /** Server processes. */
   workers: setting('WORKERS', '1', 'auto or a whole number from 1 to 256', (text) =>
@@ -77,16 +80,16 @@ type Values = {
   readonly [Field in keyof typeof SETTINGS]: (typeof SETTINGS)[Field] extends Setting<infer Value> ? Value : never;
 };
 
-/** All that the environment decides; frozen, parsed once at the start of a process. */
+/** The parsed settings of a process, frozen. */
 export interface Config extends Values {
-  /** True when DATABASE_URL is not set: a newcomer's machine. */
+  /** Whether DATABASE_URL is not set. */
   readonly embedded: boolean;
-  /** True for `sqlite::memory:`: no other process sees the database. */
+  /** Whether DATABASE_URL is `sqlite::memory:`, which other processes cannot open. */
   readonly inMemory: boolean;
 }
 
 /**
- * The configuration that `environment` (by default the process's own) describes. An empty value counts as absent.
+ * Parses the settings of `environment`, by default the environment of the process. An empty value counts as absent.
  * Throws ConfigError for the first wrong value.
  */
 export function readConfig(environment: NodeJS.Dict<string> = process.env): Config {
@@ -96,13 +99,12 @@ export function readConfig(environment: NodeJS.Dict<string> = process.env): Conf
     if (value === null) throw notAllowed(name, text, allowed);
     return [field, value];
   });
-  const values: Values = Object.fromEntries(parsed); // every field by its own row
+  const values: Values = Object.fromEntries(parsed); // each value is parsed by the row of its field
   const inMemory = values.databaseUrl === 'sqlite::memory:';
   if (inMemory && values.workers > 1) {
     const text = given(environment, 'WORKERS') ?? '';
     throw notAllowed('WORKERS', text, '1, because sqlite::memory: is seen by one process only');
   }
-  // Elsewhere `npm run migrate` can do it.
   if (inMemory && !values.migrateOnStart) {
     throw notAllowed('MIGRATE_ON_START', 'false', 'true, because nobody else can migrate sqlite::memory:');
   }
@@ -114,7 +116,9 @@ export function settingNames(): string[] {
   return Object.values(SETTINGS).map(({ name }) => name);
 }
 
-/** All settings as this process has them, with no secret in their values; without a value where there is not even a default. */
+/**
+ * All settings of this process with passwords masked; `value` is undefined where neither a value nor a default is set.
+ */
 export function describeSettings() {
   return Object.values(SETTINGS).map(({ name, fallback }) => {
     const text = given(process.env, name);
@@ -170,7 +174,7 @@ function parsePublicUrl(text: string): string | undefined | null {
 function parseOrigins(text: string): readonly string[] | '*' | null {
   if (text === '*') return text;
   const origins = text.split(/[\s,]+/);
-  // An origin is scheme, host and port (RFC 6454 §6.2): what a browser sends must be equal to it.
+  // A browser sends scheme, host and port in one normal form (RFC 6454 §6.2), which is compared as text.
   const isOrigin = (origin: string) => URL.parse(origin)?.origin === origin && !origin.includes('*');
   return origins.every(isOrigin) ? origins : null;
 }

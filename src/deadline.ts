@@ -1,22 +1,22 @@
 import { REQUEST_MS } from './deadlines.ts';
 
-/** The moment by which work must have its answer, in ms of `performance.now()`. */
+/** The moment by which work must be done, in ms of `performance.now()`. */
 export type Deadline = number;
 
-/** The deadline `ms` from now; by default a request's. */
+/** The deadline `ms` from now; by default REQUEST_MS. */
 export function deadlineIn(ms: number = REQUEST_MS): Deadline {
   return performance.now() + ms;
 }
 
-/** What is left until a deadline, in ms: 0 when it is over. */
+/** The time left until a deadline, in ms; 0 when it has passed. */
 export function remainingMs(deadline: Deadline): number {
   return Math.max(0, deadline - performance.now());
 }
 
-/** How often deadlines are checked, in ms: one timer for all is cheaper than one for each wait. */
+/** How often deadlines are checked, in ms. One timer for all waits is cheaper than a timer for each. */
 const WATCH_MS = 50;
 
-/** Gives the function that begins a watch, if there is none: `look` runs every 50 ms until it returns false. */
+/** Gives the function that starts a timer, unless it runs: it calls `look` every 50 ms until `look` returns false. */
 export function watchDeadlines(look: () => boolean): () => void {
   let isWatching = false;
   const again = () => {

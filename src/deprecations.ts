@@ -1,16 +1,16 @@
-/** What is deprecated, with its dates: the one record of it that headers, documents and reports are derived from. */
+/** A deprecation with its dates; headers, documents and reports are derived from it. */
 export interface Deprecation {
-  /** The GraphQL coordinate, `Type.field`; a REST operation whose document touches it is deprecated with it. */
+  /** The GraphQL coordinate, `Type.field`. A REST operation whose document has the field is deprecated too. */
   readonly coordinate: string;
   /** When it became deprecated. */
   readonly since: Date;
   /** When it will be removed. */
   readonly sunset: Date;
-  /** What to use instead, in words. */
+  /** What to use instead: phrases for people, and `restPath` for links. */
   readonly replacement: { readonly graphql: string; readonly rest: string; readonly restPath: string };
 }
 
-/** The deprecation of a GraphQL coordinate among those of a service, if it has one. */
+/** Finds the deprecation of a GraphQL coordinate. */
 export function deprecationOf(deprecations: readonly Deprecation[], coordinate: string): Deprecation | undefined {
   return deprecations.find((deprecation) => deprecation.coordinate === coordinate);
 }
@@ -19,6 +19,6 @@ const MONTHS = 'January February March April May June July August September Octo
 
 /** `5 December 2030` */
 export function longDay(date: Date): string {
-  // Not toLocaleDateString: it loads the world's calendars, a twentieth of what a start costs.
+  // Not toLocaleDateString, which loads the calendars of all locales and so makes the start slower.
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 }

@@ -3,15 +3,15 @@ import { parseEnv } from 'node:util';
 import { ConfigError, settingNames } from './config.ts';
 import { typingErrors } from './typing-errors.ts';
 
-/** A name in `.env` that no setting has; `meant` is the setting of almost the same name, if there is one. */
+/** A name in `.env` that is no setting. `meant` is a setting whose name differs by one or two typing errors. */
 export interface UnknownName {
   readonly name: string;
   readonly meant: string | undefined;
 }
 
 /**
- * Adds the settings of a `.env` file, if there is one in the working folder, to the environment; what is set already
- * stays. Gives the names in it that no setting has. Throws ConfigError when the file cannot be read.
+ * Adds the settings of the file `.env`, if the working folder has one, to the environment. Variables that are set
+ * already stay. Gives the names in the file that are no settings. Throws ConfigError when the file cannot be read.
  */
 export function loadDotEnv(): UnknownName[] {
   try {
@@ -20,13 +20,13 @@ export function loadDotEnv(): UnknownName[] {
     return unknownNames(names);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    throw new ConfigError(`The file .env cannot be read: ${(error as Error).message}`); // fs throws Errors
+    throw new ConfigError(`The file .env cannot be read: ${(error as Error).message}`); // fs throws only Errors
   }
 }
 
 const NAME_CHARACTERS_MAX = 64;
 
-/** The names among `names` that no setting has. */
+/** Those of `names` that are no settings. */
 export function unknownNames(names: readonly string[]): UnknownName[] {
   const settings = settingNames();
   const isNear = (name: string, setting: string) => typingErrors(name, setting) <= (setting.length < 8 ? 1 : 2);
@@ -38,7 +38,7 @@ export function unknownNames(names: readonly string[]): UnknownName[] {
     });
 }
 
-/** What a person is told about a name that was probably meant as a setting. */
+/** The sentence about an unknown name, for `doctor` and the log. */
 export function describeUnknown({ name, meant }: UnknownName): string {
   return `.env: ${name} is no setting of the gateway${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }

@@ -1,6 +1,6 @@
 /**
- * THE table of refusals: what an ApiError is called in each API.
- * `code` is the REST Error body's `code`, `graphql` is `extensions.code`; `retryAfterS` is `Retry-After` where nothing else is known.
+ * THE table of errors that clients see, by the `code` of a REST Error body. `graphql` is GraphQL's `extensions.code`.
+ * `retryAfterS` is the default of the `Retry-After` header, in seconds.
  */
 export const ERRORS = {
   bad_request: { status: 400, graphql: 'BAD_USER_INPUT' },
@@ -23,12 +23,12 @@ interface Refusal {
   readonly retryAfterS?: number;
 }
 
-/** A word of the table: the `code` of a REST Error. */
+/** The `code` of a REST Error body. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /**
- * A refusal that a client may see. `message` is public; `cause`, the fault behind it, goes to the log only. `headers` belong
- * to the refusal, such as `Allow`. Everything thrown that is neither an ApiError nor a DatabaseFault is a fault of ours.
+ * An error that a client may see. `message` is public; `cause` goes to the log only. `headers` are response headers,
+ * such as `Allow`. Anything thrown that is neither an ApiError nor a DatabaseFault is a fault of the gateway: 500.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -46,28 +46,28 @@ export class ApiError extends Error {
     this.headers = { ...(retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) }), ...headers };
   }
 
-  /** The HTTP status of the refusal. */
+  /** The HTTP status. */
   get status(): number {
     return ERRORS[this.code].status;
   }
 
-  /** The GraphQL `extensions.code` of the refusal. */
+  /** The `extensions.code` of GraphQL. */
   get graphqlCode(): string {
     return ERRORS[this.code].graphql;
   }
 }
 
-/** What an error of the database means. */
+/** The meanings of database errors, with the message of each. */
 const DATABASE_FAULTS = {
-  /** It cannot be reached, answers too late, or cannot do this now. */
+  /** The database cannot be reached, answers too late, or cannot do the work now. */
   unavailable: 'The database cannot be reached, or cannot do this now.',
-  /** The same: its servers answer, and none of them takes writes. */
+  /** The servers of the database answer, and none of them takes writes. */
   noWriter: 'No server of the database takes writes.',
-  /** A statement is larger than it takes, and nothing of it was done. */
+  /** A statement is larger than the server takes. Nothing of it was done. */
   tooLarge: 'The database takes no value of this length.',
 } as const;
 
-/** What the database throws for an error whose meaning it knows; `cause` is the driver's or the pool's own error. */
+/** An error of the database whose meaning is known; `cause` is the error of the driver or the pool. */
 export class DatabaseFault extends Error {
   override readonly name = 'DatabaseFault';
   readonly meaning: keyof typeof DATABASE_FAULTS;
@@ -78,7 +78,7 @@ export class DatabaseFault extends Error {
   }
 }
 
-/** Anything thrown, as the ApiError that a client may see, with the error behind it as the cause; a fault of ours gets a fixed message. */
+/** Gives the ApiError for anything thrown, with the original error as its cause. Unknown errors get a fixed message. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (!(thrown instanceof DatabaseFault)) {
@@ -88,7 +88,7 @@ export function toApiError(thrown: unknown): ApiError {
   return meaning === 'tooLarge' ? new ApiError('payload_too_large', message, { cause }) : serviceUnavailable(cause);
 }
 
-/** Something that the service needs cannot be reached or answers too late; clients may try again after a second. */
+/** The ApiError for a part of the service, such as the database, that cannot be reached or answers too late. */
 export function serviceUnavailable(cause: unknown): ApiError {
   return new ApiError('service_unavailable', 'The service is temporarily unavailable; try again shortly.', { cause });
 }

@@ -2,16 +2,16 @@ import { type Config, ConfigError } from './config.ts';
 import { maskCredentials } from './credentials.ts';
 import { DatabaseFault } from './errors.ts';
 
-/** A command called with wrong words: one line on standard error, exit code 2. */
+/** A wrong command line: the message is printed as one line on standard error, and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** How a HOST fails that is none of this machine, or that no name server knows. */
+/** Error codes of a HOST that is no address of this machine or has no address. */
 const NO_HOST = new Set<unknown>(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
 const PORT_MAX = 65_535;
 
-/** What ends a process, for the person who started it: one line without a password, and the exit code. */
+/** Explains an error that ends a process: one line without a password, and the exit code. */
 export function explainFailure(
   thrown: unknown,
   config?: Pick<Config, 'databaseUrl' | 'host' | 'port'>,
@@ -32,9 +32,10 @@ export function explainFailure(
   }
   if (NO_HOST.has(code)) {
     const refusal = `HOST=${JSON.stringify(host)} is not allowed: an address or a name of this machine`;
-    return { line: refusal, exitCode: code === 'ENOTFOUND' ? 2 : 1 }; // an address, or a name server's answer, may come later
+    // Exit code 1 where a later start may succeed: the address may be added, or the name server may answer.
+    return { line: refusal, exitCode: code === 'ENOTFOUND' ? 2 : 1 };
   }
-  // Files have this code, too. In a worker the primary listens, and the system call is named `bind`.
+  // Errors of files have the code EACCES too. In a worker the primary listens, and `syscall` is `bind`.
   if (code === 'EACCES' && (syscall === 'listen' || syscall === 'bind')) {
     return { line: `PORT="${port}" is not allowed: a port that this user may listen at, such as 4000`, exitCode: 2 };
   }
@@ -42,7 +43,7 @@ export function explainFailure(
 }
 
 function oneLine(error: unknown): string {
-  // An AggregateError, as of a name with several addresses, has its words in its parts.
+  // Connecting to a name with several addresses rejects with an AggregateError whose own message is empty.
   if (error instanceof AggregateError && error.message === '') return error.errors.map(oneLine).join('; ');
   return (error instanceof Error ? error.message || error.name : String(error)).replaceAll(/\s*\n\s*/g, ' ');
 }

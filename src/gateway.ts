@@ -17,10 +17,10 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import type { Service } from './service.ts';
 import { checkWrites, createStores } from './store/store.ts';
 
-/** A service at work; it listens nowhere. */
+/** A service with its database and its app; it does not listen. */
 export type Gateway = Awaited<ReturnType<typeof createGateway>>;
 
-/** How often idempotency records that are too old are removed, in ms. */
+/** How often expired idempotency records are removed, in ms. */
 const SWEEP_MS = 600_000;
 
 /** What a gateway is made of. */
@@ -28,13 +28,13 @@ interface GatewayParts {
   readonly service: Service;
   readonly config: Config;
   readonly log: Logger;
-  /** Gives what makes the metrics page, where it is not of this process alone. */
+  /** Gives the function that makes the metrics page of several processes; without it the page is of this process. */
   readonly collectMetrics?: ((registry: Metrics['registry'], log: Logger) => () => Promise<string>) | undefined;
 }
 
 /**
- * Wires the rooms: the gateway of a service, on a database that has answered and, with MIGRATE_ON_START, has been migrated.
- * Throws ConfigError, or DatabaseFault `unavailable` when the database cannot be reached.
+ * Wires the rooms to the gateway of a service. Connects to the database and, with MIGRATE_ON_START, migrates it. Throws
+ * ConfigError, or DatabaseFault `unavailable` when the database cannot be reached.
  */
 export async function createGateway({ service, config, log, collectMetrics }: GatewayParts) {
   const database = await openDatabase(config, service);
@@ -66,11 +66,11 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     keys,
     stores,
     metrics,
-    /** From now on `/readyz` is 503, and every answer closes its connection. */
+    /** Makes `/readyz` answer 503 and every answer close its connection. */
     drain() {
       draining = true;
     },
-    /** Writes what is still in memory and closes the database. */
+    /** Writes the counts that are still in memory and closes the database. */
     async close() {
       clearInterval(sweeper);
       await usage.close();
@@ -85,7 +85,8 @@ async function openDatabase(config: Config, { resources }: Service): Promise<Dat
     await database.ping();
     if (config.migrateOnStart) await migrateUp(database);
     const tables = resources.map(({ table }) => table.name);
-    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables]); // retries could double
+    // Without transactions a retry could add a second time.
+    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables]);
     if (problem !== undefined) throw new ConfigError(problem);
     return database;
   } catch (error) {
@@ -95,9 +96,10 @@ async function openDatabase(config: Config, { resources }: Service): Promise<Dat
 }
 
 /**
- * Gives what finds out whether the gateway is ready, within the time of one probe: the database answers and no migration is
- * pending. A lone server that takes no writes still answers reads, so the gateway is ready. After something has failed, a
- * write that adds nothing is tried at each probe until the database takes it: without traffic no request would try.
+ * Gives the check of readiness: within PROBE_MS the database answers and no migration is pending; otherwise it throws
+ * an ApiError. A single server that takes no writes is ready, because it still answers reads. After a failure each
+ * probe tries a write that adds nothing, until the database takes it: a gateway that is not ready gets no requests that
+ * would try.
  */
 function readinessCheck(database: Database, { resources }: Service): () => Promise<{ database: string }> {
   const tables = resources.map(({ table }) => table);
@@ -116,7 +118,7 @@ function readinessCheck(database: Database, { resources }: Service): () => Promi
     const failures = database.failures();
     if (failures !== checkedFailures && database.takesWrites()) {
       await checkWrites(database, tables, deadline).catch((error) => {
-        // A write that waits for a lock is not refused.
+        // An error without a number, such as the end of PROBE_MS during a wait for a lock, is no refusal by the server.
         if (errorNumber(error) > 0) throw notReady('The database refuses writes.', error);
       });
       checkedFailures = failures;

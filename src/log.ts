@@ -4,7 +4,7 @@ import type { ApiError } from './errors.ts';
 
 export type { Logger } from 'pino';
 
-/** `listener`, of which nothing that it throws reaches the process: it is logged, and lost. */
+/** Wraps `listener`: an error that it throws is logged instead of ending the process. */
 export function safely<Arguments extends readonly unknown[]>(
   log: Pick<Logger, 'error'>,
   listener: (...given: Arguments) => void,
@@ -16,13 +16,15 @@ export function safely<Arguments extends readonly unknown[]>(
       try {
         log.error({ err: error }, 'a listener failed');
       } catch {
-        // a log that cannot be written must not end the process, either
+        // an error of the log must not end the process either
       }
     }
   };
 }
 
-/** One JSON line per event, by default on standard output. Nothing that holds a key or a body is ever handed to it. */
+/**
+ * Creates the log: a JSON line per event, by default on standard output. Never log values that hold a key or a body.
+ */
 export function createLog(level: Config['logLevel'], stream?: DestinationStream): Logger {
   const tell = (lines: number) =>
     log.warn({ lines }, 'lines of the log were dropped: standard output did not take them');
@@ -33,10 +35,16 @@ export function createLog(level: Config['logLevel'], stream?: DestinationStream)
   return log;
 }
 
-/** What a server quotes of a value: `Incorrect integer value: '…' for column 'age' at row 1`. A value may hold quotes. */
+/**
+ * The value that a MySQL message quotes: `Incorrect integer value: '…' for column 'age' at row 1`. A value may hold
+ * quotes.
+ */
 const QUOTED_VALUE = /\b((?:value|entry):? )(?:'.*'(?= for (?:column|key)\b)|'.*'(?=\s*(?:$|\n {4}at )))/gis;
 
-/** An error as pino writes it, but for what a database repeats of a row: mysql2 adds the statement with its values. */
+/**
+ * Gives an error as pino writes it, without values of a row: mysql2 adds the statement, and MySQL's messages quote
+ * values.
+ */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { sql, sqlMessage, message, stack, ...rest } = pino.stdSerializers.err(error);
@@ -46,16 +54,17 @@ function describeError(error: unknown): unknown {
 
 /** How many lines of a log were dropped so far. */
 export function droppedLines(log: Logger): number {
-  const { [pino.symbols.streamSym]: stream } = log as unknown as { [pino.symbols.streamSym]: { dropped?: number } }; // each has one
+  const { [pino.symbols.streamSym]: stream } = log as unknown as { [pino.symbols.streamSym]: { dropped?: number } }; // pino sets it
   return stream.dropped ?? 0;
 }
 
-/** What may wait for the reader of standard output, such as a log driver behind a pipe that has stopped. */
+/** How many bytes of lines are buffered while the reader of standard output, such as a log driver, does not read. */
 const WAITING_BYTES = 4 * 2 ** 20;
 
 /**
- * Standard output. Beyond a bound, lines that nobody reads are dropped, counted, and told when lines are read again. Node
- * writes to files synchronously, and to pipes without blocking: https://nodejs.org/api/process.html#a-note-on-process-io
+ * A stream to standard output. While WAITING_BYTES are buffered, further lines are dropped and counted; when the buffer
+ * is empty again, `tell` gets their number. Node writes to files synchronously, and to pipes without blocking:
+ * https://nodejs.org/api/process.html#a-note-on-process-io
  */
 function boundedOutput(tell: (lines: number) => void) {
   const { stdout } = process;
@@ -66,7 +75,7 @@ function boundedOutput(tell: (lines: number) => void) {
     tell(dropped - told);
     told = dropped;
   };
-  stdout.on('error', () => {}); // of a pipe that was closed, or a full disk: neither ends the process
+  stdout.on('error', () => {}); // a closed pipe or a full disk must not end the process
   return {
     get dropped() {
       return dropped;
@@ -77,32 +86,32 @@ function boundedOutput(tell: (lines: number) => void) {
         dropped++;
         return;
       }
-      // A primary that starts a worker makes a pipe that the worker inherits a blocking one for both, and Node has no
-      // documented way to take that back: https://github.com/libuv/libuv/blob/v1.x/src/unix/process.c
+      // Starting a worker makes a pipe that the worker inherits blocking for both processes, and Node has no documented
+      // way to undo that: https://github.com/libuv/libuv/blob/v1.x/src/unix/process.c
       if (!stdout.isTTY) handle?.setBlocking?.(false);
       stdout.write(line);
     },
-    /** Calls back when all lines are written: `Logger.flush` comes here. */
+    /** Calls back when all lines are written. `Logger.flush` calls this function. */
     flush(done: () => void) {
       stdout.write('', () => done());
     },
   };
 }
 
-/** Logs the cause of a refusal that is a fault of ours, under its request's id; other refusals have no fault behind them. */
+/** Logs the cause of an error of status 500 and above, with the id of the request. */
 export function logFault(log: Logger, { cause, status, message }: ApiError, requestId: string): void {
   if (cause !== undefined && status >= 500) log.error({ err: cause, requestId }, message);
 }
 
 /**
- * Where log lines go when people read them: standard output is a terminal, and pino-pretty, a development dependency,
- * is installed. Otherwise undefined, and the lines are JSON.
+ * Gives a stream that formats log lines for people. Undefined, for lines of JSON, when standard output is no terminal
+ * or pino-pretty, a development dependency, is not installed.
  */
 export async function readableOutput(): Promise<DestinationStream | undefined> {
   if (!process.stdout.isTTY) return undefined;
   const pretty = await import('pino-pretty').catch(() => undefined);
   return pretty?.default({
-    ignore: 'api,operation,method,path,status,ms,requestId,keyId', // the sentence has them, or only programs read them
+    ignore: 'api,operation,method,path,status,ms,requestId,keyId', // in `messageFormat`, or of use to programs only
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
     messageFormat: ({ msg, method, path, status, ms }) => {

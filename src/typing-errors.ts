@@ -1,4 +1,4 @@
-/** Letters left out, added, exchanged or swapped between two words: the optimal string alignment distance. Its work is the product of both lengths. */
+/** The optimal string alignment distance of two words: letters deleted, inserted, substituted or swapped. O(m × n). */
 export function typingErrors(left: string, right: string): number {
   const rows = [Array.from({ length: right.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number) => rows[row]?.[column] ?? 0;

@@ -5,8 +5,8 @@ import { migrateUp } from '../database/migrations.ts';
 import { UsageError } from '../failure.ts';
 
 /**
- * Opens the database, brings its schema up to date if the configuration allows, and closes it afterwards. Throws
- * UsageError for `sqlite::memory:`, which no other process sees.
+ * Runs `work` with the database, migrated when MIGRATE_ON_START is true, and closes the database. Throws UsageError for
+ * `sqlite::memory:`, which other processes cannot open.
  */
 export async function withDatabase<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
   if (config.inMemory) throw new UsageError('sqlite::memory: ends with its process: a command cannot reach it.');
@@ -25,7 +25,10 @@ export function databaseFile({ databaseUrl, inMemory }: Pick<Config, 'databaseUr
   return databaseUrl.startsWith('sqlite:') && !inMemory ? databaseUrl.slice('sqlite:'.length) : undefined;
 }
 
-/** The database for a command that changes nothing: a missing or empty file is replaced by a database in memory. */
+/**
+ * Opens the database for a command that changes nothing. In place of a missing or empty file it opens a database in
+ * memory.
+ */
 export function openToLook(config: Config): { database: Database; exists: boolean } {
   const file = databaseFile(config);
   const found = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
@@ -36,7 +39,7 @@ export function openToLook(config: Config): { database: Database; exists: boolea
 const COLUMNS_MAX = 80;
 const GAP = '  ';
 
-/** Prints rows as aligned columns. Cells of `cutColumn` are cut so that a line has 80 columns; a code point counts as one. */
+/** Prints rows as aligned columns. Cells of `cutColumn` are cut so that a line has at most 80 code points. */
 export function printTable(rows: readonly (readonly string[])[], cutColumn?: number): void {
   const length = (cell = '') => [...cell].length;
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => length(row[column]))));
@@ -52,10 +55,16 @@ export function printTable(rows: readonly (readonly string[])[], cutColumn?: num
   for (const row of rows) console.log(row.map(fit).join(GAP).trimEnd());
 }
 
-/** What a name of a key may not hold: control, format (bidirectional ones too), private and unassigned characters, line ends. */
+/**
+ * Characters that the name of a key must not have: control, format (such as bidirectional), private, unassigned, line
+ * ends.
+ */
 export const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-/** The name of a key for a terminal: one that was stored by other means may hold what a terminal obeys. */
+/**
+ * The name of a key with its unprintable characters as `\u{…}`: a name written by SQL may have a terminal's control
+ * codes.
+ */
 export function visibleName(name: string): string {
   return name.replace(new RegExp(UNPRINTABLE, 'gu'), (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

@@ -35,7 +35,7 @@ await runProgram({
   options: { json: { type: 'boolean' } },
   async run({ config, unknownNames, values }) {
     const configuration = describeSettings();
-    // An unknown name that is near no setting is another program's: Compose reads the same file.
+    // A name that resembles no setting may belong to another program: Compose reads the same file.
     const problems = unknownNames.filter(({ meant }) => meant !== undefined).map(describeUnknown);
     const database = await examineDatabase(config, problems);
     const limits = limitsOf(config);
@@ -67,7 +67,10 @@ function printSection(title: string, rows: readonly (readonly string[])[]): void
   console.log('');
 }
 
-/** Looks at the database and changes nothing in it: facts by name. Adds to `problems` one line each, with what to do. */
+/**
+ * Gives facts about the database by name, and changes nothing in it. Adds to `problems` a line for each, with what to
+ * do.
+ */
 async function examineDatabase(config: Config, problems: string[]): Promise<Record<string, string>> {
   if (config.inMemory) return { exists: 'in memory, while the gateway runs' };
   const facts: Record<string, string> = {};
@@ -87,7 +90,7 @@ async function examineDatabase(config: Config, problems: string[]): Promise<Reco
   return facts;
 }
 
-/** The facts so far stay in `facts` when something throws. */
+/** Adds to `facts` and `problems`. The facts found before an error stay in `facts`. */
 async function collectFacts(
   database: Database,
   config: Config,
@@ -126,7 +129,7 @@ async function collectFacts(
   if (valid.length === 0) problems.push('no valid API key: npm run keys -- create --name NAME');
 }
 
-/** The largest request of each kind. */
+/** The limits of requests by name. */
 function limitsOf(config: Config): Record<string, string> {
   const weights = [...weighTypes(createSchema(PETSTORE)).values()].flatMap(({ things, mostObjects, mostLeaves }) => [
     [`GraphQL ${things}`, String(mostObjects)],

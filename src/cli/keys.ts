@@ -4,10 +4,10 @@ import { type Int64, parseInt64 } from '../int64.ts';
 import { type ApiKey, createKeyStore } from '../keys/key-store.ts';
 import { printTable, UNPRINTABLE, visibleName, withDatabase } from './command.ts';
 
-/** How long a key goes on after its rotation, when nothing else is said. */
+/** How long a key stays valid after its rotation, without `--grace`. */
 const GRACE = '24h';
 
-/** In ms. */
+/** Units of time in ms, the longest first. */
 const UNITS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 };
 
 const HELP = `API keys: every request needs one, as "Authorization: Bearer KEY".
@@ -36,7 +36,7 @@ const OPTIONS = {
 
 type Input = ProgramInput<typeof OPTIONS>;
 
-/** What each verb takes beside itself, and what it does. */
+/** The verbs, with the arguments that each takes. */
 const VERBS: Record<string, { takesId?: true; options: (keyof typeof OPTIONS)[]; run(input: Input): Promise<void> }> = {
   create: { options: ['name', 'expires', 'read-only'], run: createKey },
   rotate: { takesId: true, options: ['grace'], run: rotateKey },
@@ -104,7 +104,7 @@ async function revokeKey({ positionals, config }: Input): Promise<void> {
   console.log(`Key ${id} is revoked: it stops working everywhere within five seconds.`);
 }
 
-/** The key is alone on the last line, for scripts. */
+/** Prints `what` and the key. The key is alone on the last line, for scripts. */
 function printKey(what: string, key: string): void {
   console.log(`${what} It is shown this once; only its hash is stored:`);
   console.log(key);
@@ -124,7 +124,7 @@ function noSuchKey(id: Int64): UsageError {
   return new UsageError(`No key has the id ${id}; npm run keys -- list shows them.`);
 }
 
-/** `90d` in ms; a hundred years at most. */
+/** Reads a time such as `90d`, in ms. Throws UsageError for other texts and beyond a hundred years. */
 function parseDuration(option: 'expires' | 'grace', text: string): number {
   const [, count = '', letter = ''] = /^([1-9]\d{0,9})([smhd])$/.exec(text) ?? [];
   const [, unitMs = 0] = Object.entries(UNITS).find(([unit]) => unit.startsWith(letter)) ?? [];
@@ -133,7 +133,7 @@ function parseDuration(option: 'expires' | 'grace', text: string): number {
   throw new UsageError(`--${option} "${text}" must be a whole number and s, m, h or d, such as 90d.`);
 }
 
-/** What is known of a key, for programs: moments in ISO 8601. */
+/** A key as `list --json` prints it, with moments in ISO 8601. */
 function describeKey(key: ApiKey) {
   return {
     id: key.id,
@@ -148,7 +148,7 @@ function describeKey(key: ApiKey) {
   };
 }
 
-/** Such as `expires in 3 days`: rounded down, so that no key seems to last longer than it does. */
+/** Such as `expires in 3 days`: rounded down, so that a key never seems to last longer than it does. */
 function stateOf({ revokedAt, expiresAt }: ApiKey): string {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt === null) return 'active';

@@ -11,7 +11,7 @@ await runProgram({
   help: HELP,
   options: {},
   async run() {
-    // In the working folder, which npm sets to that of package.json.
+    // npm sets the working folder to the folder of package.json.
     await writeFile('schema.graphql', printedSchema(createSchema(PETSTORE)));
     console.log('schema.graphql is written.');
   },

@@ -12,7 +12,7 @@ const HELP = `Adds sample animals, to try things out or to measure.
 
 Each run adds N more. Ctrl+C ends it between two batches: what was reported is there.`;
 
-/** Animals in one statement: a statement of it stays far below every server's packet limit. */
+/** Animals in one statement: its length stays far below every server's packet limit. */
 const BATCH = 1000;
 
 const BAR_WIDTH = 20;
@@ -39,7 +39,7 @@ await runProgram({
         await pets.addAll(Array.from({ length: size }, (_, index) => samplePet(first + index)));
         done += size;
         progress.report(done);
-        await nextTurn(); // SQLite answers at once: without a pause, no signal would be handled
+        await nextTurn(); // SQLite never waits for I/O here: without a pause, no signal would be handled
       }
       progress.end(done);
     });
@@ -47,7 +47,9 @@ await runProgram({
   },
 });
 
-/** Tells how many of `total` animals are added: a bar on a terminal, a line every few seconds elsewhere. The clock starts now. */
+/**
+ * Gives functions that print how many of `total` animals are added: a bar on a terminal, elsewhere a line every 5 s.
+ */
 function createProgress(total: number) {
   const { stdout } = process;
   const startedAt = performance.now();
@@ -62,7 +64,7 @@ function createProgress(total: number) {
       const leftS = Math.ceil((total - done) / rate);
       const text = `${format(done)} of ${format(total)} animals, ${format(Math.round(rate))}/s, ${leftS} s left`;
       const bar = '#'.repeat((BAR_WIDTH * done) / total).padEnd(BAR_WIDTH);
-      // The last column stays free: a terminal that wraps would keep what a redraw cannot reach.
+      // The last column stays free: a redraw cannot erase a bar that the terminal has wrapped.
       const line = `[${bar}] ${text}`.slice(0, (stdout.columns || 80) - 1);
       stdout.write(stdout.isTTY ? `\r${line}\u001B[K` : `${text}\n`);
     },

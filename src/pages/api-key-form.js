@@ -1,4 +1,4 @@
-// Runs in the browser: the one API key of this tab. It lives in the tab's session storage, and in no address.
+// Runs in the browser: the API key of this tab. It is stored in the tab's session storage and never in the address.
 
 const CHECK_MS = 10_000;
 const MESSAGES = {
@@ -21,7 +21,7 @@ let checks = 0;
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  void useKey(input.value); // shows what comes of it
+  void useKey(input.value); // shows its own errors
 });
 form.addEventListener('click', ({ target }) => {
   const action = target instanceof HTMLElement ? target.dataset.action : undefined;
@@ -40,20 +40,20 @@ if (!takeKeyFromAddress()) {
   if (key) show('accepted');
 }
 
-/** How every key begins. */
+/** The beginning of every key. */
 export const keyPrefix = prefix;
 
-/** The key that calls are made with; empty where there is none. */
+/** The key for calls; empty when there is none. */
 export function currentKey() {
   return key;
 }
 
-/** Whether a key is being checked, which came by the address. */
+/** Whether a key from the address is being checked. */
 export function isKeyComing() {
   return form.dataset.state === 'checking';
 }
 
-/** The key that stands somewhere in a text. @param {string} text */
+/** Finds the key in a text. @param {string} text */
 export function keyIn(text) {
   return KEY.exec(text)?.[0];
 }
@@ -64,7 +64,7 @@ export function maskedKey(full) {
 }
 
 /**
- * Calls `listener` with each key that is put in the place of another, with an empty one too.
+ * Calls `listener` at each change of the key, with the new key; it is empty when the key was removed.
  * @param {(key: string) => void} listener
  */
 export function onKeyChange(listener) {
@@ -72,7 +72,7 @@ export function onKeyChange(listener) {
 }
 
 /**
- * A call with `used` was answered 401, or by something else.
+ * Notes that a call with the key `used` was answered with `status`; 401 means that the key is not valid.
  * @param {string} used @param {number} status
  */
 export function noteAnswer(used, status) {
@@ -80,17 +80,17 @@ export function noteAnswer(used, status) {
   if (!used) return show('needed');
   if (used === key) setKey('');
   show('refused');
-  input.value = used; // to be corrected
+  input.value = used; // so that the person can correct it
 }
 
 /**
- * Tries a key, which may come with the words around it, and keeps it unless it is refused.
+ * Checks the key in a text by a call and stores it, unless the answer is 401.
  * @param {string} text
  */
 export async function useKey(text) {
   const given = keyIn(text) ?? text.trim().replace(/^(?:Authorization:\s*)?Bearer\s+/i, '');
   if (!given) return show('needed');
-  if (!/^[\x21-\x7e]+$/.test(given)) return noteAnswer(given, 401); // no header can carry it
+  if (!/^[\x21-\x7e]+$/.test(given)) return noteAnswer(given, 401); // characters that a header cannot have
   show('checking');
   checks += 1;
   const check = checks;
@@ -111,7 +111,7 @@ export async function useKey(text) {
   }
 }
 
-/** A key travels in the fragment only, which no browser sends; it does not stay in the address bar either. */
+/** Takes a key from the fragment of the address, which browsers do not send, and removes it from the address bar. */
 function takeKeyFromAddress() {
   const given = new URLSearchParams(location.hash.slice(1)).get('key');
   if (given === null) return false;

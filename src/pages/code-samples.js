@@ -1,6 +1,6 @@
-// Runs in the browser and in the server: a request, how it is written in three languages, and JSON as one reads it.
+// Runs in the browser and in the server: the request of an operation, its code in three languages, formatted JSON.
 
-/** @typedef {{ in: string, name: string, value: string }} Value what stands in the field of a parameter */
+/** @typedef {{ in: string, name: string, value: string }} Value a parameter with the text of its field */
 /** @typedef {{ method: string, url: string, headers: string[][], body?: string }} ApiRequest without the key */
 
 /**
@@ -11,12 +11,12 @@ export function keyVariable(keyPrefix) {
   return `${keyPrefix.toUpperCase()}KEY`;
 }
 
-// What fetch and curl send when nobody names a method; with a body, curl sends the other.
+// The default methods: fetch and curl send GET; curl sends POST when there is a body.
 const USUAL_METHOD = 'GET';
 const USUAL_METHOD_WITH_BODY = 'POST';
 
 /**
- * The request that the values of an operation's fields make. Empty ones are not sent; the rest goes as it was typed.
+ * The request of an operation with the given values of its fields. Empty fields are not sent; others are sent as typed.
  * @param {string} method @param {string} base the address before the path @param {string} path with parameters in braces
  * @param {readonly Value[]} values @param {string} [body] @returns {ApiRequest}
  */
@@ -35,7 +35,7 @@ export function requestOf(method, base, path, values, body) {
 }
 
 /**
- * The request as code, by language: the key is in an environment variable, and integers keep all digits.
+ * The request as code, by language. The code reads the key from an environment variable and keeps all digits of integers.
  * @param {ApiRequest} request @param {string} variable @param {boolean} hasContent whether the answer is JSON
  * @returns {Record<string, string>}
  */
@@ -93,13 +93,13 @@ export function curlSample({ method, url, headers, body }, variable) {
   ].join(' \\\n  ');
 }
 
-/** A literal that JavaScript and Python read alike. @param {string} text */
+/** A string literal for both JavaScript and Python. @param {string} text */
 function quote(text) {
   return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 }
 
 /**
- * JSON on one line, or indented, with every character of its values as it came; other text as it stands.
+ * JSON on one line, or indented, with each value as it is written in `text`; text that is no JSON stays as it is.
  * @param {string} text @param {string} indent
  */
 export function formatJson(text, indent) {

@@ -2,11 +2,12 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
 
 /*
- * Runs in a process of its own, sends the pieces of Yoga's GraphiQL bundle compressed by Brotli, and ends. Its module
- * is megabytes of strings: imported by the gateway, or in a worker thread, most of them would stay in memory.
+ * A program for a child process. It compresses the files of Yoga's GraphiQL bundle by Brotli, sends them to its parent
+ * and ends. The gateway does not import the bundle, also not in a worker thread, because its megabytes of strings would
+ * stay in memory.
  */
 
-// Each style of the fonts comes in seven alphabets; the labels are in Latin, and other text has the system's fonts.
+// Each font comes in seven alphabets. GraphiQL's labels are Latin; other text is shown in fonts of the system.
 const OTHER_ALPHABETS = /@font-face\{[^{}]*unicode-range:(?!U\+0000-00FF)[^{}]*\}/g;
 
 const pieces = {
@@ -17,10 +18,10 @@ const pieces = {
   'graphql-worker.js': graphqlWorker,
 };
 
-/** What the process sends: each piece of the bundle by its name, compressed. */
+/** The message that the process sends: the compressed files of the bundle by name. */
 export type CompressedBundle = Readonly<Record<keyof typeof pieces, Buffer>>;
 
-// Higher qualities take many times as long for little less, and a request waits for the bundle.
+// Higher qualities take many times as long for little gain, and the first request waits for the bundle.
 const params = { [constants.BROTLI_PARAM_QUALITY]: 6 };
 const compressed = Object.entries(pieces).map(([name, text]) => [name, brotliCompressSync(text, { params })]);
 process.send?.(Object.fromEntries(compressed), () => process.disconnect());

@@ -1,4 +1,4 @@
-// Runs in the browser: the calls that GraphiQL makes, and the bar below it, which tells of the last one.
+// Runs in the browser: the calls of GraphiQL, and the bar below it, which shows the last call.
 
 import { currentKey, keyIn, keyPrefix, noteAnswer } from './api-key-form.js';
 import { curlSample, formatJson, keyVariable } from './code-samples.js';
@@ -6,7 +6,7 @@ import { curlSample, formatJson, keyVariable } from './code-samples.js';
 /** @typedef {{ query: string, operationName?: string, variables?: unknown }} Params */
 /** @typedef {{ uri: { path: string }, getValue(): string, setValue(text: string): void }} Model */
 
-/** Stands in the header editor, and in storage, where the key would be. */
+/** Replaces the key in the header editor and in storage. */
 export const PLACEHOLDER = '<API key>';
 const ANSWER_MS = 15_000;
 const bar = /** @type {HTMLElement} */ (document.querySelector('.call-bar'));
@@ -22,7 +22,7 @@ bar.addEventListener('click', async ({ target }) => {
 
 /** @param {string} editor the end of its model's name @returns {Model | undefined} */
 function modelOf(editor) {
-  // GraphiQL 5 offers no other way to its editors than Monaco, which it puts into the global scope.
+  // GraphiQL 5 gives access to its editors only by Monaco's global variable.
   const { __MONACO } = /** @type {{ __MONACO?: { editor: { getModels(): Model[] } } }} */ (
     /** @type {unknown} */ (globalThis)
   );
@@ -40,7 +40,7 @@ export function setEditorText(editor, text) {
 }
 
 /**
- * The headers of a tab with the key in them; others that stand there stay.
+ * The headers of a tab, as JSON, with `token` as the key; the other headers stay.
  * @param {string} token @param {string | null} [text]
  */
 export function headersWith(token, text) {
@@ -64,7 +64,7 @@ export function tokenIn(authorization) {
 }
 
 /**
- * Sends what GraphiQL asks; the key is that of the header editor, or else that of this tab.
+ * Sends an operation of GraphiQL, with the key in the header editor or else the key of this browser tab.
  * @param {Params} params @param {{ headers?: Record<string, string> }} [options]
  */
 export async function fetcher(params, { headers = {} } = {}) {
@@ -113,7 +113,7 @@ function failure(message) {
 }
 
 /**
- * For a moment after a change of tabs, GraphiQL still sends the name of the other tab's operation.
+ * Whether the query has the operation name: just after a change of tabs, GraphiQL still sends the name of the other tab's.
  * @param {Params} params
  */
 function isNamedIn({ query, operationName }) {

@@ -1,4 +1,4 @@
-// Runs in the browser: fetches the bundle once the page has been painted, and joins GraphiQL to the key of this tab.
+// Runs in the browser: loads the bundle after the page has been painted, and gives GraphiQL the key of this tab.
 
 import { currentKey, isKeyComing, keyPrefix, onKeyChange } from './api-key-form.js';
 import { editorText, fetcher, headersWith, PLACEHOLDER, setEditorText, tokenIn } from './graphiql-calls.js';
@@ -10,11 +10,11 @@ import { editorText, fetcher, headersWith, PLACEHOLDER, setEditorText, tokenIn }
 const settings = JSON.parse(document.querySelector('#settings')?.textContent ?? '');
 const root = /** @type {HTMLElement} */ (document.querySelector('#graphiql'));
 const shared = takeSharedOperation();
-/** The key of a header editor that was tried last, so that a refused one is not tried again and again. */
+/** The last key from the header editor that was checked, so that a refused key is checked only once. */
 let tried = '';
 let shownTab = '';
 
-// https://github.com/microsoft/monaco-editor/blob/main/docs/integrate-esm.md: where Monaco finds its workers.
+// Tells Monaco where its workers are: https://github.com/microsoft/monaco-editor/blob/main/docs/integrate-esm.md
 Object.assign(globalThis, {
   MonacoEnvironment: {
     globalAPI: false,
@@ -22,20 +22,20 @@ Object.assign(globalThis, {
     getWorkerUrl: (_module, label) => settings.workers[label] ?? settings.workers.editorWorkerService,
   },
 });
-// Nothing to insert: without this, Monaco claims the event for itself, and pages are told apart by it.
+// Monaco cancels paste events without content, which other pages do not; such an event is stopped before Monaco sees it.
 document.addEventListener(
   'paste',
   (event) => event.clipboardData?.types.length || event.stopImmediatePropagation(),
   true,
 );
-// The bundle names icons by what minifying left of their names, over labels that are right.
+// The bundle's icons have minified names as titles, which hide their correct labels.
 new MutationObserver(() => {
   for (const title of root.querySelectorAll('svg > title')) title.remove();
 }).observe(root, { childList: true, subtree: true });
 const WHOLE_KEY = new RegExp(`${keyPrefix}[0-9A-Za-z]{38}`, 'g');
 const SIGNS = ['pointermove', 'pointerdown', 'touchstart', 'wheel', 'keydown', 'focusin', 'hashchange'];
 const UNTOUCHED_MS = 6000;
-// Five megabytes of script: at once where there is a key to work with, else at the first sign of somebody.
+// The bundle is five megabytes: with a key it is loaded at once, without one at the first input of a person.
 if (currentKey() || shared || isKeyComing()) whenPainted();
 else {
   const timer = setTimeout(whenPainted, UNTOUCHED_MS);
@@ -54,7 +54,7 @@ else {
 }
 
 function whenPainted() {
-  requestAnimationFrame(() => setTimeout(loadBundle)); // a frame after the next, the page is on the screen
+  requestAnimationFrame(() => setTimeout(loadBundle)); // the timer runs after the next frame is painted
 }
 
 async function loadBundle() {
@@ -67,7 +67,7 @@ async function loadBundle() {
         element.addEventListener('error', reject);
       }),
   );
-  document.head.prepend(style); // before ours, which go on from it
+  document.head.prepend(style); // before this site's styles, which override it
   document.head.append(script);
   try {
     await Promise.all(loaded);
@@ -76,7 +76,7 @@ async function loadBundle() {
     message.textContent = 'GraphiQL could not be loaded: the gateway cannot be reached. Reload the page to try again.';
     return;
   }
-  setTimeout(start); // not in one go with the evaluation of the bundle
+  setTimeout(start); // in a task of its own: the evaluation of the bundle was a long one
 }
 
 function start() {
@@ -94,7 +94,7 @@ function start() {
     storage: keylessStorage(),
     fetcher,
     onTabChange,
-    onEditQuery() {}, // Yoga's own writes the query into the address
+    onEditQuery() {}, // Yoga's own handler writes the query into the address
   });
   onKeyChange((next) => {
     setEditorText('request-headers.json', headersWith(next || PLACEHOLDER, editorText('request-headers.json')));
@@ -102,7 +102,7 @@ function start() {
   });
 }
 
-/** An operation that a share link carries, in the fragment, which no server sees. */
+/** The operation in the fragment of a shared link; browsers do not send fragments. */
 function takeSharedOperation() {
   const given = new URLSearchParams(location.hash.slice(1));
   const query = given.get('query');
@@ -112,8 +112,8 @@ function takeSharedOperation() {
 }
 
 /**
- * GraphiQL keeps tabs and history in the browser, headers among them: a key is taken out before. It opens the tab that
- * has the stored query and variables, and adds one where none has: they are those of the tab that was open.
+ * GraphiQL's storage. GraphiQL stores tabs and history with their headers; here keys are removed before. At its start it
+ * opens the tab that has the stored query and variables, so these are read from the tab that was open.
  */
 function keylessStorage() {
   const openTab = () => {
@@ -138,13 +138,13 @@ function keylessStorage() {
     removeItem: (/** @type {string} */ name) => localStorage.removeItem(name),
     setItem(/** @type {string} */ name, /** @type {string} */ value) {
       const masked = value.replaceAll(/(Bearer\s+)[^"\\\s<]+/gi, `$1${PLACEHOLDER}`);
-      localStorage.setItem(name, masked.replaceAll(WHOLE_KEY, PLACEHOLDER)); // also where no header was meant
+      localStorage.setItem(name, masked.replaceAll(WHOLE_KEY, PLACEHOLDER)); // keys outside of headers too
     },
   };
 }
 
 /**
- * A key that was typed into the header editor is tried at once; a tab that has none yet gets the known one.
+ * Checks a key that was typed into the header editor, and writes the known key into tabs without one.
  * @param {TabsState} state
  */
 function onTabChange({ tabs, activeTabIndex }) {
@@ -163,7 +163,7 @@ function onTabChange({ tabs, activeTabIndex }) {
 }
 
 /**
- * Whether somebody who types has come to an end.
+ * Whether the text of the header editor is complete JSON, so that the person has probably finished typing.
  * @param {string | null} text
  */
 function isJson(text) {
@@ -175,6 +175,6 @@ function isJson(text) {
 }
 
 function fetchSchema() {
-  // GraphiQL's own shortcut for it.
+  // GraphiQL's shortcut for this action.
   dispatchEvent(new KeyboardEvent('keydown', { key: 'R', ctrlKey: true, shiftKey: true }));
 }

@@ -6,7 +6,7 @@ import type { CompressedBundle } from './graphiql-bundle.ts';
 import { escapeHtml, htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
 import { type Site, siteHeader } from './site.ts';
 
-// Monaco writes style elements and style attributes, without a way to give them a nonce; scripts are external only.
+// Monaco, the editor, writes style elements and attributes and offers no nonce for them. All scripts are files.
 const PERMISSIONS = {
   script: "'self'",
   style: "'self' 'unsafe-inline'",
@@ -17,8 +17,9 @@ const PERMISSIONS = {
 };
 
 /**
- * GraphiQL for browsers, at the path of GraphQL: a small page and, beside it, the pieces of the bundle that
- * @graphql-yoga/render-graphiql would write into one large page. The bundle is read when a browser first asks for a piece.
+ * The GraphiQL page at the path of GraphQL, and its assets. @graphql-yoga/render-graphiql would write its bundle into
+ * one large page; here the page is small and the files of the bundle are assets. The first request for one of them
+ * loads the bundle.
  */
 export function createGraphiql({ service, graphqlPath, ...site }: Site): readonly Page[] {
   const bundle = makeOnce(readBundle);
@@ -42,7 +43,7 @@ export function createGraphiql({ service, graphqlPath, ...site }: Site): readonl
     Object.entries(pieces).map(([name, { path }]) => [name, path.slice(1)]),
   );
   const settings = JSON.stringify({ tabs, workers, script, style }).replaceAll('<', '\\u003c');
-  // Where GraphiQL will be, its first tab is there to be read.
+  // Until GraphiQL has loaded, its place shows the query of its first tab.
   const body = `${siteHeader({ service, graphqlPath, ...site }, graphqlPath)}
 <main id="graphiql"><h1>GraphiQL</h1>
 <pre>${escapeHtml(tabs[0]?.query ?? '')}</pre>
@@ -66,16 +67,17 @@ export function createGraphiql({ service, graphqlPath, ...site }: Site): readonl
 function bundleVersion(): string {
   const file = new URL(import.meta.resolve('@graphql-yoga/render-graphiql/package.json'));
   const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name: string; version: string };
-  // What graphiql-bundle.ts makes of the package belongs to the content too.
+  // The content also depends on the code of graphiql-bundle.ts.
   return `${name}@${version} ${readFileSync(new URL('graphiql-bundle.ts', import.meta.url), 'utf8')}`;
 }
 
 async function readBundle(): Promise<CompressedBundle> {
-  // Bytes as they are; no environment, whose secrets the process does not need, and none of our flags.
+  // 'advanced' sends Buffers as bytes. The process gets no environment, which has secrets, and no flags of this
+  // process.
   const options: ForkOptions = { serialization: 'advanced', env: {}, execArgv: [] };
   const reader = fork(new URL('graphiql-bundle.ts', import.meta.url), options);
-  // The channel closes when all that was sent has been read, or when the process is no more.
+  // 'disconnect' comes after the last message, or when the process ends without one.
   const nothing = once(reader, 'disconnect').then(() => Promise.reject(new Error('graphiql-bundle.ts sent nothing')));
-  const [compressed] = (await Promise.race([once(reader, 'message'), nothing])) as [CompressedBundle]; // what it sends
+  const [compressed] = (await Promise.race([once(reader, 'message'), nothing])) as [CompressedBundle]; // as it sends
   return compressed;
 }

@@ -8,7 +8,10 @@ import { REFERENCE_PATH, type Site } from './site.ts';
 
 const KEY_COMMAND = 'npm run keys -- create --name NAME';
 
-/** What answers `GET /`: a page or, where JSON is preferred, the same as JSON; and the assets of the page. */
+/**
+ * The handler of `GET /`, which answers with a page or, to clients that prefer JSON, with JSON; and the assets of the
+ * page.
+ */
 export function createLandingPage(site: Site) {
   const { service, assets, calls, publicUrl, checkReady, graphiql, graphqlPath, openApiPath: openapi } = site;
   const { name, basePath: base } = service;
@@ -22,7 +25,7 @@ export function createLandingPage(site: Site) {
     ctx.vary('Accept');
     if (prefersHtml(ctx)) {
       ctx.set('Content-Type', 'text/html; charset=utf-8');
-      ctx.set(htmlHeaders({ connect: "'self'" })); // crawlers read robots.txt from within the page
+      ctx.set(htmlHeaders({ connect: "'self'" })); // some crawlers fetch robots.txt by a script in the page
       const body = landingBody(site, baseUrl(ctx.req, publicUrl), fault);
       const styles = [assets.style, assets.prose, ...style];
       ctx.body = htmlDocument({ title: name, description, icon: assets.icon, styles, body });
@@ -43,7 +46,7 @@ export function createLandingPage(site: Site) {
   return { assets: style, landing };
 }
 
-/** `fault` says why a request could not be served. */
+/** The HTML of the page. `fault` is the reason why the gateway is not ready. */
 function landingBody(site: Site, address: string, fault: string | undefined): string {
   const { service, assets, calls, graphiql, graphqlPath } = site;
   const url = escapeHtml(address);

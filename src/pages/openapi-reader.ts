@@ -1,6 +1,6 @@
 import { ERRORS } from '../errors.ts';
 
-/** A JSON Schema, as far as the pages show it; a named schema has its name as `title`. */
+/** The parts of a JSON Schema that the pages show. A schema that was referred to by name has the name as `title`. */
 export interface Schema {
   readonly title?: string;
   readonly type?: string;
@@ -25,7 +25,7 @@ export interface Parameter extends JsonContent {
   readonly description?: string;
 }
 
-/** An operation; one that takes no body has none, and an answer without content has no `json`. */
+/** An operation of an OpenAPI document, with all `$ref`s resolved. */
 export interface Operation {
   readonly operationId: string;
   readonly method: string;
@@ -38,19 +38,20 @@ export interface Operation {
   readonly 'x-stability'?: string;
   readonly parameters: readonly Parameter[];
   readonly body?: JsonContent;
-  /** By ascending status: the first one is that of a call that succeeds. */
+  /** By ascending status, so the first answer is the successful one. */
   readonly answers: readonly Answer[];
 }
 
-/** An answer, with the names of its headers. */
+/** An answer of an operation. */
 export interface Answer {
   readonly status: string;
   readonly description: string;
+  /** Names of headers. */
   readonly headers: readonly string[];
   readonly json?: JsonContent;
 }
 
-/** Reads the operations of an OpenAPI document, in its order. */
+/** Reads the operations of an OpenAPI document, in the order of the document. */
 export function readOperations(document: { readonly paths?: unknown }, basePath: string): readonly Operation[] {
   return Object.entries<object>(resolve(document.paths, document)).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters = [], requestBody, responses, ...operation }]) => ({
@@ -71,7 +72,7 @@ function jsonOf(part: { readonly content?: Readonly<Record<string, JsonContent>>
   return part?.content?.['application/json'];
 }
 
-/** A part of a document, with what each `$ref` such as `#/components/schemas/Book` stands for in its place. */
+/** A part of a document, with each `$ref` such as `#/components/schemas/Book` replaced by what it refers to. */
 function resolve(part: unknown, document: object) {
   return JSON.parse(JSON.stringify(part), (_name, value) => {
     if (typeof value?.$ref !== 'string') return value;
@@ -82,7 +83,7 @@ function resolve(part: unknown, document: object) {
   });
 }
 
-/** Finds the calls that samples make. Throws an error that stops the start when there is no list in pages to show. */
+/** Finds the calls for samples. Throws an error, which stops the start, when no operation is a list with a limit. */
 export function findExampleCalls(operations: readonly Operation[]) {
   const find = ({ parameters }: Operation, place: string, name: string) =>
     parameters.find((parameter) => parameter.in === place && parameter.name === name);
@@ -99,26 +100,26 @@ export function findExampleCalls(operations: readonly Operation[]) {
     return properties.filter(([, { format }]) => format === 'int64').map(([name]) => name);
   });
   return {
-    /** The first list, how many items its page has at most, and its refusal of a wrong parameter. */
+    /** The first list: its path, its largest limit, and the Error body for a wrong parameter. */
     list: {
       path: list.path,
       limitMax: find(list, 'query', 'limit')?.schema.maximum,
       refusal: refusal?.json?.example ?? {},
     },
-    /** The first create that is safe to repeat, with the shortest body that it takes. */
+    /** The first create with an `Idempotency-Key`, and a body with its required properties only. */
     create: create && { path: create.path, bodyJson: JSON.stringify(Object.fromEntries(needed)) },
     /** The names of the 64-bit integers in answers. */
     int64Names: [...new Set(int64Names)],
   };
 }
 
-/** A schema in words: its type, what it allows, and its default. */
+/** Describes a schema in words: its type, its bounds and its default. */
 export function schemaInWords({ type = '', format, enum: words, items, pattern, ...schema }: Schema): string {
   const range = (least: unknown, most: unknown, unit = '') => {
     if (least === undefined) return most === undefined ? '' : `at most ${most}${unit}`;
     return most === undefined ? `at least ${least}${unit}` : `${least} to ${most}${unit}`;
   };
-  // A 64-bit integer's own bounds say nothing more, and numbers would round them.
+  // The bounds of int64 are left out: the type says them, and JavaScript numbers would round them.
   const isInt64 = format === 'int64';
   return [
     isInt64 ? '64-bit integer' : items ? `list of ${items.title}` : type,

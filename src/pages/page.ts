@@ -2,19 +2,19 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 
-/** A page, or a file that a page needs, as the room that makes it describes it; `http/` serves it. */
+/** A page, or an asset of a page; `http/` serves it. */
 export interface Page {
   readonly path: string;
   readonly contentType: string;
-  /** Whether the path changes with the content: browsers then need not ask for it again. */
+  /** Whether the path changes with the content, so that browsers may cache it for ever. */
   readonly immutable?: boolean;
-  /** Whether only a GET that prefers HTML gets it, and other requests for its path go on. */
+  /** Whether only a GET that prefers HTML gets the page, and other requests for the path go to the next handler. */
   readonly sharesPath?: boolean;
-  /** Response headers of its own. */
+  /** Further response headers. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether `load` gives it compressed by Brotli. */
+  /** Whether `load` gives content that is compressed by Brotli. */
   readonly isCompressed?: boolean;
-  /** The content; called once, when the first request comes. */
+  /** Gives the content; called once, at the first request. */
   load(): Promise<string | Buffer>;
 }
 
@@ -24,7 +24,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-/** An immutable file `name` whose content changes with `version`: its path holds the hash of that. */
+/** An immutable asset `name` whose content depends on `version`; the path has a hash of `version`. */
 export function versionedAsset(name: string, version: string, load: Page['load']): Page {
   const contentType = CONTENT_TYPES[extname(name)];
   if (contentType === undefined) throw new Error(`No content type is known for ${name}`);
@@ -33,8 +33,8 @@ export function versionedAsset(name: string, version: string, load: Page['load']
 }
 
 /**
- * Small files of ours as immutable assets; `base` is the `import.meta.url` of the module beside them. They have one
- * version, so that the scripts among them can import each other by their names.
+ * Files of this folder as immutable assets; `base` is the `import.meta.url` of a module beside them. All have one
+ * version, so that the scripts among them can import each other by relative names.
  */
 export function ownAssets(base: string, ...names: readonly string[]): readonly Page[] {
   const contents = names.map((name) => readFileSync(new URL(name, base), 'utf8'));
@@ -42,35 +42,37 @@ export function ownAssets(base: string, ...names: readonly string[]): readonly P
   return names.map((name, index) => versionedAsset(name, version, async () => contents[index] ?? ''));
 }
 
-/** `text` as HTML that shows it, in content and in quoted attributes. */
+/** Escapes `text` for the content and the quoted attributes of HTML. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** `text` with `code` in it, as HTML. */
+/** `text` as HTML; a part between two ` becomes a `code` element. */
 export function inline(text: string): string {
   return escapeHtml(text).replaceAll(/&#96;([^&]*)&#96;|`([^`]*)`/g, '<code>$1$2</code>');
 }
 
-/** `text` as the beginning of a sentence. */
+/** `text` with a capital letter first. */
 export function capitalised(text: string): string {
   return text.replace(/^./u, (first) => first.toUpperCase());
 }
 
-/** What a page consists of; title and description are plain text, the body is HTML. */
+/** The parts of a page. `title` and `description` are plain text, `body` is HTML. */
 interface PageParts {
   readonly title: string;
   /** For search engines and previews. */
   readonly description: string;
-  /** Shown in the browser's tab. */
+  /** The icon of the browser's tab. */
   readonly icon: Page;
   readonly styles: readonly Page[];
-  /** Scripts, which run in this order when the document has been read. */
+  /** Scripts, which run in this order after the document has been parsed. */
   readonly modules?: readonly Page[];
   readonly body: string;
 }
 
-/** A whole HTML document; it refers to assets relatively, so that it works below a prefix that a proxy strips. */
+/**
+ * An HTML document. Its links to assets are relative, so that the page works behind a proxy that strips a path prefix.
+ */
 export function htmlDocument({ title, description, icon, styles, modules = [], body }: PageParts): string {
   const reference = ({ path }: Page) => path.slice(1);
   return `<!doctype html>
@@ -93,8 +95,8 @@ ${body}
 }
 
 /**
- * The headers of an HTML page. Nothing is allowed but our own styles and images, and the sources of `permissions` by the
- * beginnings of their directives: https://www.w3.org/TR/CSP3/
+ * The headers of an HTML page. The content security policy allows styles and images of this server, and the sources in
+ * `permissions`, by the beginning of a directive such as `script`: https://www.w3.org/TR/CSP3/
  */
 export function htmlHeaders(permissions: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const sources = Object.entries({ style: "'self'", img: "'self'", ...permissions });
@@ -108,7 +110,7 @@ export function htmlHeaders(permissions: Readonly<Record<string, string>>): Read
   return { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'no-referrer' };
 }
 
-/** An HTML page at a path of its own, written when the first request for it comes. */
+/** An HTML page; its content is made at the first request. */
 export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, parts: () => PageParts): Page {
   const contentType = 'text/html; charset=utf-8';
   return { path, contentType, headers: htmlHeaders(permissions), load: async () => htmlDocument(parts()) };

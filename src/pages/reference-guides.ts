@@ -8,7 +8,9 @@ import type { Site } from './site.ts';
 
 const VARIABLE = keyVariable(KEY_PREFIX);
 
-/** The guides of the reference, in the order in which a client is written: `text` is HTML, `example` is shown beside it. */
+/**
+ * The guides of the reference, in the order in which a client is written. `text` is HTML, `example` is code beside it.
+ */
 export function createGuides({ service, baseUrl, calls: { list, create, int64Names } }: Site) {
   const { things, deprecations } = service;
   const codes = Object.entries(ERRORS).map(([code, { status }]) => `<li>${status} <code>${code}</code></li>`);

@@ -1,4 +1,4 @@
-// Runs in the browser: the samples follow the fields, and "Send" makes the call that they show.
+// Runs in the browser: updates the samples when fields change, and makes the call when "Send" is pressed.
 
 import { currentKey, keyPrefix, maskedKey, noteAnswer } from './api-key-form.js';
 import { codeSamples, formatJson, keyVariable, requestOf } from './code-samples.js';
@@ -9,7 +9,7 @@ const base = new URL('.', document.baseURI).href.replace(/\/$/, '');
 /** @type {WeakMap<HTMLFormElement, AbortController>} */
 const underWay = new WeakMap();
 
-// The server may have been told of no address, or of another one than that of this page.
+// PUBLIC_URL may be unset, or differ from the address of this page.
 const written = part(document, '.base-url').textContent ?? '';
 for (const text of written === base ? [] : document.querySelectorAll('main pre')) {
   text.textContent = (text.textContent ?? '').replaceAll(written, base);
@@ -18,18 +18,18 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
   form.addEventListener('input', () => showSamples(form));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void send(form); // shows what comes of it
+    void send(form); // shows its own errors
   });
   part(form, '.copy').addEventListener('click', () => navigator.clipboard?.writeText(chosenSample(form)));
   part(form, '.next').addEventListener('click', ({ currentTarget }) => {
     const { address = '' } = /** @type {HTMLElement} */ (currentTarget).dataset;
-    // Only its query is taken: whatever host an address names, the key goes to this one.
+    // Only the query of the address is used, so that the key is never sent to another host.
     const { searchParams } = new URL(address, base);
     for (const field of fieldsOf(form)) {
       if (field.dataset.in === 'query') field.value = searchParams.get(field.name) ?? '';
     }
     showSamples(form);
-    void send(form); // shows what comes of it
+    void send(form); // shows its own errors
   });
 }
 document.addEventListener('change', ({ target }) => {
@@ -39,7 +39,7 @@ chooseLanguage(localStorage.getItem(LANGUAGE) ?? 'curl');
 
 /** @param {ParentNode} parent @param {string} selector */
 function part(parent, selector) {
-  return /** @type {HTMLElement} */ (parent.querySelector(selector)); // every operation has one
+  return /** @type {HTMLElement} */ (parent.querySelector(selector)); // every operation has these elements
 }
 
 /** @param {HTMLFormElement} form @returns {NodeListOf<HTMLInputElement>} */

@@ -6,7 +6,7 @@ import { capitalised, escapeHtml, htmlPage, inline, ownAssets, type Page } from 
 import { createGuides } from './reference-guides.ts';
 import { REFERENCE_PATH, type Site, siteHeader } from './site.ts';
 
-/** The REST reference, complete without a script, and its own assets: the scripts try calls. */
+/** The page of the REST reference and its assets. All text is readable without scripts; they make calls. */
 export function createReferencePage(site: Site): readonly Page[] {
   const names = [
     'reference-calls.css',
@@ -49,7 +49,7 @@ ${operations.map((operation) => operationSection(operation, baseUrl)).join('\n')
 </div>`;
 }
 
-/** An operation as a section of the reference: prose and fields, samples at a base address and the live answer. */
+/** The section of an operation: description, fields, answers, samples and the place for the answer of a call. */
 function operationSection(operation: Operation, baseUrl: string): string {
   const { operationId: id, method, path, parameters, body, answers } = operation;
   const bodyText = body && formatJson(JSON.stringify(body.example ?? {}), '  ');
@@ -85,7 +85,7 @@ function badges(operation: Operation): string {
     .join('');
 }
 
-/** What a field holds at first: the default or the example of a value that is needed; nothing where nothing is sent. */
+/** The initial text of a field: the default, else the example of a required parameter, else the empty text. */
 function firstValue({ required, schema, example }: Parameter): string {
   return String(schema.default ?? (required ? example : undefined) ?? '');
 }

@@ -5,14 +5,14 @@ import { createReferencePage } from './reference-page.ts';
 import { createSite, type SiteParts } from './site.ts';
 
 /**
- * The pages of a service: GraphiQL where it is served, the reference, and all assets; `landing` answers `GET /`. Throws an error
- * that stops the start when the service has no list to show.
+ * The pages of a service with their assets, and `landing`, the handler of `GET /`. Throws an error, which stops the
+ * start, when the service has no list for the samples.
  */
 export function createPages(parts: SiteParts) {
   const site = createSite(parts);
   const { icon } = site.assets;
   const { assets, landing } = createLandingPage(site);
-  // Browsers ask for the icon by its old name where a page names none.
+  // Browsers request /favicon.ico for documents that name no icon, such as JSON.
   const favicon: Page = { path: '/favicon.ico', contentType: icon.contentType, load: icon.load };
   const graphiql = site.graphiql ? createGraphiql(site) : [];
   return {

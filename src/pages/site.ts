@@ -6,25 +6,25 @@ import { escapeHtml, ownAssets, type Page } from './page.ts';
 /** Where the REST reference is served. */
 export const REFERENCE_PATH = '/docs';
 
-// Where nobody said which address the gateway has, the reference's script puts in that of the page.
+// The base address in samples without PUBLIC_URL; the reference's script replaces it by the address of the page.
 const USUAL_URL = 'http://127.0.0.1:4000';
 
-/** What the pages are made from: the service, and where this gateway has what. */
+/** The service, the paths and the settings that the pages are made from. */
 export interface SiteParts {
   readonly service: Service;
-  /** The OpenAPI document of the service at a base address, which has no trailing slash. */
+  /** Gives the OpenAPI document for a base address without a trailing slash. */
   readonly openApi: (baseUrl: string) => object;
   readonly openApiPath: string;
   readonly graphqlPath: string;
   /** Whether GraphiQL is served. */
   readonly graphiql: boolean;
-  /** The address that clients reach this gateway at, where somebody said it. */
+  /** PUBLIC_URL, if it is set. */
   readonly publicUrl: string | undefined;
-  /** Throws an ApiError, whose message says why, when a request could not be served. */
+  /** Throws an ApiError with the reason when the gateway is not ready. */
   readonly checkReady: () => Promise<object>;
 }
 
-/** Reads what the pages have in common. Throws an error that stops the start when the service has no list to show. */
+/** Makes what the pages share. Throws an error, which stops the start, when the service has no list for the samples. */
 export function createSite(parts: SiteParts) {
   const { service, openApi, publicUrl: baseUrl = USUAL_URL } = parts;
   const operations = readOperations(openApi(baseUrl), service.basePath);
@@ -32,22 +32,22 @@ export function createSite(parts: SiteParts) {
   const [style, icon, prose, header] = ownAssets(import.meta.url, ...names) as [Page, Page, Page, Page];
   return {
     ...parts,
-    /** The address in samples that are written before a request comes. */
+    /** The base address in samples. */
     baseUrl,
     operations,
     calls: findExampleCalls(operations),
-    /** Colours and type; the icon in the browser's tab; what pages for reading use; the header. */
+    /** Colours and fonts of all pages; the icon of the browser's tab; styles of text pages; styles of the header. */
     assets: { style, icon, prose, header },
   };
 }
 
-/** What the pages have in common. */
+/** What the pages share. */
 export type Site = ReturnType<typeof createSite>;
 
 /**
- * The top of the reference and of GraphiQL, as HTML: links between the pages, and the form that takes the API key.
- * api-key-form.js gives it life, told how keys begin and which call tries one; its height is fixed, so that nothing below
- * moves when its state changes.
+ * The header of the reference and of GraphiQL, as HTML: links between the pages, and the form for the API key. The
+ * script api-key-form.js runs the form; `data-prefix` is the beginning of every key, `data-probe` the call that checks
+ * a key.
  */
 export function siteHeader({ service, assets, calls, ...site }: Site, current: string): string {
   const link = (path: string, label: string) =>

@@ -10,7 +10,7 @@ import { REFERENCE_PATH } from '../pages/site.ts';
 import type { Service } from '../service.ts';
 import { createStores } from '../store/store.ts';
 
-/** How many samples of each resource a newcomer finds. */
+/** How many samples of each resource a first start adds. */
 const SAMPLES = 12;
 
 /** What `npm start -- --help` prints. */
@@ -31,15 +31,16 @@ npm run doctor shows what is set. Exit codes: 0 stopped, 1 the start failed,
 2 a wrong setting or word.`;
 
 /**
- * Greets at a first start. A newcomer, who has set no DATABASE_URL, gets samples and a key, shown this once; on a database
- * that was set, only the command that makes a key is named. A later start prints the addresses, where there is a terminal.
+ * Prints the greeting of a start. The first start without DATABASE_URL adds samples and a key, and prints the key. The
+ * first start with DATABASE_URL prints the command that makes a key. A later start prints the addresses, on a terminal
+ * only.
  */
 export async function welcome(gateway: Gateway, config: Config, listeningOn: string): Promise<void> {
   const { service, database, keys } = gateway;
-  // What listens everywhere is reached from this machine at the loopback address.
+  // A server that listens on every address is reached from this machine at the loopback address.
   const url = listeningOn.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const addresses = addressesOf(service, url);
-  // With migrations run by hand there may be no tables yet.
+  // With MIGRATE_ON_START=false there may be no tables yet.
   if (!config.migrateOnStart && (await migrationStatus(database)).pending.length > 0) {
     return print([...addresses, '', 'Migrations are pending: npm run migrate']);
   }
@@ -53,7 +54,7 @@ export async function welcome(gateway: Gateway, config: Config, listeningOn: str
   else if (process.stdout.isTTY) print(addresses);
 }
 
-/** Adds samples and a first key, and gives that one; undefined when another process that starts has just done so. */
+/** Adds samples and a first key. Gives the key; undefined when another process has added one meanwhile. */
 async function addFirst(service: Service, { sampleData }: Config, within: Database): Promise<string | undefined> {
   const keys = createKeyStore(within);
   if ((await keys.count()) > 0) return undefined;

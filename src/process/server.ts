@@ -10,7 +10,7 @@ import { rawRefusal, refuseAndEnd, requestIdOf } from '../http/refusal.ts';
 import { guardRequests } from '../http/request-guard.ts';
 import { type Logger, safely } from '../log.ts';
 
-/** What Node is to do otherwise than by default; see `guardRequests` for the timeout. */
+/** Options that differ from Node's defaults; `guardRequests` uses the timeout. */
 const OPTIONS = {
   headersTimeout: HEADERS_MS,
   requestTimeout: RECEIVE_MS,
@@ -21,8 +21,8 @@ const OPTIONS = {
 };
 
 /**
- * Serves the gateway over HTTP; `options` are in place of the usual ones. Rejects with the system's error when the port
- * cannot be had.
+ * Serves the gateway over HTTP. `options` replace single ones of the usual options. Rejects with the system's error
+ * when the port cannot be used.
  */
 export async function listen(
   gateway: Gateway,
@@ -33,7 +33,7 @@ export async function listen(
   const server = createServer({ ...OPTIONS, ...options });
   guardRequests(server, gateway.app.koa.callback(), log, config.databasePoolMax);
   server.timeout = timeout;
-  server.maxHeadersCount = 0; // of Node's 2000 no second Host must hide behind others; the header's 16 kB bound them
+  server.maxHeadersCount = 0; // Node would drop headers after the 2000th, such as a second Host; 16 kB bound all
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
   watchSockets(server, log, gateway.app.methods);
@@ -41,7 +41,7 @@ export async function listen(
     server.once('error', reject);
     server.listen(config.port, config.host, resolve);
   });
-  // Of connections that could not be taken, as when the process has no file descriptor left.
+  // Emitted for a connection that could not be accepted, as when the process has no file descriptor left.
   server.on(
     'error',
     safely(log, (error) => log.error({ err: error }, 'a connection was not taken')),
@@ -65,8 +65,8 @@ export function urlOf(host: string, port: number): string {
 }
 
 /**
- * Unlike server.close(), it leaves idle connections open at first: a request that is already on its way is answered, with
- * `Connection: close`, and no client sees a reset.
+ * Closes a server. Unlike `server.close()`, it leaves idle connections open for LINGER_MS: a request that is already on
+ * its way is answered, with `Connection: close`, instead of a reset.
  */
 async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
@@ -78,13 +78,13 @@ async function closeServer(server: Server, graceMs: number): Promise<void> {
 }
 
 /**
- * Refuses with an Error body, an id and a line in the log what Node's parser refuses, and what never reaches the app. Gives
- * every socket a listener for errors: Node takes its own away from a socket that it hands over. `methods` are those of the
- * routes.
+ * Answers requests that never reach the app, such as those that Node's parser refuses: with an Error body and a request
+ * id, which the log has too. Gives every socket an error listener, because Node removes its own from the socket of a
+ * CONNECT. `methods` are the methods of all routes.
  */
 function watchSockets(server: Server, log: Logger, methods: readonly string[]): void {
   const answers = new WeakMap<Duplex, ServerResponse>();
-  /** The answer that the last request of a socket still waits for. */
+  /** The answer to the last request of a socket; undefined when all of it has been written. */
   const owedOn = (socket: Duplex) => {
     const answer = answers.get(socket);
     return answer?.writableFinished ? undefined : answer;
@@ -98,24 +98,24 @@ function watchSockets(server: Server, log: Logger, methods: readonly string[]): 
     note(requestId, error);
   };
   const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
-    if (error.code === 'HPE_PAUSED') return; // no fault: `serveInOrder` has stopped the parser
+    if (error.code === 'HPE_PAUSED') return; // `serveInOrder` has paused the parser
     const answer = owedOn(socket);
-    // The time went by while the answers before it were made.
+    // A pipelined request without a body has arrived whole: it waits only for the answers before it.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && answer !== undefined && hasNoBody(answer.req)) return;
     const refusal = parserRefusal(error);
-    // The parser's packet begins with the method, unless the header came in pieces.
+    // `rawPacket` begins with the method, unless the header came in several packets.
     const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
     if (answer === undefined) refuse(socket, refusal, isHead);
-    // Pipelined, RFC 9112 §9.3.2: the requests before it get their own answers first.
+    // RFC 9112 §9.3.2: the answers to earlier pipelined requests are sent first.
     else if (answer.req.complete)
       answer.once(
         'close',
         safely(log, () => refuse(socket, refusal, isHead)),
       );
-    // Nothing may be mixed into an answer that is being sent.
+    // A refusal must not be mixed into an answer that is being sent.
     else if (answer.headersSent || !socket.writable) socket.destroy();
     else {
-      const appsId = answer.getHeader('X-Request-Id'); // of a request that has reached the app, which logs it
+      const appsId = answer.getHeader('X-Request-Id'); // set when the request has reached the app, which logs it
       const requestId = String(appsId ?? requestIdOf(answer.req.headers));
       refuseAndEnd(answer, refusal, requestId);
       if (appsId === undefined) note(requestId, refusal);
@@ -134,17 +134,17 @@ function watchSockets(server: Server, log: Logger, methods: readonly string[]): 
   server.prependListener('request', (request, answer) => answers.set(request.socket, answer));
   server.on('clientError', safely(log, onClientError));
   server.on('connect', safely(log, onConnect));
-  // An expectation other than 100-continue: RFC 9110 §10.1.1 lets a server ignore it.
+  // Emitted for an expectation other than 100-continue. RFC 9110 §10.1.1 lets a server ignore it.
   server.on('checkExpectation', (request, answer) => server.emit('request', request, answer));
 }
 
-/** Whether a request that waits for its turn has no body that could be late. */
+/** Whether a request that is not yet complete declares no body. */
 function hasNoBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
 }
 
 function parserRefusal(error: Error & { code?: string }): ApiError {
-  if (error instanceof ApiError) return error; // of `serveInOrder`
+  if (error instanceof ApiError) return error; // thrown by `serveInOrder`
   if (error.code === 'HPE_HEADER_OVERFLOW')
     return new ApiError('bad_request', 'The header of the request is too large.');
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')

@@ -13,7 +13,10 @@ import { stopInGoodOrder } from './stop.ts';
 import { shareMetrics } from './worker-metrics.ts';
 import { superviseWorkers } from './workers.ts';
 
-/** Starts a service as the environment describes it; a start that fails says why in one line and ends the process. */
+/**
+ * Starts a service with the settings of the environment. A start that fails prints the reason in one line and ends the
+ * process.
+ */
 export async function start(service: Service): Promise<void> {
   await runProgram({
     help: startHelp(service),
@@ -22,7 +25,7 @@ export async function start(service: Service): Promise<void> {
       const log = createLog(config.logLevel, await readableOutput());
       if (cluster.isWorker) return void (await serve(service, config, log));
       for (const unknown of unknownNames) if (unknown.meant) log.warn(describeUnknown(unknown));
-      // The gateway serves already: a greeting that fails, as without the database, ends no process.
+      // A greeting that fails, as without the database, does not end the process: the gateway serves already.
       const logFailure = (error: unknown) =>
         log.error(
           { err: error },
@@ -48,12 +51,12 @@ async function serve(service: Service, config: Config, log: Logger) {
     log,
     collectMetrics: cluster.isWorker ? shareMetrics : undefined,
   });
-  // Without it V8 may make the objects of a request in the old space, docs/decisions/0023-born-young.md. Not before, because
-  // the code that Node has compiled beforehand is for the flags of a start.
+  // Without this flag V8 may allocate the objects of a request in the old space: docs/decisions/0023-born-young.md. It
+  // is not set at the start of the process, because Node's own code cache is valid only for the default flags.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const server = await listen(gateway, config, log);
   stopInGoodOrder(server.close, config.shutdownGraceMs, log);
-  // A terminal that is closed sends it, too, and then it is to end the process.
+  // A terminal that is closed sends SIGHUP too; there it must end the process, as it does by default.
   if (cluster.isPrimary && !isatty(0)) {
     process.on('SIGHUP', () => log.warn('SIGHUP replaces workers, and this is the only process; nothing was done'));
   }

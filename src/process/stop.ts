@@ -4,11 +4,13 @@ import { CLOSING_MS, LAST_LINES_MS } from '../deadlines.ts';
 import { type Logger, safely } from '../log.ts';
 
 /**
- * SIGTERM and SIGINT end the process in good order, exit code 0, at most CLOSING_MS after `graceMs`; a second one ends it at
- * once. A worker ignores SIGINT, which a terminal sends to its primary, too; a worker also stops when the primary is gone.
+ * Makes SIGTERM and SIGINT call `close` and end the process with exit code 0, after `graceMs` and CLOSING_MS at the
+ * latest. A second signal ends the process at once. A worker ignores SIGINT, because a terminal sends it to the primary
+ * as well, and stops when the primary is gone.
  *
- * A fault that nothing caught ends the process in the same order, exit code 1, because what it has left behind is not known
- * (docs/decisions/0031-last-resort.md). A supervisor starts another: systemd, Docker, or the primary of a worker.
+ * An uncaught error ends the process in the same way with exit code 1, because the state of the process is unknown
+ * after it (docs/decisions/0031-last-resort.md). A supervisor starts another process: systemd, Docker, or the primary
+ * of a worker.
  */
 export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log: Logger): void {
   let stopping = false;
@@ -26,15 +28,16 @@ export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log
   };
   process.on('SIGTERM', stopOn);
   process.on('SIGINT', (signal) => (cluster.isPrimary ? stopOn(signal) : undefined));
-  // Before Node's own listener, which would end the worker at once:
+  // This listener must run before Node's own one, which ends the worker at once:
   // https://github.com/nodejs/node/blob/v24.x/lib/internal/cluster/child.js
   process.prependListener('disconnect', () => {
     if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
     stopOn('the primary is gone');
   });
-  // A message, such as the count of a rate limit, did not reach a primary that is gone; its sender has a time limit.
+  // Emitted when a message, such as a question for the count of a rate limit, cannot be sent. Its sender has a time
+  // limit.
   process.on('error', (error) => log.warn({ err: error }, 'a message did not reach the primary'));
-  // An unhandled rejection comes here, too: https://nodejs.org/api/process.html#event-unhandledrejection
+  // Emitted for an unhandled rejection too: https://nodejs.org/api/process.html#event-unhandledrejection
   process.on('uncaughtException', (error, origin) => {
     safely(log, () => log.fatal({ err: error, origin }, 'a fault that nothing caught; stopping'))();
     if (!stopping) void stop(1);

@@ -6,23 +6,24 @@ import { PRIMARY_WAIT_MS, WORKERS_WAIT_MS } from '../deadlines.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { type Logger, safely } from '../log.ts';
 
-/** How often the page is made at most, in ms, for all workers together. */
+/** The page is made at most once in this time, in ms, for all workers. */
 const PAGE_MS = 1000;
 
-/** A worker asks for the page; for that the primary asks every worker for its meters. */
+/** A worker asks the primary for the page; the primary asks every worker for its meters and answers with the page. */
 type Message =
   | { readonly type: 'metrics:ask-meters' | 'metrics:ask-page' }
   | { readonly type: 'metrics:meters'; readonly meters: MetricObject[] }
   | { readonly type: 'metrics:page'; readonly page: string };
 
-/** Sends a message; one that cannot arrive, because the process has ended, is lost. */
+/** Sends a message. It is lost without an error when the other process has ended. */
 function send(to: Pick<NodeJS.Process | Worker, 'send'>, message: Message): void {
   to.send?.(message, undefined, undefined, () => {});
 }
 
 /**
- * In the primary: makes the page of all workers. A worker that is silent counts with its last meters, where prom-client's
- * own `clusterMetrics` gives no page at all: https://github.com/siimon/prom-client/blob/v15.1.3/lib/cluster.js
+ * In the primary: makes the metrics page of all workers. For a worker that does not answer, its last known meters
+ * count; prom-client's own `clusterMetrics` fails instead:
+ * https://github.com/siimon/prom-client/blob/v15.1.3/lib/cluster.js
  */
 export function answerMetricsRequests(log: Logger): void {
   const meters = new Map<number, MetricObject[]>();
@@ -59,8 +60,9 @@ export function answerMetricsRequests(log: Logger): void {
 }
 
 /**
- * In a worker: tells the primary the meters of this process, and gives the function that asks the primary for the page of
- * all workers, once at a time. The function rejects with ApiError `service_unavailable` when no answer comes.
+ * In a worker: answers the primary's questions for the meters of this process. Gives the function that asks the primary
+ * for the page of all workers; call it once at a time. It rejects with ApiError `service_unavailable` when no answer
+ * comes in time.
  */
 export function shareMetrics(registry: Registry, log: Logger): () => Promise<string> {
   let resolvePage: (page: string) => void = () => {};
@@ -71,7 +73,7 @@ export function shareMetrics(registry: Registry, log: Logger): () => Promise<str
       registry.getMetricsAsJSON().then((meters) => send(process, { type: 'metrics:meters', meters }), fail);
     }
   };
-  process.on('message', safely(log, take as (message: unknown) => void)); // others' messages have other types
+  process.on('message', safely(log, take as (message: unknown) => void)); // messages of other modules have other types
   return async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     resolvePage = resolve;

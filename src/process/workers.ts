@@ -10,21 +10,20 @@ import { answerMetricsRequests } from './worker-metrics.ts';
 
 const BACK_OFF_MS = 100;
 const BACK_OFF_MAX_MS = 10_000;
-/** A worker that lived this long, in ms, was no failed start. */
+/** A worker that dies younger than this, in ms, counts as a failed start. */
 const SETTLED_MS = 10_000;
 
 /**
- * Runs WORKERS server processes: a dead one is replaced, with back-off while they die early; SIGHUP replaces all, one
- * at a time. Resolves with the address when the first one listens; a first start that fails ends the process.
+ * Runs WORKERS server processes. A worker that dies is replaced, after a back-off that doubles while workers die early or
+ * cannot be started. SIGHUP replaces all workers, one at a time. Resolves with the address when the first worker listens;
+ * when the first start fails, the process ends or the promise rejects with the system's error.
  */
 export async function superviseWorkers(config: Config, log: Logger): Promise<string> {
   let stopping = false;
   let reloading = false;
-  let everListened = false;
-  let earlyDeaths = 0;
-  /** By then a worker has ended by itself, unless it is frozen or in an endless loop. */
+  /** How long a worker may take to end, in ms. A worker that takes longer is frozen or in an endless loop. */
   const endMs = config.shutdownGraceMs + CLOSING_MS + WORKERS_FIRST_MS / 2;
-  /** The workers that were told to end: once each, because a second signal would end one at once. */
+  /** The ends of workers by worker. Each worker gets one SIGTERM, because a second one would cut its requests. */
   const endings = new WeakMap<Worker, Promise<void>>();
   const end = (worker: Worker): Promise<void> => {
     const ending = endings.get(worker) ?? (worker.isDead() ? Promise.resolve() : endWorker(worker, endMs));
@@ -32,28 +31,8 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
     return ending;
   };
 
-  const start = (isReplacement = false): Worker => {
-    // The primary has migrated already.
-    const worker = cluster.fork({ MIGRATE_ON_START: 'false' });
-    const startedAt = performance.now();
-    let hasListened = false;
-    worker.once('listening', () => {
-      hasListened = everListened = true;
-    });
-    watchErrors(worker, log);
-    worker.once('exit', (code, signal) => {
-      // A replacement that did not start is not replaced: the worker that it should have replaced still serves.
-      if (stopping || endings.has(worker) || (isReplacement && !hasListened)) return;
-      if (!everListened) process.exit(code || 1); // the worker has said why
-      earlyDeaths = performance.now() - startedAt < SETTLED_MS ? earlyDeaths + 1 : 0;
-      const waitMs = earlyDeaths === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** earlyDeaths, BACK_OFF_MAX_MS);
-      log.error({ pid: worker.process.pid, code, signal, waitMs }, 'a worker died; starting another');
-      setTimeout(() => {
-        if (!stopping) start();
-      }, waitMs);
-    });
-    return worker;
-  };
+  const isToEnd = (worker?: Worker) => stopping || (worker !== undefined && endings.has(worker));
+  const { start, tryStart } = createStarter(log, isToEnd);
 
   const reload = async () => {
     if (reloading) return;
@@ -61,13 +40,14 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
     log.info('replacing the workers, one at a time');
     for (const worker of workersNow()) {
       if (worker.isDead() || stopping) continue;
-      const next = start(true);
-      if (!(await listens(next))) {
+      const next = tryStart(true);
+      if (next === undefined || !(await listens(next))) {
         reloading = false;
         if (!stopping) log.error('a new worker did not start; the others stay as they are');
         return;
       }
-      await end(worker.isDead() ? next : worker); // one that died meanwhile has had its replacement
+      // A worker that died meanwhile has been replaced already, so the new worker is one too many.
+      await end(worker.isDead() ? next : worker);
     }
     reloading = false;
     if (!stopping) log.info('all workers are replaced');
@@ -82,27 +62,79 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
   if (config.rateLimit !== undefined) countForWorkers();
   stopInGoodOrder(stop, config.shutdownGraceMs + WORKERS_FIRST_MS, log);
   process.on('SIGHUP', reload);
-  const [{ port }] = await once(start(), 'listening'); // alone: what stops the start is said once
-  for (let worker = 1; worker < config.workers; worker++) start();
+  const [{ port }] = await once(start(), 'listening'); // only one, so that the reason of a failed start is logged once
+  for (let worker = 1; worker < config.workers; worker++) tryStart();
   return urlOf(config.host, port);
+}
+
+/**
+ * Gives the functions that start workers. A worker that dies is replaced, unless `isToEnd` is true of it; without a worker,
+ * `isToEnd` says whether all are to end.
+ */
+function createStarter(log: Logger, isToEnd: (worker?: Worker) => boolean) {
+  let everListened = false;
+  let earlyDeaths = 0;
+
+  /** Starts a worker. Throws the system's error when `fork` does. */
+  const start = (isReplacement = false): Worker => {
+    const worker = cluster.fork({ MIGRATE_ON_START: 'false' }); // the primary has migrated already
+    const startedAt = performance.now();
+    let hasListened = false;
+    worker.once('listening', () => {
+      hasListened = everListened = true;
+    });
+    watchErrors(worker, log);
+    worker.once('exit', (code, signal) => {
+      // A replacement that did not start is not replaced: the worker that it should have replaced still serves.
+      if (isToEnd(worker) || (isReplacement && !hasListened)) return;
+      if (!everListened) process.exit(code || 1); // the worker has logged the reason
+      startAnother(performance.now() - startedAt, { pid: worker.process.pid, code, signal });
+    });
+    return worker;
+  };
+
+  /** Starts a worker in place of one that lived for `livedMs`, at once or after the back-off. */
+  const startAnother = (livedMs: number, exit: object): void => {
+    earlyDeaths = livedMs < SETTLED_MS ? earlyDeaths + 1 : 0;
+    const waitMs = earlyDeaths === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** earlyDeaths, BACK_OFF_MAX_MS);
+    log.error({ ...exit, waitMs }, 'a worker died; starting another');
+    setTimeout(() => {
+      if (!isToEnd()) tryStart();
+    }, waitMs);
+  };
+
+  /** Starts a worker. When `fork` throws, gives undefined and, except for a replacement, tries again after the back-off. */
+  const tryStart = (isReplacement = false): Worker | undefined => {
+    try {
+      return start(isReplacement);
+    } catch (error) {
+      // Node throws some errors, such as ETXTBSY, and emits others (`watchErrors`):
+      // https://github.com/nodejs/node/blob/v24.x/lib/internal/child_process.js
+      log.error({ err: error }, 'a worker could not be started');
+      if (!isReplacement) startAnother(0, {});
+      return undefined;
+    }
+  };
+
+  return { start, tryStart };
 }
 
 function workersNow(): Worker[] {
   return Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 }
 
-/** Logs a message that could not be sent, and has a start that failed told as an exit: Node emits none for it. */
+/** Logs the errors of a worker. For a worker that could not be started it emits the `exit` that Node does not emit. */
 function watchErrors(worker: Worker, log: Logger): void {
   worker.on('error', (error) => {
     const { pid } = worker.process;
-    // Such as the count of a rate limit to one that has just died.
+    // Such as the count of a rate limit, sent to a worker that has just died.
     if (pid !== undefined) return log.warn({ err: error, pid }, 'a message did not reach a worker');
     log.error({ err: error }, 'a worker could not be started');
     setImmediate(() => worker.emit('exit', 1, ''));
   });
 }
 
-/** Whether a new worker comes to listen; false when it ends before. */
+/** Resolves with true when a new worker listens, with false when it ends before. */
 function listens(worker: Worker): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   worker.once('listening', () => resolve(true));
@@ -110,9 +142,9 @@ function listens(worker: Worker): Promise<boolean> {
   return promise;
 }
 
-/** Ends a worker in good order, or after `limitMs` at once; resolves when it has ended. */
+/** Sends a worker SIGTERM and, after `limitMs`, SIGKILL; resolves when it has ended. */
 function endWorker(worker: Worker, limitMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>(); // once() of node:events would reject on an 'error', too
+  const { promise, resolve } = Promise.withResolvers<void>(); // `once` of node:events rejects on 'error' too
   const timer = setTimeout(() => worker.process.kill('SIGKILL'), limitMs);
   worker.once('exit', () => {
     clearTimeout(timer);

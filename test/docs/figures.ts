@@ -36,6 +36,7 @@ const RUN = 'docs/run.md';
 const UPGRADE = 'docs/upgrade.md';
 const DATABASES = 'docs/databases.md';
 const LIMITS_DECISION = 'docs/decisions/0012-graphql-limits.md';
+const MADE_UP_DECISION = 'docs/decisions/0051-made-up-keys.md';
 const SHARES_DECISION = 'docs/decisions/0050-fair-shares.md';
 
 type Row = readonly [documents: string | readonly string[], sentence: string, ...figures: (number | string)[]];
@@ -66,7 +67,7 @@ const ROWS: readonly Row[] = [
   [README, 'makes an SQLite file with # animals', constantIn('first-start.ts', 'SAMPLES')],
   [
     README,
-    '| `SHUTDOWN_GRACE_MS` | `#` | how long requests under way may take after SIGTERM, at most # |',
+    '| `SHUTDOWN_GRACE_MS` | `#` | how long requests in flight may take after SIGTERM, at most # |',
     CONFIG.shutdownGraceMs,
     boundsOf('SHUTDOWN_GRACE_MS')[1] ?? '',
   ],
@@ -77,7 +78,7 @@ const ROWS: readonly Row[] = [
   [ERRORS, 'limit=0 is not allowed: an integer from # to #.', LIST_LIMIT.least, LIST_LIMIT.most],
   [ERRORS, 'limit must be an integer from # to #', LIST_LIMIT.least, LIST_LIMIT.most],
   [LIMITS_DECISION, 'its largest request is a page of #.', LIST_LIMIT.most],
-  [ERRORS, 'would be longer than # characters', constantIn('output-representation.ts', 'LIST_MAX')],
+  [ERRORS, 'would be longer than # characters', constantIn('representation.ts', 'LIST_MAX')],
   // GraphQL.
   [[README, LIMITS_DECISION], '| size of the document | # bytes |', LIMITS.documentBytes.most],
   [ERRORS, 'the document is larger than # bytes', LIMITS.documentBytes.most],
@@ -116,39 +117,30 @@ const ROWS: readonly Row[] = [
   // Keys and their shares.
   [README, 'after the grace, by default # hours', constantIn('keys.ts', 'GRACE')],
   ['ARCHITECTURE.md', '# seconds of key cache', BELIEVED_S],
-  ['docs/decisions/0010-key-cache.md', 'A key is believed for # seconds', BELIEVED_S],
-  ['docs/decisions/0010-key-cache.md', 'is kept in memory for # seconds', BELIEVED_S],
-  ['docs/decisions/0010-key-cache.md', 'from # seconds on', constantIn('deadlines.ts', 'REFRESHED_MS') / SECOND],
+  ['docs/decisions/0010-key-cache.md', 'A key is cached for # seconds', BELIEVED_S],
+  ['docs/decisions/0010-key-cache.md', 'is cached in memory for # seconds', BELIEVED_S],
+  [
+    'docs/decisions/0010-key-cache.md',
+    'After # seconds a request starts',
+    constantIn('deadlines.ts', 'REFRESHED_MS') / SECOND,
+  ],
   [RUN, 'one key may have # requests in flight', IN_FLIGHT],
-  [SHARES_DECISION, 'One key has # of them', IN_FLIGHT],
+  [
+    SHARES_DECISION,
+    'requests in flight (#), queued requests (#)',
+    constantIn('shares.ts', 'inFlight'),
+    constantIn('shares.ts', 'waiting'),
+  ],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
   [SHARES_DECISION, 'for # seconds at most', WAIT_S],
   [SHARES_DECISION, 'requests begin for # ms at most', constantIn('shares.ts', 'TURN_MS')],
-  [SHARES_DECISION, 'and # MB at most', constantIn('memory.ts', 'MOST') / MIB],
-  [RUN, 'the container, # MB at most', constantIn('memory.ts', 'MOST') / MIB],
-  [SHARES_DECISION, 'after # in all queues', constantIn('shares.ts', 'waiting')],
+  [SHARES_DECISION, 'and at most # MB', constantIn('shares.ts', 'BYTES_MAX') / MIB],
+  [RUN, 'the container, # MB at most', constantIn('shares.ts', 'BYTES_MAX') / MIB],
   [ERRORS, 'these have waited for # s', WAIT_S],
-  [
-    RUN,
-    '# a second for each process, # at once',
-    constantIn('lookup-budget.ts', 'UNKNOWN_PER_SECOND'),
-    constantIn('lookup-budget.ts', 'UNKNOWN_MAX'),
-  ],
-  [
-    'docs/decisions/0051-made-up-keys.md',
-    '# at once, # more each second, # under way',
-    constantIn('lookup-budget.ts', 'UNKNOWN_MAX'),
-    constantIn('lookup-budget.ts', 'UNKNOWN_PER_SECOND'),
-    constantIn('lookup-budget.ts', 'IN_FLIGHT_MAX'),
-  ],
-  ['docs/decisions/0051-made-up-keys.md', 'waits for it, # at the most', constantIn('lookup-budget.ts', 'WAITING_MAX')],
-  ['docs/decisions/0051-made-up-keys.md', 'at once up to # a second', constantIn('refusals.ts', 'PER_SECOND')],
-  [
-    'docs/decisions/0051-made-up-keys.md',
-    '# every # ms',
-    constantIn('refusals.ts', 'PER_TICK'),
-    constantIn('refusals.ts', 'TICK_MS'),
-  ],
+  [[RUN, MADE_UP_DECISION], 'at most # look-ups', constantIn('authenticator.ts', 'LOOKUPS_MAX')],
+  [RUN, 'only when more than # look-ups wait', constantIn('authenticator.ts', 'WAITING_MAX')],
+  [ERRORS, 'more than # look-ups of keys wait', constantIn('authenticator.ts', 'WAITING_MAX')],
+  [MADE_UP_DECISION, 'Up to # further look-ups wait', constantIn('authenticator.ts', 'WAITING_MAX')],
   [RUN, 'event loop is # ms late', constantIn('deadlines.ts', 'LAG_LIMIT_MS')],
   // Retries.
   [README, 'makes its retries safe for # hours', REPLAY_H],
@@ -172,8 +164,8 @@ const ROWS: readonly Row[] = [
   ['docs/decisions/0061-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_TRUSTED_MS') / SECOND],
   [DATABASES, 'A connection lives # minutes', constantIn('mysql-pool.ts', 'LIFETIME_MS') / MINUTE],
-  [DATABASES, 'that nobody has used for # s', constantIn('mysql-pool.ts', 'IDLE_MS') / SECOND],
-  [DATABASES, 'only as long as they are # KiB together', constantIn('batching.ts', 'BATCH_BYTES') / 1024],
+  [DATABASES, 'that has been idle for # s', constantIn('mysql-pool.ts', 'IDLE_MS') / SECOND],
+  [DATABASES, 'share one statement of at most # KiB', constantIn('batching.ts', 'BATCH_BYTES') / 1024],
   ['docs/watch.md', 'Paths are cut at # characters', constantIn('request-log.ts', 'PATH_MAX')],
 ];
 

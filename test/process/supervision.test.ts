@@ -1,4 +1,4 @@
-import { copyFile, readFile, rename, rm } from 'node:fs/promises';
+import { copyFile, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
@@ -104,8 +104,13 @@ describe('the primary', { timeout: 180_000 }, () => {
     await said(/a new worker did not start/);
     process.kill(workers[0], 'SIGKILL');
     await said(/(?:a worker could not be started[\s\S]*){3}/);
-    await copyFile(process.execPath, `${node}-new`);
-    await rename(`${node}-new`, node); // whole at once: a file that is being written cannot be run
+    // A file that is open for writing cannot be run: ETXTBSY, which Node throws, where a missing file is emitted.
+    const installing = await open(node, 'w', 0o700);
+    await installing.writeFile(await readFile(process.execPath));
+    await said(/ETXTBSY/);
+    gateway.child.kill('SIGHUP');
+    await said(/(?:a new worker did not start[\s\S]*){2}/);
+    await installing.close();
     await said(/(?:listening on[\s\S]*){3}/);
     gateway.child.kill('SIGHUP');
     await said(/all workers are replaced/);

@@ -1,6 +1,6 @@
 import type { Deprecation } from '../../deprecations.ts';
 
-/** One animal by its id will go: lists have what it was used for. */
+/** Fetching one animal by its id is deprecated; lists replace it. */
 export const PET_DEPRECATION: Deprecation = {
   coordinate: 'Query.pet',
   since: new Date('2026-11-20T00:00:00Z'),

@@ -10,7 +10,7 @@ const NEW_PET = { name: 'Rex', categoryId: 3, status: 'available' };
 
 const FIELDS = '{ id name categoryId status }';
 
-/** Animals: their REST operations, and all that belongs to them. */
+/** The resource of animals, with its REST operations. */
 export const PET_RESOURCE = defineResource({
   table: PETS,
   description: 'The animals of the store.',

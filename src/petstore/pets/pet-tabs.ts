@@ -4,7 +4,7 @@ import { PET_DEPRECATION } from './pet-deprecation.ts';
 
 const { sunset, replacement } = PET_DEPRECATION;
 
-/** The real operations, one a tab, in the order in which a newcomer meets them. */
+/** GraphiQL's first tabs: an example of each operation. */
 export const PET_TABS: readonly Tab[] = [
   tab(['Five animals, by ascending id.', 'Play button or Ctrl-Enter: run.'], 'query ListPets', 'pets(limit: 5)'),
   tab(

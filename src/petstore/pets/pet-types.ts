@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments, wordEnum } from '../../schema/builder.ts';
 import { type NewPet, PETS, type Pet, type PetStatus } from './pet.ts';
 
-/** Defines all that GraphQL has of animals. */
+/** Defines the GraphQL types and fields of animals. */
 export function definePetTypes(builder: Builder): void {
   petType(builder);
   defineQueries(builder);
@@ -17,7 +17,7 @@ const statusType = oncePerSchema((builder) =>
   }),
 );
 
-/** The type of an animal, for every field that gives one. */
+/** The GraphQL type of an animal; every field that gives an animal uses it. */
 export const petType = oncePerSchema((builder) => {
   const status = statusType(builder);
   return builder.objectRef<Pet>('Pet').implement({
@@ -34,7 +34,7 @@ export const petType = oncePerSchema((builder) => {
   });
 });
 
-/** Text that UTF-8 can carry byte for byte: a lone surrogate is half a character. */
+/** Text that UTF-8 can encode: without lone surrogates. */
 const wellFormed = z
   .string()
   .check(z.refine((name) => name.isWellFormed(), 'must be well-formed Unicode: it holds a lone surrogate'));

@@ -6,7 +6,7 @@ export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 /** An animal's availability: PetStatus of the API description. */
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-/** THE list of an animal's fields. Idempotency records know the first three as the first version wrote them. */
+/** THE list of an animal's fields. Idempotency records hash the first three by position, so these must not move. */
 export const PETS = defineTable(
   'pets',
   {
@@ -17,8 +17,8 @@ export const PETS = defineTable(
   { name: null, byPlace: 3 },
 );
 
-/** An animal as it is added; without a status it has none: no default is made up. */
+/** An animal to add; `status` has no default. */
 export type NewPet = New<typeof PETS>;
 
-/** An animal as it is kept; ids ascend on one server, but are neither dense nor small. */
+/** A stored animal; ids ascend on one server, but are neither dense nor small. */
 export type Pet = Kept<typeof PETS>;

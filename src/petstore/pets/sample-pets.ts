@@ -5,10 +5,10 @@ const KINDS = ['Labrador', 'Siamese', 'Cockatiel', 'Clownfish', 'Hamster', 'Tort
 const NAMES = 'Bella Luna Rio Nemo Hazel Speedy Max Milo Kiwi Marlin Pepper Zoé'.split(' ');
 const STATUSES: readonly (PetStatus | null)[] = ['available', 'available', 'pending', 'sold', null];
 
-/** The animal number `index` (from 0) of an endless, always equal row: every status, and some without one. */
+/** Sample animal number `index` (from 0) of an endless series that is always the same; some have no status. */
 export function samplePet(index: number): NewPet {
   const kind = index % KINDS.length;
   const round = Math.floor(index / NAMES.length);
   const name = `${NAMES[index % NAMES.length]} the ${KINDS[kind]}${round === 0 ? '' : ` ${round + 1}`}`;
-  return { name, categoryId: int64FromJson(kind + 1) as Int64, status: STATUSES[index % STATUSES.length] ?? null }; // a small integer is one
+  return { name, categoryId: int64FromJson(kind + 1) as Int64, status: STATUSES[index % STATUSES.length] ?? null }; // a small integer
 }
