@@ -17,22 +17,22 @@ import { asRunnable, parametersInAddress, parametersInBody } from './request-par
 import { listNames } from './short-message.ts';
 import { createValidator } from './validation.ts';
 
-/** Where GraphQL is served. */
+/** The path of the GraphQL API. */
 export const GRAPHQL_PATH = '/graphql';
 
-/** What the endpoint is made of: the service, what is below it, and who hears of its work. */
+/** What the endpoint is made of. */
 interface GraphqlParts extends ErrorWatch {
   readonly service: Pick<Service, 'deprecations' | 'things'>;
   readonly schema: GraphQLSchema;
   readonly stores: Stores;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
-  /** By default planned execution. */
+  /** Runs a plan; by default planned execution. */
   readonly runPlan?: (request: PlanRequest) => Promise<Answer>;
 }
 
 /**
- * The routes of GraphQL over HTTP, by GET and POST, and what its requests are called in log and metrics. Whether a request
- * changes something, its document says. The handler throws ApiError for what is no GraphQL answer.
+ * Creates the routes of GraphQL over HTTP, for GET and POST, and the names of their operations in log and metrics. The
+ * handler throws ApiError for a request without a GraphQL document and for a mutation by GET.
  */
 export function createGraphqlRoutes(parts: GraphqlParts): { routes: readonly Route[]; operations: readonly string[] } {
   const handle = createHandler(parts);
@@ -57,7 +57,7 @@ function createHandler({
   const validate = createValidator(schema, service.deprecations);
   const prepareDocument = createDocuments({ validate, plan: createPlanner(schema) });
   const execute = createExecution(schema, service.things, runPlan);
-  // Yoga would make each start slower, so it is loaded with the first answer that has errors.
+  // Yoga writes answers with errors. It is loaded for the first of them, because loading it would slow every start.
   const loadYoga = makeOnce(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, watch));
 
   const observe = ({ state }: KoaContext, { operation, isMutation, deprecated }: PreparedOperation) => {
@@ -69,9 +69,9 @@ function createHandler({
 
   const writeErrors = async (ctx: KoaContext, params: GraphQLParams, answer: Answer | undefined) => {
     const yoga = await loadYoga();
-    // It makes a URL of the Host, and not every host is part of one: 999.999.999.999, or a%20b.
+    // Yoga parses the Host as part of a URL, which fails for valid hosts such as 999.999.999.999.
     ctx.req.headers.host = 'localhost';
-    // It ignores the weights of RFC 9110 §12.5.1, and would answer as an event stream, too.
+    // Yoga ignores the weights of RFC 9110 §12.5.1, and could choose an event stream.
     ctx.req.headers.accept = acceptedMediaType(ctx);
     const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, params, answer });
     ctx.status = response.status;
@@ -100,7 +100,7 @@ function createHandler({
   };
 }
 
-/** GraphQL §6.1 GetOperation: the operation that is asked for, or why there is none. */
+/** GraphQL §6.1 GetOperation: the operation to run, or the errors if there is none. */
 function chooseOperation(
   { errors, operations }: PreparedDocument,
   name: string | undefined,

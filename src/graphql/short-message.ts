@@ -1,21 +1,18 @@
 import { QUOTED_MAX } from '../errors.ts';
 import { maskValue } from '../key-mask.ts';
 
-/** How long a message may be: its own words, and what it quotes. */
+/** The longest message with its quotes, in characters. */
 const MESSAGE_MAX = 400;
 
-/** How much of a longer one is looked at. */
+/** How many characters of a longer message are read. */
 const READ_MAX = 2 * MESSAGE_MAX;
 
-// What graphql-js takes from outside stands in quotation marks or ends the message after one of these words.
+// In messages of graphql-js, input is in quotation marks, or follows one of these words to the end.
 const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)|(?<=(?:found|Found|value): ).+$/gs;
 
-/**
- * A message of graphql-js that quotes at most 100 characters of the input, the first ones, however much it was given, and no
- * API key.
- */
+/** Shortens a message of graphql-js: it then quotes at most the first 100 characters of the input, and no API key. */
 export function shortMessage(whole: string): string {
-  const message = maskValue(cut(whole, READ_MAX)); // masked first: a part of a key is not known as one
+  const message = maskValue(cut(whole, READ_MAX)); // masked before quotes are cut: a part of a key would not be recognized
   if (message.length <= QUOTED_MAX) return message;
   let left = QUOTED_MAX;
   const shortened = message.replace(QUOTED, (quoted) => {
@@ -26,7 +23,7 @@ export function shortMessage(whole: string): string {
   return cut(shortened, MESSAGE_MAX);
 }
 
-/** Names from the input for a message of ours: as many as it may quote. */
+/** Lists names from the input for a message, cut to the length that it may quote. */
 export function listNames(names: readonly string[]): string {
   return cut(maskValue(names.slice(0, QUOTED_MAX).join(', ')), QUOTED_MAX);
 }

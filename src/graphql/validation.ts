@@ -3,12 +3,12 @@ import type { Deprecation } from '../deprecations.ts';
 import { noteDeprecations } from '../schema/compile.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule } from './limits.ts';
 
-/** How many errors a document may have before the rest of them is left out. */
+/** The most validation errors in one answer. */
 const ERRORS_MAX = 10;
 
 /**
- * Rules with such a word in their names find nothing in a text without the sign. Skipping them halves the time of a
- * document that a client writes anew for each request, values and all. A rule that no word fits runs always.
+ * A rule whose name matches `word` is skipped for a text without `sign`, where it cannot find anything. This halves the time
+ * for documents that are never cached because clients write values into them. All other rules always run.
  */
 const SIGNS = [
   { word: /Variable/, sign: /\$/ },
@@ -18,10 +18,10 @@ const SIGNS = [
 
 const RULES = [...specifiedRules, aliasLimitRule, introspectionAliasRule, depthLimitRule];
 
-/** Says why a document cannot run or, when it can, what is deprecated and stands in it. */
+/** Gives the errors of a document or, if it has none, the deprecations of its fields. */
 export type Validate = ReturnType<typeof createValidator>;
 
-/** Validates documents by the rules of the specification and by our limits. `text` is what was parsed, unchanged. */
+/** Creates the validator of a schema: the rules of the specification, and the limits. `text` is the source of the document. */
 export function createValidator(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
   return (document: DocumentNode, text: string): { errors: readonly GraphQLError[]; deprecations: Deprecation[] } => {
     const found = new Set<Deprecation>();
