@@ -39,8 +39,8 @@ export function weighTypes(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType
 }
 
 /**
- * Gives what counts the objects that an operation may touch, before it runs: the result is the count of the type with the
- * most objects. It throws GraphQLError when a limit is exceeded. `things` names the objects of answers in messages.
+ * Creates a function that counts the objects of each type that an operation may touch, before it runs. It gives the highest
+ * count, and throws GraphQLError when a limit is exceeded. `things` names the objects of answers in messages.
  */
 export function createCost(schema: GraphQLSchema, things: string) {
   const weights = weighTypes(schema);

@@ -8,19 +8,17 @@ import { createPlanner } from '../schema/plan.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
-import type { Route } from '../web/route.ts';
-import { createDocuments, type PreparedDocument, type PreparedOperation } from './documents.ts';
-import type { ErrorWatch } from './error-masking.ts';
+import type { AdmittedRequest, Route } from '../web/route.ts';
+import { createDocuments, createValidator, type PreparedDocument, type PreparedOperation } from './documents.ts';
+import { type ErrorWatch, listNames } from './error-masking.ts';
 import { createExecution } from './execution.ts';
 import type { Answer, PlanRequest } from './planned-execution.ts';
 import { asRunnable, parametersInAddress, parametersInBody } from './request-parameters.ts';
-import { listNames } from './short-message.ts';
-import { createValidator } from './validation.ts';
 
 /** The path of the GraphQL API. */
 export const GRAPHQL_PATH = '/graphql';
 
-/** What the endpoint is made of. */
+/** The dependencies of the endpoint. */
 interface GraphqlParts extends ErrorWatch {
   readonly service: Pick<Service, 'deprecations' | 'things'>;
   readonly schema: GraphQLSchema;
@@ -46,14 +44,7 @@ export function createGraphqlRoutes(parts: GraphqlParts): { routes: readonly Rou
   };
 }
 
-function createHandler({
-  service,
-  schema,
-  stores,
-  noteDeprecatedUse,
-  runPlan,
-  ...watch
-}: GraphqlParts): Route['handle'] {
+function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ...watch }: GraphqlParts) {
   const validate = createValidator(schema, service.deprecations);
   const prepareDocument = createDocuments({ validate, plan: createPlanner(schema) });
   const execute = createExecution(schema, service.things, runPlan);
@@ -79,7 +70,7 @@ function createHandler({
     ctx.body = await response.text();
   };
 
-  return async (ctx, { body, deadline, reserve }) => {
+  return async (ctx: KoaContext, { body, deadline, reserve }: AdmittedRequest): Promise<void> => {
     const params = ctx.method === 'POST' ? parametersInBody(body) : parametersInAddress(ctx.querystring);
     const request = asRunnable(params);
     if (!request) return writeErrors(ctx, params, undefined);

@@ -1,13 +1,13 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError } from 'graphql';
 import type { Middleware } from 'koa';
-import { type ApiError, ERRORS, toApiError } from '../errors.ts';
+import { type ApiError, ERRORS, QUOTED_MAX, toApiError } from '../errors.ts';
+import { maskValue } from '../key-mask.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { originalError } from '../schema/rules.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
 import { LIMITS, LOCATIONS_MAX } from './limits.ts';
-import { shortMessage } from './short-message.ts';
 
 /** Where errors are logged and counted. */
 export interface ErrorWatch {
@@ -81,13 +81,8 @@ const CODES = new Set<unknown>([
 
 function rewrite(thrown: unknown, message: string, extensions: Record<string, unknown>): GraphQLError {
   const { nodes, source, positions, path } = thrown instanceof GraphQLError ? thrown : new GraphQLError('');
-  return new GraphQLError(shortMessage(message), {
-    nodes: nodes?.slice(0, LOCATIONS_MAX),
-    source,
-    positions: positions?.slice(0, LOCATIONS_MAX),
-    path,
-    extensions,
-  });
+  const locations = { nodes: nodes?.slice(0, LOCATIONS_MAX), positions: positions?.slice(0, LOCATIONS_MAX), source };
+  return new GraphQLError(shortMessage(message), { ...locations, path, extensions });
 }
 
 /** Koa middleware: an error thrown below, such as a missing key or invalid JSON, becomes a GraphQL answer with one error. */
@@ -106,4 +101,35 @@ export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
       ctx.body = JSON.stringify({ errors: [{ message: error.message, extensions: extensionsOf(error) }] });
     }
   };
+}
+
+/** The longest message with its quotes, in characters. */
+const MESSAGE_MAX = 400;
+
+/** How many characters of a longer message are read. */
+const READ_MAX = 2 * MESSAGE_MAX;
+
+// In messages of graphql-js, input is in quotation marks, or follows one of these words to the end.
+const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)|(?<=(?:found|Found|value): ).+$/gs;
+
+/** Shortens a message of graphql-js: it then quotes at most the first 100 characters of the input, and no API key. */
+export function shortMessage(whole: string): string {
+  const message = maskValue(cut(whole, READ_MAX)); // masked before quotes are cut: a part of a key would not be recognized
+  if (message.length <= QUOTED_MAX) return message;
+  let left = QUOTED_MAX;
+  const shortened = message.replace(QUOTED, (quoted) => {
+    const shown = cut(quoted, left);
+    left = Math.max(0, left - quoted.length);
+    return shown;
+  });
+  return cut(shortened, MESSAGE_MAX);
+}
+
+/** Lists names from the input for a message, cut to the length that it may quote. */
+export function listNames(names: readonly string[]): string {
+  return cut(maskValue(names.slice(0, QUOTED_MAX).join(', ')), QUOTED_MAX);
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }

@@ -19,7 +19,7 @@ interface OperationRequest {
 /** The most errors about variables in one answer. */
 const ERRORS_MAX = 5;
 
-/** Gives what runs a valid operation within the limits. `things` names the objects of answers in messages. */
+/** Creates a function that runs a valid operation within the limits. `things` names the objects of answers in messages. */
 export function createExecution(
   schema: GraphQLSchema,
   things: string,

@@ -42,7 +42,7 @@ const TOO_LARGE = new Error('The answer is too large.');
 /** Thrown by the fast path when a value does not fit the schema: completing field by field then finds the error and its path. */
 const IRREGULAR = new Error('A value does not fit the schema.');
 
-/** Gives what runs a plan. `things` names the objects of answers in messages. */
+/** Creates a function that runs a plan. `things` names the objects of answers in messages. */
 export function createPlannedExecution(things: string): (request: PlanRequest) => Promise<Answer> {
   const writeShared = createListWriter();
   return async (request) => {

@@ -11,7 +11,7 @@ import { createReservation, holdAnswer } from '../load/unread-answers.ts';
 import type { Metrics } from '../metrics.ts';
 import type { AdmittedRequest } from '../web/route.ts';
 
-/** What the admission is made of. */
+/** The dependencies of the admission. */
 export interface AdmissionParts {
   readonly authenticator: Authenticator;
   readonly usage: Usage;

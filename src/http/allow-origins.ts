@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 /** How long a browser may cache a preflight's answer, in seconds: the most that Chromium allows. */
 const PREFLIGHT_MAX_AGE_S = 7200;
 
-// In addition to the safelisted ones, https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name
+// Besides the headers that every script may read, https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name
 const READABLE_HEADERS = [
   'Link',
   'Location',

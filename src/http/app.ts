@@ -17,7 +17,7 @@ import { requestLog } from './request-log.ts';
 import { createRoutes, type RoutesParts } from './routes.ts';
 import { sendPlainly } from './send-answer.ts';
 
-/** What the application is made of. */
+/** The dependencies of the application. */
 export interface AppParts extends Omit<RoutesParts, 'noteDeprecatedUse'> {
   readonly config: Config;
   readonly authenticator: Authenticator;
@@ -29,14 +29,8 @@ export function createApp(parts: AppParts) {
   const { service, config, log, metrics, authenticator, usage } = parts;
   const { bodyLimitBytes, workers } = config;
   const rateLimit = config.rateLimit && createRateLimit(config.rateLimit);
-  const admission = createAdmission({
-    authenticator,
-    usage,
-    metrics,
-    bodyLimitBytes,
-    limits: limitsOf(workers),
-    rateLimit,
-  });
+  const limits = limitsOf(workers);
+  const admission = createAdmission({ authenticator, usage, metrics, bodyLimitBytes, limits, rateLimit });
   const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
     usage.noteDeprecatedUse(apiKeyId, operation);
     metrics.countDeprecatedUse(operation);

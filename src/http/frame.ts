@@ -9,7 +9,7 @@ import type { InPath, OpenRoute, Route } from '../web/route.ts';
 import type { Admission } from './admission.ts';
 import { createPathFinder, otherMethod } from './path-finder.ts';
 
-/** What the frame is made of. */
+/** The dependencies of the frame. */
 export interface FrameParts {
   /** The routes that need a key. */
   readonly routes: readonly Route[];
@@ -83,7 +83,7 @@ function createPageChoice(open: readonly OpenRoute[]): (ctx: Context) => boolean
   };
 }
 
-/** Gives what runs the checks of a route in their order, and then its handler. */
+/** Creates a function that runs the checks of a route in their order, and then its handler. */
 function createServe({ admission, bodyLimitBytes, noteDeprecatedUse }: FrameParts) {
   return (ctx: Context, route: Route, inPath: InPath): Promise<void> => {
     const { operation, headers, takesBody, changes, isDeprecated, handle } = route;

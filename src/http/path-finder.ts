@@ -14,7 +14,7 @@ interface FoundPath {
 }
 
 /**
- * Gives what finds the routes of a request's path, with one look-up in a map for a path without parameters. @koa/router
+ * Creates a function that finds the routes of a path. A path without parameters takes one look-up in a map; @koa/router
  * would try each route for every request (docs/decisions/0081-own-routes.md).
  */
 export function createPathFinder(routes: readonly Route[]): (path: string) => FoundPath | undefined {
@@ -64,7 +64,7 @@ function decode(text: string): string {
   }
 }
 
-/** Gives what throws ApiError `not_found`. Its message suggests the nearest of `paths` and names the API reference. */
+/** Creates a function that throws ApiError `not_found`. Its message suggests the nearest of `paths` and names the API reference. */
 export function createUnknownPath(paths: readonly string[], referencePath: string): (ctx: Context) => never {
   return (ctx) => {
     const path = maskUrl(ctx.path).replaceAll(`${KEY_PREFIX}***`, '***');

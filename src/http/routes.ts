@@ -21,7 +21,7 @@ const SDL_PATH = '/schema.graphql';
 /** The shortest time, in ms, between two runs of the work of `/readyz` or `/metrics`, which need no key. */
 const OPEN_WORK_MS = 1000;
 
-/** What the routes are made of. */
+/** The dependencies of the routes. */
 export interface RoutesParts {
   readonly service: Service;
   readonly config: Pick<Config, 'graphiql' | 'publicUrl'>;

@@ -16,8 +16,8 @@ import type { Operation, Parameter, RestService } from './operation.ts';
 import type { Json } from './representation.ts';
 
 /**
- * Gives what makes the OpenAPI 3.1 document for a base address without a trailing slash. Throws Error, which stops the start,
- * when two operations have different schemas with the same name.
+ * Creates a function that makes the OpenAPI 3.1 document for a base address without a trailing slash. Throws Error, which
+ * stops the start, when two operations have different schemas with the same name.
  */
 export function createOpenApi(
   { api, basePath, resources, deprecations }: RestService,

@@ -6,13 +6,8 @@ import type { Operation, Parameter } from './operation.ts';
 /** The texts of parameters in their order; undefined for an absent one. */
 type Texts = readonly (string | undefined)[];
 
-/** The inputs of a request. */
-export interface RestRequest {
-  /** The coerced arguments of the operation's root field. */
-  readonly args: Readonly<Record<string, unknown>>;
-  /** The texts of the query parameters. */
-  readonly inQuery: Texts;
-}
+/** The inputs of a request: the coerced arguments of the root field, and the texts of the query parameters. */
+export type RestRequest = ReturnType<typeof readRequest>;
 
 /**
  * Reads the inputs of a request. `path` has the decoded path parameters; `body` is the parsed JSON body, if the operation has
@@ -23,7 +18,7 @@ export function readRequest(
   querystring: string,
   path: Readonly<Record<string, string>>,
   body: unknown,
-): RestRequest {
+) {
   const args: Record<string, unknown> = {};
   for (const { name, argument, leaf } of operation.inPath) {
     args[argument.name] = leaf.fromText(path[name] ?? '') ?? refuseNotFound(operation);

@@ -13,7 +13,7 @@ import { CURSOR, compileRow, type Operation, type RestService } from './operatio
 import type { Json } from './representation.ts';
 import { explainRefusal, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
-/** What the REST API is made of. Links begin with `publicUrl`, or else with the request's Host. */
+/** The dependencies of the REST API. Links begin with `publicUrl`, or else with the request's Host. */
 interface RestParts {
   readonly service: RestService;
   readonly schema: GraphQLSchema;
@@ -27,7 +27,7 @@ interface RestParts {
  */
 export function createRestApi(parts: RestParts) {
   const { service, schema } = parts;
-  const compile = createCompiler({ schema, deprecations: service.deprecations });
+  const compile = createCompiler(schema, service.deprecations);
   const operations = service.resources.flatMap(({ table, rows }) =>
     rows.map((row) => compileRow(row, table.name, compile)),
   );
@@ -96,7 +96,7 @@ function cacheLastText(write: (data: unknown) => string): (data: unknown) => str
   };
 }
 
-/** Gives what sets `Location`, and the `Link` to the next page: `paged` is the request of a page that has one. */
+/** Creates a function that sets `Location`, and the `Link` to the next page: `paged` is the request of a page that has one. */
 function headerWriter(operation: Operation, { service, publicUrl }: RestParts) {
   const { isPaged, success, inQuery, keyOf } = operation;
   const idKey = isPaged ? keyOf('id') : '';

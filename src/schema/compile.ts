@@ -23,7 +23,7 @@ export type CompiledOperation = ReturnType<Compile>;
 export type CompiledVariable = CompiledOperation['variables'][number];
 
 /** Creates the compiler of a service's documents. */
-export function createCompiler({ schema, deprecations }: CompilerParts) {
+export function createCompiler(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
   const plan = createPlanner(schema);
   return (text: string) => {
     const document = parse(text);
@@ -72,11 +72,6 @@ export function createCompiler({ schema, deprecations }: CompilerParts) {
   };
 }
 
-interface CompilerParts {
-  readonly schema: GraphQLSchema;
-  readonly deprecations: readonly Deprecation[];
-}
-
 /** A validation rule that reports no errors: it adds the deprecations of the selected fields to `found`. */
 export function noteDeprecations(deprecations: readonly Deprecation[], found: Set<Deprecation>): ValidationRule {
   return (context) => ({
@@ -94,9 +89,9 @@ export function loadedKey({ isExposed }: SelectionPlan, { property, responseName
 }
 
 /**
- * Gives what runs a root field with coerced arguments. The result is the value of the field, or a promise of it. In it, an
- * object whose selection needs no resolver is the store's row; other objects have the selected fields by `loadedKey`. It
- * throws what a resolver throws.
+ * Creates a function that runs a root field with coerced arguments. The result is the value of the field, or a promise of
+ * it. An object whose selection needs no resolver is the store's row; other objects have the selected fields by
+ * `loadedKey`. The function throws what a resolver throws.
  */
 function createExecutor(root: FieldPlan): (args: Arguments, context: Context) => unknown {
   const { resolver, selection } = root;

@@ -176,7 +176,7 @@ function isIncluded(selection: SelectionNode, variables: VariableValues): boolea
   return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
 }
 
-/** Gives what coerces the arguments of a field node. Arguments without variables are coerced once. */
+/** Creates a function that coerces the arguments of a field node. Arguments without variables are coerced once. */
 export function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['readArguments'] {
   const read = (variables: VariableValues) => toPlain(getArgumentValues(field, node, variables));
   let hasVariables = false;
@@ -222,7 +222,7 @@ export function createArgumentsOf(variables: VariableValues): ArgumentsOf {
   };
 }
 
-/** Gives what makes the `info` argument of a resolver. */
+/** Creates a function that makes the `info` argument of a resolver. */
 function planInfo(
   { schema, operation, fragments }: Planner,
   { field, parentType }: FieldShape,

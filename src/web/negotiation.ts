@@ -8,7 +8,7 @@ const CACHED_MAX = 100;
 
 type Negotiated = Pick<Context, 'headers' | 'accepts' | 'acceptsEncodings'>;
 
-/** Gives what makes a choice by a header of a request; `absent` is the choice without the header. */
+/** Creates a function that makes a choice by a header of a request; `absent` is the choice without the header. */
 function chooseBy<Choice extends string>(
   header: 'accept' | 'accept-encoding',
   absent: Choice,

@@ -77,7 +77,7 @@ const ROWS: readonly Row[] = [
   [ERRORS, 'limit=0 is not allowed: an integer from # to #.', LIST_LIMIT.least, LIST_LIMIT.most],
   [ERRORS, 'limit must be an integer from # to #', LIST_LIMIT.least, LIST_LIMIT.most],
   [LIMITS_DECISION, 'its largest request is a page of #.', LIST_LIMIT.most],
-  [ERRORS, 'would be longer than # characters', constantIn('output-representation.ts', 'LIST_MAX')],
+  [ERRORS, 'would be longer than # characters', constantIn('representation.ts', 'LIST_MAX')],
   // GraphQL.
   [[README, LIMITS_DECISION], '| size of the document | # bytes |', LIMITS.documentBytes.most],
   [ERRORS, 'the document is larger than # bytes', LIMITS.documentBytes.most],
@@ -104,12 +104,12 @@ const ROWS: readonly Row[] = [
   [[README, LIMITS_DECISION], '| size of the answer | # MiB |', LIMITS.responseBytes.most / MIB],
   [ERRORS, 'the answer would be larger than # MiB', LIMITS.responseBytes.most / MIB],
   [ERRORS, 'The answer would be larger than # bytes', LIMITS.responseBytes.most],
-  [ERRORS, 'at most # errors of validation', constantIn('validation.ts', 'ERRORS_MAX')],
+  [ERRORS, 'at most # errors of validation', constantIn('documents.ts', 'ERRORS_MAX')],
   [ERRORS, 'or # of variables', constantIn('execution.ts', 'ERRORS_MAX')],
   [
     ERRORS,
     'has at most # characters, # of them quoted',
-    constantIn('short-message.ts', 'MESSAGE_MAX'),
+    constantIn('error-masking.ts', 'MESSAGE_MAX'),
     constantIn('errors.ts', 'QUOTED_MAX'),
   ],
   [ERRORS, 'documents of up to # characters', constantIn('documents.ts', 'LOCATED_MAX')],

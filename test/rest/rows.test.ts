@@ -20,7 +20,7 @@ const schema = buildSchema(`
 for (const root of [schema.getQueryType(), schema.getMutationType()]) {
   for (const field of Object.values(root?.getFields() ?? {})) field.resolve = () => null;
 }
-const compile = createCompiler({ schema, deprecations: [] });
+const compile = createCompiler(schema, []);
 
 const ROW: Row = {
   operationId: 'it',
