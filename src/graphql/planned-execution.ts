@@ -121,7 +121,7 @@ function completeField(run: Run, field: FieldPlan, object: unknown, prev: Path |
 /** Reads the value of a field, or a promise of it. */
 function readField(run: Run, field: FieldPlan, object: unknown, path: Path): unknown {
   const { resolver, property } = field;
-  if (resolver === undefined) return (object as Readonly<Record<string, unknown>>)[property]; // the field with this selection gave an object
+  if (resolver === undefined) return (object as Readonly<Record<string, unknown>>)[property]; // the value of a field with a selection
   const given = run.argumentsOf(field);
   if (given instanceof Error) throw given;
   return resolver(object, given, run.context, field.info(run.variables, path));
