@@ -1,32 +1,30 @@
 import { type Int64, type Integer64, int64FromJson, parseInt64 } from './int64.ts';
 
-/** What a statement binds, and what a driver gives; a number is an integer. */
+/** A value that is bound to an SQL statement; a number is an integer. */
 export type Stored = string | number | bigint;
 
-/** JSON Schema keywords, such as `minimum`; the words of an enum are its `enum`. */
+/** JSON Schema keywords that limit a value, such as `minimum` or `enum`. */
 export type Bounds = Readonly<Record<string, unknown>>;
 
 /**
- * A kind of value, within bounds: all that the store and both APIs must know of it. `In` is what comes in, `Out` what is kept:
- * texts, numbers or booleans, for filters and retries are compared by `String` and `JSON.stringify`.
+ * A kind of value within bounds: how the store and both APIs read and write it. `In` is the type of inputs, `Out` the type
+ * of stored values. Both are texts, numbers or booleans, because filters and retries are compared as text.
  */
 export interface Kind<In extends Out, Out = In> {
-  /** The JSON Schema of REST. */
+  /** Its JSON Schema in REST. */
   readonly schema: Bounds;
-  /** What REST allows, as messages say it. */
+  /** The allowed values, as messages of REST name them. */
   readonly allowed: string;
   bind(value: In): Stored;
-  /** What a column gave as a value; absent where that is the value itself. */
-  read?(stored: Stored): Out;
-  /** The value of a text in an address; undefined when it is not allowed. */
+  /** Reads the text of a URL parameter; undefined when it is not allowed. */
   fromText(text: string): In | undefined;
-  /** The value of a JSON value (see `parseJson`); undefined when it is not allowed. */
+  /** Reads a JSON value (see `parseJson`); undefined when it is not allowed. */
   fromJson(value: unknown): In | undefined;
-  /** What may have been meant by a text or JSON value that is not allowed, as a text that is. */
+  /** Suggests an allowed text for a text or JSON value that is not allowed. */
   suggest(value: unknown): string | undefined;
-  /** A value as JSON of REST. */
+  /** Writes a value as JSON for REST. */
   write(value: Out): string;
-  /** A value as JSON of GraphQL; throws when the schema does not allow it: that is a fault of ours. */
+  /** Writes a value as JSON for GraphQL. Throws Error, an internal error, when the schema does not allow the value. */
   writeGraphql(value: Out): string;
 }
 
@@ -51,13 +49,13 @@ const int64 = (): Kind<Int64, Integer64> => ({
   fromText: parseInt64,
   fromJson: int64FromJson,
   suggest: (value) => (typeof value === 'string' ? parseInt64(value) : undefined),
-  write: String, // an Int64, or a number that is exact: digits
+  write: String, // digits: of an Int64, or of a number within 2^53
   writeGraphql: (id) => `"${id}"`,
 });
 
 const int = (bounds: Bounds): Kind<number> => {
   const { minimum, maximum } = bounds;
-  // The bitwise operator makes 32 bits of a number, and 0 of -0, which JSON can say.
+  // `| 0` wraps a number to 32 bits, and turns -0, which JSON allows, into 0.
   const fromJson = (value: unknown) => (typeof value === 'number' && (value | 0) === value ? value | 0 : undefined);
   return {
     schema: { type: 'integer', format: 'int32', ...bounds },
@@ -76,9 +74,9 @@ const int = (bounds: Bounds): Kind<number> => {
   };
 };
 
-/** One of a few words; GraphQL has them in capitals. */
+/** One of a few words, which GraphQL writes in capitals. */
 const word = ({ enum: given }: Bounds): Kind<string> => {
-  const words = given as readonly string[]; // the bounds of a word are its words
+  const words = given as readonly string[]; // the only bound of this kind is `enum`
   const texts = new Map(words.map((one) => [one, JSON.stringify(one)]));
   const names = new Map(words.map((one) => [one, `"${one.toUpperCase()}"`]));
   const fromText = (sent: string) => (texts.has(sent) ? sent : undefined);
@@ -95,9 +93,9 @@ const word = ({ enum: given }: Bounds): Kind<string> => {
 };
 
 /**
- * THE table of kinds. Store, planner and representation are made from it: a new kind is one more row, and its function.
- * `scalar` is what GraphQL calls it (an enum of words has a name of its own); `columns` are the types of MySQL's columns
- * that hold every value exactly.
+ * THE table of kinds, used by store, planner and representation: a new kind is one more row and its function. `scalar` is
+ * the name of the GraphQL type (each enum has its own name). `columns` are the MySQL column types that hold every value
+ * exactly.
  */
 export const KINDS = {
   text: { scalar: 'String', columns: ['varchar', 'text', 'mediumtext', 'longtext'], within: text },
@@ -111,16 +109,16 @@ export type KindName = keyof typeof KINDS;
 
 type KindOf<Name extends KindName> = ReturnType<(typeof KINDS)[Name]['within']>;
 
-/** The type of a kind's values as they come in. */
+/** The type of a kind's inputs. */
 export type ValueIn<Name extends KindName> = Parameters<KindOf<Name>['bind']>[0];
 
-/** The type of a kind's values as they are kept. */
+/** The type of a kind's stored values. */
 export type ValueOut<Name extends KindName> = Parameters<KindOf<Name>['write']>[0];
 
-/** A kind whose types are not known here: who takes it from a table or a schema knows that its values fit. */
+/** A kind whose types TypeScript does not know: the table or schema that it comes from makes its values fit. */
 export type AnyKind = Kind<unknown>;
 
-/** The kind of a GraphQL scalar, within bounds; undefined for a scalar that no kind is. */
+/** Finds the kind of a GraphQL scalar; undefined for a scalar that is not in the table. */
 export function kindOfScalar(scalar: string, bounds: Bounds): AnyKind | undefined {
   return Object.values(KINDS)
     .find((kind) => kind.scalar === scalar)
@@ -131,18 +129,18 @@ function refuseWord(words: readonly string[]): never {
   throw new Error(`A resolver gave a value that is none of ${words.join(', ')}.`);
 }
 
-/** The word of a few that somebody may have meant who wrote `sent`, such as `sold` for `SOLD `. */
+/** The word that differs from `sent` only in case and outer spaces, such as `sold` for `SOLD `. */
 function nearestWord(sent: string, words: readonly string[]): string | undefined {
-  if (sent.length > 100) return undefined; // no word is as long
+  if (sent.length > 100) return undefined; // bounds the work: no word is as long
   const meant = sent.trim().toLowerCase();
   return words.find((one) => one.toLowerCase() === meant);
 }
 
-/** All but what JSON takes as it is (RFC 8259 §7): quotes, backslashes, control characters, and halves of characters. */
+/** Characters that JSON escapes (RFC 8259 §7): quotes, backslashes and control characters; also surrogates, escaped if lone. */
 const TO_ESCAPE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
-/** Looking costs more than it saves beyond some length. */
-const LOOKED_AT_MAX = 100;
+/** In characters. For longer texts, `JSON.stringify` alone is faster than a search for characters to escape. */
+const SEARCHED_MAX = 100;
 
 function writeText(value: string): string {
-  return value.length <= LOOKED_AT_MAX && !TO_ESCAPE.test(value) ? `"${value}"` : JSON.stringify(value);
+  return value.length <= SEARCHED_MAX && !TO_ESCAPE.test(value) ? `"${value}"` : JSON.stringify(value);
 }

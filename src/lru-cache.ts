@@ -1,13 +1,13 @@
-/** Values by text, of which those asked for lately are kept. */
+/** An approximate LRU cache with text keys. */
 export interface LruCache<Value> {
   get(text: string): Value | undefined;
   set(text: string, value: Value): void;
 }
 
 /**
- * Keeps at least the half of `most` that was used last, and `most` at most: values, or what `sizeOf` counts of them;
- * what is larger than that half by itself is not kept. Two generations, of which the older is dropped whole: unlike a
- * Map that is kept in the order of use, a hit writes nothing.
+ * Caches values up to a total size of `most`; each value has the size 1, or what `sizeOf` gives. The most recently used
+ * half is never evicted. A value larger than half of `most` is not cached. There are two generations, and the older one is
+ * evicted as a whole: so most hits write nothing, unlike those of a Map in order of use.
  */
 export function createLruCache<Value>(
   most: number,
@@ -31,9 +31,9 @@ export function createLruCache<Value>(
     get(text) {
       const value = young.get(text);
       if (value !== undefined) return value;
-      const again = old.get(text);
-      if (again !== undefined) set(text, again);
-      return again;
+      const aged = old.get(text);
+      if (aged !== undefined) set(text, aged);
+      return aged;
     },
   };
 }

@@ -1,11 +1,11 @@
-/** What `make` gives: made when it is first asked for, then the same for all; a failure is not kept. */
+/** Wraps `make` so that it runs at the first call; later calls get the same value. A failure is not cached: the next call tries again. */
 export function makeOnce<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
+  let cached: Promise<Value> | undefined;
   return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
+    cached ??= make().catch((error: unknown) => {
+      cached = undefined;
       throw error;
     });
-    return made;
+    return cached;
   };
 }

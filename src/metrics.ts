@@ -2,13 +2,16 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import packageJson from '../package.json' with { type: 'json' };
 import { PRODUCT } from './product.ts';
 
-/** Which API a request came to; everything that is neither is `other`. */
+/** The API that served a request; `other` for pages, probes and unknown paths. */
 export type ApiName = 'rest' | 'graphql' | 'other';
 
-/** Every meter, named once, https://prometheus.io/docs/practices/naming/. No label has values from outside. */
+/** The meters of one process. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Meters of one process; `poolState` and `droppedLines` of the log are asked at each scrape. */
+/**
+ * Creates all meters, named as in https://prometheus.io/docs/practices/naming/. No label has values from outside.
+ * `poolState` and `droppedLines` are read at each scrape.
+ */
 export function createMetrics(poolState: () => Readonly<Record<string, number>>, droppedLines: () => number = () => 0) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -11,19 +11,19 @@ import { LIST_LIMIT } from '../schema/builder.ts';
 import type { ArgumentsOf, FieldPlan, OperationPlan } from '../schema/plan.ts';
 import { answerLimitError, LIMITS, limitError } from './limits.ts';
 
-/** What one request may ask for of the objects of a type. */
+/** The limits of one request for a type. */
 export interface Weight {
-  /** What the objects are called in a message: `books`. */
+  /** What messages call the objects, such as `books`. */
   readonly things: string;
-  /** How many of them: five of the largest pages. */
+  /** The most objects: five of the largest pages. */
   readonly mostObjects: number;
-  /** How many of their leaves: so many objects as a whole. */
+  /** The most leaves: as many as `mostObjects` objects have with all their leaves. */
   readonly mostLeaves: number;
 }
 
 const PAGES = 5;
 
-/** What may be asked for of each object type of a schema: a type that is added changes no other one's. */
+/** The limits of each object type of a schema. They do not depend on the other types. */
 export function weighTypes(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, Weight> {
   const roots: readonly unknown[] = [schema.getQueryType(), schema.getMutationType()];
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
@@ -39,8 +39,8 @@ export function weighTypes(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType
 }
 
 /**
- * Gives what counts the objects that an operation asks for, before anything of it runs: those of the type that it asks for
- * most of. It throws GraphQLError when the operation asks for too much. `things` is what answers are made of, in messages.
+ * Creates a function that counts the objects of each type that an operation may touch, before it runs. It gives the highest
+ * count, and throws GraphQLError when a limit is exceeded. `things` names the objects of answers in messages.
  */
 export function createCost(schema: GraphQLSchema, things: string) {
   const weights = weighTypes(schema);
@@ -69,7 +69,7 @@ function requireAtMost(most: number, actual: number, what: string): void {
   throw new GraphQLError(message, { extensions: { code: LIMITS.fields.code } });
 }
 
-/** What a request asks for of the objects of each type. */
+/** The objects and leaves that a request may touch, by type. */
 type Cost = Map<GraphQLObjectType, { objects: number; leaves: number }>;
 
 function add(cost: Cost, type: GraphQLObjectType, objects: number, leaves: number): void {
@@ -78,8 +78,8 @@ function add(cost: Cost, type: GraphQLObjectType, objects: number, leaves: numbe
 }
 
 /**
- * Adds the objects that a field gives `parents` objects, and all within them. `page` is the page size of the nearest field
- * around it, unless a list has used that size already: a list that is a property, such as `edges`, has so many items.
+ * Adds the objects of a field that is selected on `parents` objects, and those of its selection. `page` is the page size of
+ * the nearest enclosing field that no list has used yet: it bounds a list that is a property, such as `edges`.
  */
 function addField(
   cost: Cost,
@@ -92,13 +92,13 @@ function addField(
   if (selection === undefined || parents === 0) return;
   const ownPage = pageOf(field, argumentsOf);
   const listPage = resolver === undefined ? page : ownPage;
-  const count = isList ? parents * (listPage ?? Number.POSITIVE_INFINITY) : parents; // what nothing bounds has no end
+  const count = isList ? parents * (listPage ?? Number.POSITIVE_INFINITY) : parents; // a list without a page size has no bound
   add(cost, selection.type, count, count === 0 ? 0 : count * selection.leafCount);
   const pageWithin = isList ? undefined : (ownPage ?? page);
   for (const inner of selection.fields) addField(cost, inner, argumentsOf, count, pageWithin);
 }
 
-/** The page size of a field; undefined for a field without pages. A size that its rules refuse costs nothing: 0. */
+/** The page size of a field; undefined for a field without pages; 0 for a size that the rules refuse, because nothing is read. */
 function pageOf(field: FieldPlan, argumentsOf: ArgumentsOf): number | undefined {
   if (field.page === undefined) return undefined;
   const given = argumentsOf(field);
@@ -107,8 +107,8 @@ function pageOf(field: FieldPlan, argumentsOf: ArgumentsOf): number | undefined 
 }
 
 /**
- * Adds what the fields of a mutation write to the database, to the types that they give. Gives the bytes of the answer if
- * each of its leaves had the whole input: what could not be answered must not be written.
+ * Adds the input values of a mutation's fields as leaves of the types that the fields give. Returns an upper bound of the
+ * answer in bytes, as if each leaf were the whole input: data must not be written when its answer would exceed the limit.
  */
 function addInputs(cost: Cost, { fields }: OperationPlan, argumentsOf: ArgumentsOf): number {
   let answerBytes = 0;

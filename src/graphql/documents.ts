@@ -1,69 +1,73 @@
 import {
   type DocumentNode,
   type GraphQLError,
+  type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
   parse,
+  specifiedRules,
   type VariableValues,
+  validate,
 } from 'graphql';
+import type { Deprecation } from '../deprecations.ts';
 import { createLruCache } from '../lru-cache.ts';
+import { noteDeprecations } from '../schema/compile.ts';
 import type { OperationPlan, PlanOperation } from '../schema/plan.ts';
-import { LIMITS, limitError } from './limits.ts';
-import type { Validate } from './validation.ts';
+import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitError } from './limits.ts';
 
 /** An operation of a document. */
 export interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly isMutation: boolean;
-  /** The coordinates of what is deprecated and stands in the document. */
+  /** The coordinates of the deprecated fields in the document. */
   readonly deprecated: readonly string[];
-  /** Its plan for the variables of a request. Throws GraphQLError when a condition is no Boolean. */
+  /** Plans it for the variables of a request. Throws GraphQLError when the value of `@skip` or `@include` is no Boolean. */
   plan(variables: VariableValues): OperationPlan;
 }
 
-/** A text, parsed and validated: its operations, and the errors for which none of them can run. */
+/** A parsed and validated document: its operations, and the errors that keep all of them from running. */
 export interface PreparedDocument {
   readonly errors: readonly GraphQLError[];
   readonly operations: readonly PreparedOperation[];
-  /** Bytes that it holds in memory, about. */
+  /** An estimate of its memory, in bytes. */
   readonly bytes: number;
 }
 
-/** How much is cached, in bytes. */
+/** The size of the cache, in bytes. */
 const CACHE_BYTES = 32 * 2 ** 20;
 
-/** Errors have locations in texts of so many characters at most: finding a location walks all lines before it. */
+/** In characters. Errors in longer texts have no locations, because finding one reads all lines before it. */
 const LOCATED_MAX = 16_384;
 
-/** A token's share of the document and of its plans, generously, in bytes. */
+/** An upper estimate of the memory for each token in the document and its plans, in bytes. */
 const TOKEN_BYTES = 800;
 
 interface DocumentParts {
-  readonly validate: Validate;
+  readonly validate: ReturnType<typeof createValidator>;
   readonly plan: PlanOperation;
 }
 
-/** Gives what prepares the text of a document, within the limits. What was prepared lately is cached, errors too. */
+/** Creates a function that parses and validates a document within the limits. Results, including errors, are cached. */
 export function createDocuments(parts: DocumentParts) {
   const cache = createLruCache<PreparedDocument>(CACHE_BYTES, (_text, { bytes }) => bytes);
   return (text: string): PreparedDocument => {
-    const known = cache.get(text);
-    if (known) return known;
+    const cached = cache.get(text);
+    if (cached) return cached;
     const document = prepareDocument(text, parts);
     cache.set(text, document);
     return document;
   };
 }
 
-function prepareDocument(text: string, { validate, plan }: DocumentParts): PreparedDocument {
+function prepareDocument(text: string, { validate: validateDocument, plan }: DocumentParts): PreparedDocument {
   let document: DocumentNode;
   try {
     document = parseWithinLimits(text);
   } catch (error) {
     return { errors: withCode([error as GraphQLError], 'GRAPHQL_PARSE_FAILED'), operations: [], bytes: sizeOf(text) }; // parse throws nothing else
   }
-  const validated = validate(document, text);
+  const validated = validateDocument(document, text);
   const errors = withCode(validated.errors, 'GRAPHQL_VALIDATION_FAILED');
   const deprecated = validated.deprecations.map(({ coordinate }) => coordinate);
   const operations = document.definitions
@@ -77,7 +81,7 @@ function prepareDocument(text: string, { validate, plan }: DocumentParts): Prepa
   return { errors, operations, bytes: sizeOf(text, document.tokenCount) };
 }
 
-/** The nodes hold all tokens. Comments are tokens that graphql-js does not count: here each `#` is one. */
+/** Nodes keep all tokens in memory. graphql-js does not count comments as tokens: here each `#` counts as one. */
 function sizeOf(text: string, tokens = 0): number {
   return 4000 + 2 * text.length + (tokens + text.split('#').length) * TOKEN_BYTES;
 }
@@ -88,7 +92,7 @@ function parseWithinLimits(text: string): DocumentNode {
   try {
     return parse(text, { maxTokens: tokens.most, noLocation: text.length > LOCATED_MAX });
   } catch (error) {
-    // graphql-js tells this refusal from a syntax error by its message only; what parse throws is a GraphQLError
+    // parse throws only GraphQLErrors; the one for `maxTokens` differs from a syntax error only in its message
     throw (error as GraphQLError).message.includes('Parsing aborted') ? limitError('tokens') : error;
   }
 }
@@ -98,7 +102,7 @@ function withCode(errors: readonly GraphQLError[], code: string): readonly Graph
   return errors;
 }
 
-/** Plans of an operation that are cached, for different values of the variables in its conditions. */
+/** The most cached plans of an operation, one for each combination of Boolean variables. */
 const PLANS_MAX = 4;
 
 function cachePlans(plan: PlanOperation, document: DocumentNode, operation: OperationDefinitionNode, text: string) {
@@ -109,11 +113,42 @@ function cachePlans(plan: PlanOperation, document: DocumentNode, operation: Oper
       ([, value]) => typeof value === 'boolean',
     );
     const key = booleans.join();
-    const known = cache.get(key);
-    if (known) return known;
-    const made = plan(document, operation, variables);
-    // A token's share is for one field: a plan whose fragments make more fields than tokens would not be counted.
-    if (made.fieldCount <= (document.tokenCount ?? 0)) cache.set(key, made);
-    return made;
+    const cached = cache.get(key);
+    if (cached) return cached;
+    const planned = plan(document, operation, variables);
+    // TOKEN_BYTES covers one field for each token: a plan with more fields, by fragments, would exceed the estimate.
+    if (planned.fieldCount <= (document.tokenCount ?? 0)) cache.set(key, planned);
+    return planned;
+  };
+}
+
+/** The most validation errors in one answer. */
+const ERRORS_MAX = 10;
+
+/**
+ * A rule whose name matches `word` is skipped for a text without `sign`, where it cannot find anything. This halves the time
+ * for documents that are never cached because clients write values into them. All other rules always run.
+ */
+const SIGNS = [
+  { word: /Variable/, sign: /\$/ },
+  { word: /Directive/, sign: /@/ },
+  { word: /Fragment/, sign: /\.\.\.|fragment/ },
+];
+
+const RULES = [...specifiedRules, aliasLimitRule, introspectionAliasRule, depthLimitRule];
+
+/**
+ * Creates a function that validates by the rules of the specification and by the limits. It gives the errors of a document
+ * or, if it has none, the deprecations of its fields. `text` is the source of the document.
+ */
+export function createValidator(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
+  return (document: DocumentNode, text: string): { errors: readonly GraphQLError[]; deprecations: Deprecation[] } => {
+    const found = new Set<Deprecation>();
+    const absent = SIGNS.filter(({ sign }) => !sign.test(text));
+    const rules = RULES.filter(({ name }) => !absent.some(({ word }) => word.test(name)));
+    const errors = validate(schema, document, [...rules, noteDeprecations(deprecations, found)], {
+      maxErrors: ERRORS_MAX,
+    });
+    return { errors, deprecations: errors.length > 0 ? [] : [...found] };
   };
 }

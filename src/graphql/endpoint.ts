@@ -8,31 +8,29 @@ import { createPlanner } from '../schema/plan.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
-import type { Route } from '../web/route.ts';
-import { createDocuments, type PreparedDocument, type PreparedOperation } from './documents.ts';
-import type { ErrorWatch } from './error-masking.ts';
+import type { AdmittedRequest, Route } from '../web/route.ts';
+import { createDocuments, createValidator, type PreparedDocument, type PreparedOperation } from './documents.ts';
+import { type ErrorWatch, listNames } from './error-masking.ts';
 import { createExecution } from './execution.ts';
 import type { Answer, PlanRequest } from './planned-execution.ts';
 import { asRunnable, parametersInAddress, parametersInBody } from './request-parameters.ts';
-import { listNames } from './short-message.ts';
-import { createValidator } from './validation.ts';
 
-/** Where GraphQL is served. */
+/** The path of the GraphQL API. */
 export const GRAPHQL_PATH = '/graphql';
 
-/** What the endpoint is made of: the service, what is below it, and who hears of its work. */
+/** The dependencies of the endpoint. */
 interface GraphqlParts extends ErrorWatch {
   readonly service: Pick<Service, 'deprecations' | 'things'>;
   readonly schema: GraphQLSchema;
   readonly stores: Stores;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
-  /** By default planned execution. */
+  /** Runs a plan; by default planned execution. */
   readonly runPlan?: (request: PlanRequest) => Promise<Answer>;
 }
 
 /**
- * The routes of GraphQL over HTTP, by GET and POST, and what its requests are called in log and metrics. Whether a request
- * changes something, its document says. The handler throws ApiError for what is no GraphQL answer.
+ * Creates the routes of GraphQL over HTTP, for GET and POST, and the names of their operations in log and metrics. The
+ * handler throws ApiError for a request without a GraphQL document and for a mutation by GET.
  */
 export function createGraphqlRoutes(parts: GraphqlParts): { routes: readonly Route[]; operations: readonly string[] } {
   const handle = createHandler(parts);
@@ -46,18 +44,11 @@ export function createGraphqlRoutes(parts: GraphqlParts): { routes: readonly Rou
   };
 }
 
-function createHandler({
-  service,
-  schema,
-  stores,
-  noteDeprecatedUse,
-  runPlan,
-  ...watch
-}: GraphqlParts): Route['handle'] {
+function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ...watch }: GraphqlParts) {
   const validate = createValidator(schema, service.deprecations);
   const prepareDocument = createDocuments({ validate, plan: createPlanner(schema) });
   const execute = createExecution(schema, service.things, runPlan);
-  // Yoga would make each start slower, so it is loaded with the first answer that has errors.
+  // Yoga writes answers with errors. It is loaded for the first of them, because loading it would slow every start.
   const loadYoga = makeOnce(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, watch));
 
   const observe = ({ state }: KoaContext, { operation, isMutation, deprecated }: PreparedOperation) => {
@@ -69,9 +60,9 @@ function createHandler({
 
   const writeErrors = async (ctx: KoaContext, params: GraphQLParams, answer: Answer | undefined) => {
     const yoga = await loadYoga();
-    // It makes a URL of the Host, and not every host is part of one: 999.999.999.999, or a%20b.
+    // Yoga parses the Host as part of a URL, which fails for valid hosts such as 999.999.999.999.
     ctx.req.headers.host = 'localhost';
-    // It ignores the weights of RFC 9110 §12.5.1, and would answer as an event stream, too.
+    // Yoga ignores the weights of RFC 9110 §12.5.1, and could choose an event stream.
     ctx.req.headers.accept = acceptedMediaType(ctx);
     const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, params, answer });
     ctx.status = response.status;
@@ -79,7 +70,7 @@ function createHandler({
     ctx.body = await response.text();
   };
 
-  return async (ctx, { body, deadline, reserve }) => {
+  return async (ctx: KoaContext, { body, deadline, reserve }: AdmittedRequest): Promise<void> => {
     const params = ctx.method === 'POST' ? parametersInBody(body) : parametersInAddress(ctx.querystring);
     const request = asRunnable(params);
     if (!request) return writeErrors(ctx, params, undefined);
@@ -100,7 +91,7 @@ function createHandler({
   };
 }
 
-/** GraphQL §6.1 GetOperation: the operation that is asked for, or why there is none. */
+/** GraphQL §6.1 GetOperation: the operation to run, or the errors if there is none. */
 function chooseOperation(
   { errors, operations }: PreparedDocument,
   name: string | undefined,

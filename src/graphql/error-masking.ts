@@ -1,32 +1,32 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError } from 'graphql';
 import type { Middleware } from 'koa';
-import { type ApiError, ERRORS, toApiError } from '../errors.ts';
+import { type ApiError, ERRORS, QUOTED_MAX, toApiError } from '../errors.ts';
+import { maskValue } from '../key-mask.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { originalError } from '../schema/rules.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
-import { LIMITS } from './limits.ts';
-import { shortMessage } from './short-message.ts';
+import { LIMITS, LOCATIONS_MAX } from './limits.ts';
 
-/** Who hears of errors. */
+/** Where errors are logged and counted. */
 export interface ErrorWatch {
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** How many faults of one request are logged: a list in which every row fails has as many as rows. */
+/** The most internal errors of one request that are logged, because each item of a list may have one. */
 const FAULTS_MAX = 5;
 
 /**
- * Masks the errors of one answer: anything that went wrong becomes the error that its client may see. `extensions.code`
- * is always set, and what is no refusal of ours or of GraphQL's is `INTERNAL_SERVER_ERROR`, with the cause logged under
- * the request id.
+ * Masks the errors of one answer: each becomes an error that its client may see, with an `extensions.code`. An error that is
+ * neither an ApiError nor GraphQL's own becomes `INTERNAL_SERVER_ERROR`, and its cause is logged under the request id.
  */
 export function createErrorMask(requestId: string, { log, metrics }: ErrorWatch): (thrown: unknown) => GraphQLError {
   const logged = new Set<unknown>();
   const note = (error: ApiError) => {
-    if (error.cause === undefined || logged.size >= FAULTS_MAX || logged.has(error.cause)) return; // requests that share a statement share its fault
+    // Fields whose reads share a statement share its error.
+    if (error.cause === undefined || logged.size >= FAULTS_MAX || logged.has(error.cause)) return;
     logged.add(error.cause);
     logFault(log, error, requestId);
   };
@@ -45,7 +45,7 @@ function mask(thrown: unknown, noteFault: (error: ApiError) => void): GraphQLErr
   }
   if (cause instanceof GraphQLError && !isFault(thrown, cause)) {
     const { code, http } = cause.extensions;
-    // The outermost error of a variable names the variable, the innermost only its value.
+    // The outermost error of a variable names the variable, the innermost one only its value.
     return rewrite(thrown, thrown instanceof GraphQLError ? thrown.message : cause.message, {
       code: CODES.has(code) ? code : ERRORS.bad_request.graphql,
       ...(http ? { http } : {}),
@@ -56,22 +56,22 @@ function mask(thrown: unknown, noteFault: (error: ApiError) => void): GraphQLErr
   return rewrite(thrown, error.message, { ...extensionsOf(error), http: { headers: error.headers } });
 }
 
-/** The code of a refusal and, for one that passes, the seconds after which it may be tried again. */
+/** The extensions of a refusal: its code, and the seconds of `Retry-After` if it has that header. */
 function extensionsOf({ graphqlCode, headers }: ApiError): Record<string, unknown> {
   const retryAfter = headers['Retry-After'];
   return { code: graphqlCode, ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }) };
 }
 
 /**
- * Whether GraphQL complains of what a resolver gave, and not of what a client sent: a type's own error, which knows no
- * place in the document until it is located at the field.
+ * Whether a GraphQLError is about a resolver's value, and not about the request. A type throws such an error without nodes;
+ * execution then wraps it in an error with the field's path.
  */
 function isFault(thrown: unknown, cause: GraphQLError): boolean {
   const isOfField = thrown instanceof GraphQLError && thrown.path !== undefined;
   return isOfField && cause.nodes === undefined && !CODES.has(cause.extensions.code);
 }
 
-// graphql-yoga and its parts set further codes by themselves; the contract's list has none of them.
+// The codes that clients may see. graphql-yoga sets others; they are replaced.
 const CODES = new Set<unknown>([
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
@@ -79,19 +79,13 @@ const CODES = new Set<unknown>([
   ...Object.values(ERRORS).map((error) => error.graphql),
 ]);
 
-/** How many places of the document an error names. */
-const PLACES_MAX = 5;
-
 function rewrite(thrown: unknown, message: string, extensions: Record<string, unknown>): GraphQLError {
   const { nodes, source, positions, path } = thrown instanceof GraphQLError ? thrown : new GraphQLError('');
-  const places = { nodes: nodes?.slice(0, PLACES_MAX), source, positions: positions?.slice(0, PLACES_MAX), path };
-  return new GraphQLError(shortMessage(message), { ...places, extensions });
+  const locations = { nodes: nodes?.slice(0, LOCATIONS_MAX), positions: positions?.slice(0, LOCATIONS_MAX), source };
+  return new GraphQLError(shortMessage(message), { ...locations, path, extensions });
 }
 
-/**
- * Koa middleware: the GraphQL form of every refusal below it that is not a GraphQL answer itself, such as a
- * missing key or a body that is no JSON.
- */
+/** Koa middleware: an error thrown below, such as a missing key or invalid JSON, becomes a GraphQL answer with one error. */
 export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
   return async (ctx, next) => {
     ctx.state.api = 'graphql';
@@ -107,4 +101,35 @@ export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
       ctx.body = JSON.stringify({ errors: [{ message: error.message, extensions: extensionsOf(error) }] });
     }
   };
+}
+
+/** The longest message with its quotes, in characters. */
+const MESSAGE_MAX = 400;
+
+/** How many characters of a longer message are read. */
+const READ_MAX = 2 * MESSAGE_MAX;
+
+// In messages of graphql-js, input is in quotation marks, or follows one of these words to the end.
+const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)|(?<=(?:found|Found|value): ).+$/gs;
+
+/** Shortens a message of graphql-js: it then quotes at most the first 100 characters of the input, and no API key. */
+export function shortMessage(whole: string): string {
+  const message = maskValue(cut(whole, READ_MAX)); // masked before quotes are cut: a part of a key would not be recognized
+  if (message.length <= QUOTED_MAX) return message;
+  let left = QUOTED_MAX;
+  const shortened = message.replace(QUOTED, (quoted) => {
+    const shown = cut(quoted, left);
+    left = Math.max(0, left - quoted.length);
+    return shown;
+  });
+  return cut(shortened, MESSAGE_MAX);
+}
+
+/** Lists names from the input for a message, cut to the length that it may quote. */
+export function listNames(names: readonly string[]): string {
+  return cut(maskValue(names.slice(0, QUOTED_MAX).join(', ')), QUOTED_MAX);
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }

@@ -5,21 +5,21 @@ import { createCost } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
 import { type Answer, createPlannedExecution, type PlanRequest } from './planned-execution.ts';
 
-/** A request that has an operation to run. */
+/** A request for an operation. */
 interface OperationRequest {
   readonly prepared: PreparedOperation;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
-  /** Called before that, with the number of objects that the answer may have; waits until there is room for them. */
+  /** Reserves memory for an answer of so many objects, before the operation runs (see AdmittedRequest). */
   readonly reserve: (objects: number) => Promise<void> | undefined;
-  /** Called when the operation is about to run. */
+  /** Called before the operation runs. */
   readonly onRun: () => void;
 }
 
-/** How many variables may be wrong before the rest of them is left out. */
+/** The most errors about variables in one answer. */
 const ERRORS_MAX = 5;
 
-/** Gives what runs a valid operation of a schema within the limits. Answers are made of `things`, in messages. */
+/** Creates a function that runs a valid operation within the limits. `things` names the objects of answers in messages. */
 export function createExecution(
   schema: GraphQLSchema,
   things: string,
@@ -40,7 +40,7 @@ export function createExecution(
       request = { plan, isMutation, variables, argumentsOf, context };
       if (room !== undefined) await room;
     } catch (error) {
-      if (error instanceof GraphQLError) return { errors: [error] }; // a limit, or a condition that is no Boolean
+      if (error instanceof GraphQLError) return { errors: [error] }; // a limit, or a condition that is not a Boolean
       throw error;
     }
     onRun();

@@ -11,8 +11,8 @@ import {
 import { PLANNED_FIELDS_MAX } from '../schema/plan.ts';
 
 /**
- * What one request may ask for, whatever the schema: more than any honest one, and not much more. Honest are the
- * introspection query of the explorers (its tokens and its depth), and what the weights of the types allow.
+ * The limits of one request, for every schema: a little more than the largest ordinary request needs. That is the
+ * introspection query of explorers for tokens and depth, and the limits of `weighTypes` for the rest.
  */
 export const LIMITS = {
   documentBytes: { most: 65_536, code: 'MAX_DOCUMENT_BYTES_EXCEEDED' },
@@ -24,7 +24,6 @@ export const LIMITS = {
   responseBytes: { most: 32 * 2 ** 20, code: 'MAX_RESPONSE_BYTES_EXCEEDED' },
 } as const;
 
-/** The limits of a document by itself. */
 type DocumentLimit = Exclude<keyof typeof LIMITS, 'responseBytes'>;
 
 const MESSAGES: Record<DocumentLimit, (most: number) => string> = {
@@ -38,20 +37,23 @@ const MESSAGES: Record<DocumentLimit, (most: number) => string> = {
     'Introspection may have no aliases below __schema and __type, and __schema only one name.',
 };
 
-/** The refusal of a document that goes beyond one of the limits. */
+/** How many locations in the document an error names at most. */
+export const LOCATIONS_MAX = 5;
+
+/** The error of a document that exceeds a limit. */
 export function limitError(limit: DocumentLimit, node?: FieldNode): GraphQLError {
   const { most, code } = LIMITS[limit];
   return new GraphQLError(MESSAGES[limit](most), { ...(node && { nodes: node }), extensions: { code } });
 }
 
-/** The refusal of an answer that is too large. `things` is what it is made of. */
+/** The error of an answer that is too large. `things` names its objects. */
 export function answerLimitError(things: string): GraphQLError {
   const { most, code } = LIMITS.responseBytes;
   const message = `The answer would be larger than ${most} bytes: ask for fewer ${things} or fields.`;
   return new GraphQLError(message, { extensions: { code } });
 }
 
-/** Validation rule: refuses documents with too many aliases, whichever operation of them is run. */
+/** Validation rule: refuses documents with too many aliases in all their operations. */
 export function aliasLimitRule(context: ValidationContext): ASTVisitor {
   let aliases = 0;
   return {
@@ -64,9 +66,9 @@ export function aliasLimitRule(context: ValidationContext): ASTVisitor {
 }
 
 /**
- * Validation rule: refuses aliases within introspection, and `__schema` under several names. Its lists have no `limit`, and
- * lists within lists under several names multiply. Tools need none; gql.tada asks for some `__type` by aliases, which only add up.
- * Depth without aliases is bounded by graphql-js's MaxIntrospectionDepthRule.
+ * Validation rule: refuses aliases within introspection, and several response names of `__schema`. Lists of introspection
+ * have no `limit`, so aliases of nested lists would multiply. Aliases of `__type`, as gql.tada sends them, only add up and
+ * are allowed. graphql-js's MaxIntrospectionDepthRule bounds the depth.
  */
 export function introspectionAliasRule(context: ValidationContext): ASTVisitor {
   const schemaNames = new Set<string>();
@@ -96,9 +98,9 @@ export function depthLimitRule(context: ValidationContext): ASTVisitor {
       }),
     );
   const depthOfFragment = (name: string): number => {
-    const known = ofFragment.get(name);
-    if (known !== undefined) return known;
-    ofFragment.set(name, 0); // a fragment that spreads itself is another rule's error; here it must end
+    const counted = ofFragment.get(name);
+    if (counted !== undefined) return counted;
+    ofFragment.set(name, 0); // ends the recursion of a fragment cycle, which another rule reports
     const fragment = context.getFragment(name);
     const depth = fragment ? depthOf(fragment.selectionSet) : 0;
     ofFragment.set(name, depth);

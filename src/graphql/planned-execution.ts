@@ -1,22 +1,22 @@
 import { type GraphQLError, locatedError, type VariableValues } from 'graphql';
 import type { Context } from '../schema/context.ts';
 import type { ArgumentsOf, FieldPlan, OperationPlan, Path, SelectionPlan } from '../schema/plan.ts';
-import { answerLimitError, LIMITS } from './limits.ts';
+import { answerLimitError, LIMITS, LOCATIONS_MAX } from './limits.ts';
 
 /*
- * Runs the resolvers of a plan and writes what they give as JSON, as graphql-js would:
- * https://spec.graphql.org/September2025/#sec-Executing-Fields. It runs them in the same order, so that the same errors
- * are found, and does not wait for what is there already.
+ * Runs the resolvers of a plan and writes their results as JSON:
+ * https://spec.graphql.org/September2025/#sec-Executing-Fields. Resolvers run in the order of graphql-js, so that answers
+ * have the same errors. Only promises are awaited.
  */
 
-/** What came of an operation. Without data it was refused before anything ran. */
+/** The answer to an operation. It has no data if the operation was refused before it ran. */
 export interface Answer {
-  /** The data as JSON, `null` included. */
+  /** The data as JSON; it may be `null`. */
   readonly dataJson?: string;
   readonly errors: readonly GraphQLError[];
 }
 
-/** What a plan is run with. */
+/** A plan and the values that it is run with. */
 export interface PlanRequest {
   readonly plan: OperationPlan;
   readonly isMutation: boolean;
@@ -27,22 +27,22 @@ export interface PlanRequest {
 
 /** One run of a plan. */
 interface Run extends PlanRequest {
-  /** Writes a list, or gives the text that another request's run made of the same one. */
+  /** Writes a list, or gives its cached text if the last run wrote the same list. */
   readonly writeList: typeof writeList;
   readonly errors: GraphQLError[];
-  /** The places that errors made null; undefined is the place of all data. */
+  /** The paths that errors made null; undefined stands for `data` itself. */
   readonly nulled: Set<Path | undefined>;
-  /** How many characters the answer may still have. */
+  /** How many more characters the answer may have. */
   left: number;
-  /** Whether the answer is there already: what is still under way then resolves no more fields. */
+  /** Whether the answer is complete: then fields in flight resolve no further fields. */
   isOver: boolean;
 }
 
 const TOO_LARGE = new Error('The answer is too large.');
-/** Something within rows is not as the schema has it: completing them field by field finds what it is, and where. */
-const IRREGULAR = new Error('Something is not as the schema has it.');
+/** Thrown by the fast path when a value does not fit the schema: completing field by field then finds the error and its path. */
+const IRREGULAR = new Error('A value does not fit the schema.');
 
-/** Gives what runs an operation by its plan. `things` is what answers are made of, in messages. */
+/** Creates a function that runs a plan. `things` names the objects of answers in messages. */
 export function createPlannedExecution(things: string): (request: PlanRequest) => Promise<Answer> {
   const writeShared = createListWriter();
   return async (request) => {
@@ -57,7 +57,7 @@ export function createPlannedExecution(things: string): (request: PlanRequest) =
       return { dataJson, errors: run.errors };
     } catch (thrown) {
       if (thrown === TOO_LARGE) return { dataJson: 'null', errors: [answerLimitError(things)] };
-      note(run, thrown as GraphQLError, undefined); // `lose` throws nothing else
+      note(run, thrown as GraphQLError, undefined); // `handleError` throws nothing else
       return { dataJson: 'null', errors: run.errors };
     } finally {
       run.isOver = true;
@@ -65,20 +65,20 @@ export function createPlannedExecution(things: string): (request: PlanRequest) =
   };
 }
 
-/** In UTF-8 a text can have three times as many bytes as characters. */
+/** Throws TOO_LARGE for a text with too many bytes of UTF-8, which are at most three for each character. */
 function requireSpace(text: string): void {
   const { most } = LIMITS.responseBytes;
   if (text.length * 3 > most && Buffer.byteLength(text) > most) throw TOO_LARGE;
 }
 
-/** Counts a piece of the answer, and gives it. */
+/** Gives a text of the answer after counting its length. Throws TOO_LARGE. */
 function count(run: Run, text: string): string {
   run.left -= text.length;
   if (run.left < 0) throw TOO_LARGE;
   return text;
 }
 
-/** Completes all fields of an object at once. Throws, or rejects, when it cannot be: a field of it may not be null. */
+/** Completes all fields of an object at once. Throws or rejects when a non-null field has an error. */
 function completeFields(
   run: Run,
   selection: SelectionPlan,
@@ -89,94 +89,91 @@ function completeFields(
   return whenAll(values, (texts) => joinObject(run, selection, texts));
 }
 
-/** GraphQL §6.2.2: the fields of a mutation run one after the other. */
+/** GraphQL §6.2.2: the root fields of a mutation run one after the other. */
 async function completeSerially(run: Run, selection: SelectionPlan): Promise<string> {
   const texts: string[] = [];
   for (const field of selection.fields) texts.push(await completeField(run, field, undefined, undefined));
   return joinObject(run, selection, texts);
 }
 
-/** An object of the texts of its fields, which are counted already. */
+/** Joins the texts of an object's fields, whose lengths are already counted. */
 function joinObject(run: Run, { fields, tail }: SelectionPlan, texts: readonly string[]): string {
   let text = '';
   for (const [index, { head }] of fields.entries()) text += count(run, head) + texts[index];
   return text + count(run, tail);
 }
 
-/** A place in the answer that a field fills: its own, or that of an item of its list. */
-interface Place {
+/** A response position: a field, or an item of its list. */
+interface Position {
   readonly field: FieldPlan;
   readonly path: Path;
   readonly isNullable: boolean;
   readonly isItem: boolean;
 }
 
-/** Completes a field of an object; it stands below `prev`. Throws, or rejects, when it may not be null and is. */
+/** Completes a field of the object at the path `prev`. Throws or rejects when a non-null field has an error. */
 function completeField(run: Run, field: FieldPlan, object: unknown, prev: Path | undefined): string | Promise<string> {
   const { isNullable, responseName, parentType } = field;
   const path: Path = { prev, key: responseName, typename: parentType.name };
-  return completePlace(run, { field, path, isNullable, isItem: false }, () => readField(run, field, object, path));
+  return completePosition(run, { field, path, isNullable, isItem: false }, () => readField(run, field, object, path));
 }
 
-/** What a field is, or a promise of it. */
+/** Reads the value of a field, or a promise of it. */
 function readField(run: Run, field: FieldPlan, object: unknown, path: Path): unknown {
   const { resolver, property } = field;
-  if (resolver === undefined) return (object as Readonly<Record<string, unknown>>)[property]; // a field of objects gave it
+  if (resolver === undefined) return (object as Readonly<Record<string, unknown>>)[property]; // the value of a field with a selection
   const given = run.argumentsOf(field);
   if (given instanceof Error) throw given;
   return resolver(object, given, run.context, field.info(run.variables, path));
 }
 
-function completePlace(run: Run, place: Place, read: () => unknown): string | Promise<string> {
+function completePosition(run: Run, position: Position, read: () => unknown): string | Promise<string> {
   try {
     const value = read();
-    if (isPromise(value)) return completeLater(run, place, value);
-    const completed = completeValue(run, place, value);
-    return isPromise(completed) ? completed.catch((thrown) => lose(run, place, thrown)) : completed;
+    if (isPromise(value)) return completeLater(run, position, value);
+    const completed = completeValue(run, position, value);
+    return isPromise(completed) ? completed.catch((thrown) => handleError(run, position, thrown)) : completed;
   } catch (thrown) {
-    return lose(run, place, thrown);
+    return handleError(run, position, thrown);
   }
 }
 
-async function completeLater(run: Run, place: Place, value: Promise<unknown>): Promise<string> {
+async function completeLater(run: Run, position: Position, value: Promise<unknown>): Promise<string> {
   try {
     const given = await value;
-    if (run.isOver) throw new Error('The answer is there already.');
-    const completed = completeValue(run, place, given);
-    return isPromise(completed) ? await completed : completed; // a turn less
+    if (run.isOver) throw new Error('The answer is complete already.');
+    const completed = completeValue(run, position, given);
+    return isPromise(completed) ? await completed : completed; // no await for a text: saves a microtask
   } catch (thrown) {
-    return lose(run, place, thrown);
+    return handleError(run, position, thrown);
   }
 }
 
-/** GraphQL §6.4.4: where something was thrown is null, if it may be; else what stands around it is lost, too. */
-function lose(run: Run, { field, path, isNullable }: Place, thrown: unknown): string {
+/** GraphQL §6.4.4: gives `null` for an error in a nullable position, else throws it to the position around it. */
+function handleError(run: Run, { field, path, isNullable }: Position, thrown: unknown): string {
   if (thrown === TOO_LARGE || run.isOver) throw thrown;
-  const error = locatedError(thrown, field.nodes.slice(0, NODES_MAX), pathToArray(path));
+  const error = locatedError(thrown, field.nodes.slice(0, LOCATIONS_MAX), pathToArray(path));
   if (!isNullable) throw error;
   note(run, error, path);
   return 'null';
 }
 
-/** How many places of the document an error names. */
-const NODES_MAX = 5;
-
-/** Notes an error that made a place null, unless something around it is null already: GraphQL §6.4.4 drops it then. */
+/** Notes an error that made a path null. GraphQL §6.4.4 drops it when an error has already made a path around it null. */
 function note({ errors, nulled }: Run, error: GraphQLError, path: Path | undefined): void {
-  for (let place = path; place !== undefined; place = place.prev) if (nulled.has(place)) return;
+  for (let outer = path; outer !== undefined; outer = outer.prev) if (nulled.has(outer)) return;
   nulled.add(path);
   errors.push(error);
 }
 
 function pathToArray(path: Path): (string | number)[] {
   const keys: (string | number)[] = [];
-  for (let place: Path | undefined = path; place !== undefined; place = place.prev) keys.push(place.key);
+  for (let step: Path | undefined = path; step !== undefined; step = step.prev) keys.push(step.key);
   return keys.reverse();
 }
 
 /** GraphQL §6.4.3 */
-function completeValue(run: Run, place: Place, value: unknown): string | Promise<string> {
-  const { field, isNullable, isItem, path } = place;
+function completeValue(run: Run, position: Position, value: unknown): string | Promise<string> {
+  const { field, isNullable, isItem, path } = position;
   const { selection, isList } = field;
   if (value instanceof Error) throw value;
   if (value === null || value === undefined) {
@@ -186,21 +183,21 @@ function completeValue(run: Run, place: Place, value: unknown): string | Promise
   if (selection === undefined) return count(run, field.writeLeaf(value));
   const whole = selection.isExposed && !isItem ? writeWhole(run, field, value) : undefined;
   if (whole !== undefined) return whole;
-  return isList && !isItem ? completeList(run, place, value) : completeFields(run, selection, value, path);
+  return isList && !isItem ? completeList(run, position, value) : completeFields(run, selection, value, path);
 }
 
-function completeList(run: Run, { field, path: prev }: Place, value: unknown): string | Promise<string> {
+function completeList(run: Run, { field, path: prev }: Position, value: unknown): string | Promise<string> {
   if (!Array.isArray(value)) {
     throw new Error(`Expected Iterable, but did not find one for field "${field.parentType}.${field.field.name}".`);
   }
   const items = completeEach(value as readonly unknown[], (item, key) => {
     const path: Path = { prev, key, typename: undefined };
-    return completePlace(run, { field, path, isNullable: field.isItemNullable, isItem: true }, () => item);
+    return completePosition(run, { field, path, isNullable: field.isItemNullable, isItem: true }, () => item);
   });
   return whenAll(items, (texts) => `[${texts.join()}]`);
 }
 
-/** Completes items in their order, without waiting. When one of them throws, rejections of those before it are ignored. */
+/** Completes items in their order without awaiting them. If one throws, the rejections of earlier ones are ignored. */
 function completeEach<Item>(
   items: readonly Item[],
   complete: (item: Item, index: number) => string | Promise<string>,
@@ -219,16 +216,15 @@ function whenAll(
   values: readonly (string | Promise<string>)[],
   build: (texts: readonly string[]) => string,
 ): string | Promise<string> {
-  // Without a promise among them they are there already.
   return values.some(isPromise) ? Promise.all(values).then(build) : build(values as readonly string[]);
 }
 
-/** Whether a value is a promise, of any library. */
+/** Whether a value is a promise of any library. */
 function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
 
-/** The value of a field whose selection needs no resolver, written without a place for each leaf; undefined when irregular. */
+/** The fast path: writes a value whose selection needs no resolver, without positions; undefined if it does not fit the schema. */
 function writeWhole(run: Run, field: FieldPlan, value: unknown): string | undefined {
   const { left } = run;
   try {
@@ -236,7 +232,7 @@ function writeWhole(run: Run, field: FieldPlan, value: unknown): string | undefi
   } catch (thrown) {
     if (thrown === TOO_LARGE) throw thrown;
     run.left = left;
-    return undefined; // IRREGULAR, or what a leaf's writer throws
+    return undefined; // IRREGULAR, or an error of `writeLeaf`
   }
 }
 
@@ -258,7 +254,7 @@ function writeList(run: Run, { selection, isItemNullable }: FieldPlan, list: unk
 
 function writeObject(run: Run, { fields, tail }: SelectionPlan, value: unknown): string {
   if (typeof value !== 'object' || value === null || value instanceof Error || isPromise(value)) throw IRREGULAR;
-  const object = value as Readonly<Record<string, unknown>>; // what gives objects gave it
+  const object = value as Readonly<Record<string, unknown>>; // checked above
   let text = '';
   for (const field of fields) {
     const content = object[field.property] ?? null;
@@ -268,10 +264,10 @@ function writeObject(run: Run, { fields, tail }: SelectionPlan, value: unknown):
   return text + count(run, tail);
 }
 
-/** How long the text of a list may be that is cached, in characters. */
+/** The longest cached text of a list, in characters. */
 const CACHED_LENGTH_MAX = 65_536;
 
-/** Writes lists. Requests that share a statement get the same frozen page, one right after the other: it is written once. */
+/** Creates a list writer that caches one text: requests that share a statement get the same frozen list, one after another. */
 function createListWriter(): Run['writeList'] {
   let last: { field: FieldPlan; list: unknown; text: string } | undefined;
   return (run, field, list) => {

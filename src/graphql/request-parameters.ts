@@ -3,17 +3,14 @@ import { ApiError } from '../errors.ts';
 import { parseJson } from '../int64.ts';
 import { isJsonObject, parseJsonBytes } from '../web/json-body.ts';
 
-/** The parameters of a request that can be run, as far as their shape goes. */
+/** The parameters of a request with their right types. */
 export interface RequestParameters {
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** What a client sends that would have its documents persisted: GraphQL over HTTP leaves the word to the server. */
-const PERSISTED_QUERY = 'PersistedQueryNotSupported';
-
-/** The parameters of a GET, whose variables and extensions are JSON texts. Throws what `requireDocument` throws. */
+/** Reads the parameters of a GET. ApiError `bad_request` without a document, or when a JSON parameter is invalid. */
 export function parametersInAddress(querystring: string): GraphQLParams {
   const query = new URLSearchParams(querystring);
   return requireDocument({
@@ -24,33 +21,33 @@ export function parametersInAddress(querystring: string): GraphQLParams {
   });
 }
 
-/** The parameters of a POST. Throws what `parseJsonBytes` and `requireDocument` throw. */
+/** Reads the parameters of a POST. ApiError `bad_request` without a document, or when the body is invalid JSON. */
 export function parametersInBody(body: Buffer): GraphQLParams {
   return requireDocument(parseJsonBytes(body));
 }
 
 /**
- * The parameters of GraphQL over HTTP §5, integers exact; members beside them are ignored. Their shape is not judged.
- * ApiError `bad_request` without a document.
+ * Takes the parameters of GraphQL over HTTP §5 and ignores other members. It does not check the types. ApiError
+ * `bad_request` without a document.
  */
 function requireDocument(sent: unknown): GraphQLParams {
   if (!isJsonObject(sent)) return sent as GraphQLParams; // Yoga refuses it
   const { query, operationName, variables, extensions } = sent as GraphQLParams;
   if (query === undefined || query === null) {
-    // Apollo's and urql's links look at the message, and send the document then.
+    // Apollo's and urql's links send the document after an error with this message.
     const isPersisted = isJsonObject(extensions) && extensions.persistedQuery !== undefined;
     throw new ApiError(
       'bad_request',
-      isPersisted ? PERSISTED_QUERY : 'The parameter query is required: the GraphQL document.',
+      isPersisted ? 'PersistedQueryNotSupported' : 'The parameter query is required: the GraphQL document.',
     );
   }
-  // An empty name, and null in every place, is as good as none.
+  // An empty operationName, and null for any parameter, means that it is absent.
   const name = operationName === '' ? undefined : (operationName ?? undefined);
   const rest = { variables: variables ?? undefined, extensions: extensions ?? undefined };
   return { query, operationName: name, ...rest } as GraphQLParams; // what is undefined is absent
 }
 
-/** The parameters, when their shape is right; undefined when Yoga is to say what is wrong. */
+/** Checks the types of parameters; undefined when Yoga must write the error. ApiError `bad_request` for `operationName`. */
 export function asRunnable(params: GraphQLParams): RequestParameters | undefined {
   if (!isJsonObject(params)) return undefined;
   const { query, operationName, variables = {}, extensions = {} } = params as GraphQLParams;
@@ -69,7 +66,7 @@ function readJsonParameter(query: URLSearchParams, name: 'variables' | 'extensio
     const value = parseJson(text);
     if (value === null || isJsonObject(value)) return value;
   } catch {
-    // refused below, like JSON that is no object
+    // refused below, like JSON that is not an object
   }
   throw new ApiError('bad_request', `The query parameter ${name} must be a JSON object.`);
 }

@@ -4,18 +4,18 @@ import type { Context as KoaContext } from 'koa';
 import { createErrorMask, type ErrorWatch } from './error-masking.ts';
 import type { Answer } from './planned-execution.ts';
 
-/** What Yoga gets of a request beside the request: Koa's context as a property, not as itself (yoga#3145). */
+/** What Yoga gets besides the request. Koa's context is a property of it, and not the whole (yoga#3145). */
 interface ServerContext {
   readonly koa: KoaContext;
-  /** The parameters, read already: Yoga's own readers round integers and take other content types. */
+  /** The parameters. Yoga's own parsers would round integers and accept other content types. */
   readonly params: GraphQLParams;
-  /** What came of them; undefined when they have no shape that could be run. */
+  /** The answer; undefined when the parameters have wrong types. */
   readonly answer: Answer | undefined;
 }
 
 /**
- * Yoga with every default decided. It says what GraphQL over HTTP makes of malformed parameters and of answers with errors:
- * status, headers and body. It runs nothing, because its executor would take more time than the rest of a request.
+ * Creates Yoga, which writes every answer with errors by the rules of GraphQL over HTTP: status, headers and body. Yoga does
+ * not execute operations, because its executor takes more CPU time than the rest of a request.
  */
 export function createGatewayYoga(schema: GraphQLSchema, path: string, watch: ErrorWatch) {
   return createYoga<ServerContext>({
@@ -23,21 +23,21 @@ export function createGatewayYoga(schema: GraphQLSchema, path: string, watch: Er
     graphqlEndpoint: path,
     plugins: [answerWith(watch)],
     parserAndValidationCache: false,
-    maskedErrors: false, // they are told nothing of the request, whose id belongs to the cause in the log
-    // Koa does these, for both APIs alike.
+    maskedErrors: false, // `onResultProcess` masks them: Yoga's mask does not get the request id
+    // Koa's middleware does these for both APIs.
     cors: false,
     logging: false,
     healthCheckEndpoint: '/never-routed-here',
     graphiql: false,
     landingPage: false,
-    // One operation a request, as JSON, of the size that readJsonBytes allows.
+    // A request is one operation as JSON; readJsonBytes limits its size.
     batching: false,
     multipart: false,
     maxRequestBodySize: false,
   });
 }
 
-/** Gives Yoga parameters and answer as they are there, and shows errors as `createErrorMask` has them. */
+/** A plugin that gives Yoga the parameters and the answer, and masks errors by `createErrorMask`. */
 function answerWith(watch: ErrorWatch): Plugin<object, ServerContext> {
   return {
     onRequestParse: ({ setRequestParser, serverContext }) => setRequestParser(() => serverContext.params),
@@ -46,11 +46,11 @@ function answerWith(watch: ErrorWatch): Plugin<object, ServerContext> {
       if (answer) setResult({ errors: answer.errors, ...(answer.dataJson !== undefined && { data: null }) });
     },
     onResultProcess({ result, setResult, serverContext: { koa, answer } }) {
-      if (!('errors' in result) || !result.errors?.length) return; // batches and streams are never answered
+      if (!('errors' in result) || !result.errors?.length) return; // batches and streams do not occur
       const mask = createErrorMask(koa.state.requestId, watch);
       const errors = result.errors.map((error) => {
         const masked = mask(error);
-        // graphql-over-http §6.4.2: a request error, such as a wrong variable, has no `data`
+        // GraphQL over HTTP §6.4.2: the answer to a request error, such as a wrong variable, has no `data`.
         if (!('data' in result)) masked.extensions.http ??= { status: 400, spec: true };
         return masked;
       });

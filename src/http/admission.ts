@@ -11,36 +11,26 @@ import { createReservation, holdAnswer } from '../load/unread-answers.ts';
 import type { Metrics } from '../metrics.ts';
 import type { AdmittedRequest } from '../web/route.ts';
 
-/** Who decides about a request. */
+/** The dependencies of the admission. */
 export interface AdmissionParts {
   readonly authenticator: Authenticator;
   readonly usage: Usage;
   readonly metrics: Metrics;
   readonly bodyLimitBytes: number;
-  /** What all keys together may hold. */
+  /** The limits of all keys together. */
   readonly limits: ShareLimits;
-  /** Absent: requests of a key are not counted. */
+  /** Undefined without RATE_LIMIT: then requests of a key are not counted. */
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** What the frame asks before a handler runs. */
-export interface Admission {
-  /** Lets a request with a valid key pass that its rate limit allows; ApiError `unauthorized`, `too_many_requests`. Nothing of the body is read before. */
-  admit(ctx: Context, next: () => Promise<void>): Promise<void>;
-  /** Counts a body from its header on, until `next` is done with it; ApiError `too_many_requests`. */
-  holdBody(ctx: Context, next: () => Promise<void>): Promise<void>;
-  /**
-   * Runs `work` when the body is there: as one of the requests in flight of its key, whose validity is looked at again if
-   * the body took long. ApiError `too_many_requests`, `unauthorized`, `service_unavailable`.
-   */
-  run(ctx: Context, work: (admitted: Pick<AdmittedRequest, 'deadline' | 'reserve'>) => Promise<void>): Promise<void>;
-}
-
-/** A request with a body takes at least this much memory, in bytes, however little of it has come. */
+/** The memory, in bytes, that a request with a body is counted with at least, even when no byte of the body has arrived. */
 const BODY_LEAST_BYTES = 16_384;
 
-/** The admission of both APIs: the key and its limit, then, when the body is there, its share of the process. */
-export function createAdmission(parts: AdmissionParts): Admission {
+/** The checks of both APIs before a handler: key and rate limit, memory for the body, and the key's share of the process. */
+export type Admission = ReturnType<typeof createAdmission>;
+
+/** Creates the admission of one process. */
+export function createAdmission(parts: AdmissionParts) {
   const { authenticator, usage, metrics, bodyLimitBytes, limits, rateLimit } = parts;
   const shares = createShares(limits);
   const isBehind = watchEventLoop();
@@ -58,26 +48,20 @@ export function createAdmission(parts: AdmissionParts): Admission {
     ).then(next);
   };
 
-  /** Without a query, but for a key whose body or queue took longer than it is believed. */
-  const checkAgain = async (ctx: Context, deadline: Deadline): Promise<void> => {
-    const { authorization } = ctx.req.headers;
-    const known = authenticator.recall(authorization);
-    if (!known && remainingMs(deadline) < KEY_LOOKUP_MS) {
-      throw serviceUnavailable(new Error('too little time is left to look the key up again'));
-    }
-    const { key } = known ?? (await authenticator.lookUp(authorization));
-    ctx.state.mayWrite = !key.readOnly;
-  };
-
   return {
-    admit(ctx, next) {
+    /**
+     * Calls `next` for a request with a valid key within its rate limit. It runs before any byte of the body is read.
+     * ApiError `unauthorized`, `too_many_requests`.
+     */
+    admit(ctx: Context, next: () => Promise<void>): Promise<void> {
       const { authorization } = ctx.req.headers;
-      const known = authenticator.recall(authorization);
-      if (known !== undefined) return letIn(ctx, next, known);
+      const cached = authenticator.recall(authorization);
+      if (cached !== undefined) return letIn(ctx, next, cached);
       return noteWait(ctx, authenticator.lookUp(authorization)).then((key) => letIn(ctx, next, key));
     },
 
-    async holdBody({ req, state }, next) {
+    /** Counts the memory of a body while `next` reads and uses it. ApiError `too_many_requests` when the key has too much. */
+    async holdBody({ req, state }: Context, next: () => Promise<void>): Promise<void> {
       const announced = Number(req.headers['content-length'] ?? bodyLimitBytes);
       const bytes = Math.max(Math.min(announced, bodyLimitBytes), BODY_LEAST_BYTES);
       const share = shares.of(state.keyId);
@@ -91,22 +75,26 @@ export function createAdmission(parts: AdmissionParts): Admission {
       }
     },
 
-    async run(ctx, work) {
-      const askedAt = performance.now();
+    /**
+     * Runs `work`, when the body has been read, as one of the requests in flight of its key; waits in a queue for that if
+     * need be. ApiError `too_many_requests`, `unauthorized`, `service_unavailable`.
+     */
+    async run(ctx: Context, work: (admitted: Pick<AdmittedRequest, 'deadline' | 'reserve'>) => Promise<void>) {
+      const startedAt = performance.now();
       const { state, res } = ctx;
-      const deadline = askedAt + REQUEST_MS - (state.keyCheckMs ?? 0);
+      const deadline = startedAt + REQUEST_MS - (state.keyCheckMs ?? 0);
       const share = shares.of(state.keyId);
-      // Whoever has but one request here is not what the process is behind with.
+      // A key's only request is never shed: it does not cause the overload.
       if (share.inFlight > 0 && isBehind()) throw overloaded(metrics);
-      const isValid = askedAt < state.keyValidUntil;
-      if (!isValid) await checkAgain(ctx, deadline);
+      const isValid = startedAt < state.keyValidUntil;
+      if (!isValid) await checkAgain(authenticator, ctx, deadline);
       const isAbandoned = () => res.closed;
       const { reserve, free } = createReservation(shares, share, limits.bytes, isAbandoned);
-      await shares.run(share, askedAt, isAbandoned, async () => {
-        if (res.closed) return share.release(); // nobody waits for the answer
-        // In flight until the answer has left, not until it is made: a reader that does not read holds up its own requests.
+      await shares.run(share, startedAt, isAbandoned, async () => {
+        if (res.closed) return share.release(); // the client has gone
+        // In flight until the answer is sent: a client that does not read its answers delays only requests of its own key.
         res.on('close', share.release);
-        if (isValid && performance.now() >= state.keyValidUntil) await checkAgain(ctx, deadline);
+        if (isValid && performance.now() >= state.keyValidUntil) await checkAgain(authenticator, ctx, deadline);
         await work({ deadline, reserve }).finally(free);
         holdAnswer(shares, ctx, share);
       });
@@ -114,11 +102,22 @@ export function createAdmission(parts: AdmissionParts): Admission {
   };
 }
 
-/** Adds to what of its time a request has spent before it is in flight. */
+/** Checks the key after a slow body or a wait in the queue. It queries the database only if the cache entry has expired. */
+async function checkAgain(authenticator: Authenticator, ctx: Context, deadline: Deadline): Promise<void> {
+  const { authorization } = ctx.req.headers;
+  const cached = authenticator.recall(authorization);
+  if (!cached && remainingMs(deadline) < KEY_LOOKUP_MS) {
+    throw serviceUnavailable(new Error('too little time is left to look the key up again'));
+  }
+  const { key } = cached ?? (await authenticator.lookUp(authorization));
+  ctx.state.mayWrite = !key.readOnly;
+}
+
+/** Adds the duration of a wait to `keyCheckMs`, which counts against the request's deadline. */
 async function noteWait<Result>({ state }: Context, wait: Promise<Result>): Promise<Result> {
-  const askedAt = performance.now();
+  const startedAt = performance.now();
   const result = await wait;
-  state.keyCheckMs = (state.keyCheckMs ?? 0) + performance.now() - askedAt;
+  state.keyCheckMs = (state.keyCheckMs ?? 0) + performance.now() - startedAt;
   return result;
 }
 

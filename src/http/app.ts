@@ -14,34 +14,23 @@ import { createFrame } from './frame.ts';
 import { createUnknownPath } from './path-finder.ts';
 import { errorBody } from './refusal.ts';
 import { requestLog } from './request-log.ts';
-import { createRoutes, type Routes, type RoutesParts } from './routes.ts';
+import { createRoutes, type RoutesParts } from './routes.ts';
 import { sendPlainly } from './send-answer.ts';
 
-/** What the app is composed of, and what it is about. */
+/** The dependencies of the application. */
 export interface AppParts extends Omit<RoutesParts, 'noteDeprecatedUse'> {
   readonly config: Config;
   readonly authenticator: Authenticator;
   readonly usage: Usage;
 }
 
-/** The Koa application, and all that it serves. */
-export interface App extends Routes {
-  readonly koa: Koa;
-}
-
-/** Composes the application: the order of its middleware is the way of a request. */
-export function createApp(parts: AppParts): App {
+/** Creates the Koa application and its routes. Each request passes the middleware in the order of the `use` calls. */
+export function createApp(parts: AppParts) {
   const { service, config, log, metrics, authenticator, usage } = parts;
   const { bodyLimitBytes, workers } = config;
   const rateLimit = config.rateLimit && createRateLimit(config.rateLimit);
-  const admission = createAdmission({
-    authenticator,
-    usage,
-    metrics,
-    bodyLimitBytes,
-    limits: limitsOf(workers),
-    rateLimit,
-  });
+  const limits = limitsOf(workers);
+  const admission = createAdmission({ authenticator, usage, metrics, bodyLimitBytes, limits, rateLimit });
   const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
     usage.noteDeprecatedUse(apiKeyId, operation);
     metrics.countDeprecatedUse(operation);
@@ -63,14 +52,14 @@ export function createApp(parts: AppParts): App {
   return { koa, ...served };
 }
 
-/** Answers that could not be sent, but for those that nobody waited for: their lines in the log say that. */
+/** Logs the errors of sending an answer, except those of a client that has gone: the request log has `aborted` for it. */
 function logUnsent(log: Logger): (error: NodeJS.ErrnoException) => void {
   return safely(log, (error) => {
     if (!GONE.has(error.code)) log.error({ err: error }, 'a response could not be sent');
   });
 }
 
-/** How Node calls the connection of a client that has gone. */
+/** Node's error codes for the connection of a client that has gone. */
 const GONE = new Set<unknown>(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_DESTROYED']);
 
 function onlyAt(path: string, middleware: Middleware): Middleware {
@@ -78,8 +67,8 @@ function onlyAt(path: string, middleware: Middleware): Middleware {
 }
 
 /**
- * RFC 9112 §9.6: the client opens its next connection elsewhere. Asked last: requests under way end theirs, too. Nothing
- * comes up as far as here: errorBody, below, answers whatever is thrown.
+ * RFC 9112 §9.6: with `Connection: close`, the client opens its next connection elsewhere. This middleware checks after
+ * `next`, so that requests in flight close their connections too. It needs no `finally`: errorBody catches all errors.
  */
 function closeWhenDraining(isDraining: () => boolean): Middleware {
   return async (ctx, next) => {

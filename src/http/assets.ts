@@ -7,7 +7,7 @@ import type { Page } from '../pages/page.ts';
 import { acceptedEncoding } from '../web/negotiation.ts';
 import type { OpenRoute } from '../web/route.ts';
 
-// Higher ones take several times as long for little less.
+// Higher values take several times as long and save little.
 const BROTLI_QUALITY = 6;
 const GZIP_LEVEL = 9;
 
@@ -16,8 +16,8 @@ const decompressBrotli = promisify<Uint8Array, Buffer>(brotliDecompress);
 const compressGzip = promisify<Uint8Array, object, Buffer>(gzip);
 
 /**
- * The routes of pages and their assets. Each is made in an encoding when a request first asks for it, off the event loop, and
- * kept: all readers share the same bytes, and three encodings of the pages named here are all that is kept.
+ * The routes of pages and their assets. The first request for an encoding compresses the content, off the event loop. The
+ * bytes are cached: at most three encodings of each page.
  */
 export function pageRoutes(pages: readonly Page[]): OpenRoute[] {
   return pages.map((page) => {
@@ -40,7 +40,7 @@ async function answer(ctx: Context, page: Page, content: ReturnType<typeof creat
   const isFresh = ctx.fresh;
   ctx.remove('ETag');
   const bytes = isFresh ? undefined : await content.bytes[encoding]();
-  // What may fail is behind us: no refusal has the headers of a page, which caches would keep with it.
+  // Set after everything that may fail: a refusal must not have the caching headers of a page.
   ctx.set('ETag', tag);
   if (!isFresh) ctx.set('Content-Type', page.contentType);
   ctx.set(page.headers ?? {});
@@ -53,7 +53,7 @@ async function answer(ctx: Context, page: Page, content: ReturnType<typeof creat
   ctx.body = bytes;
 }
 
-/** The content of a page in each of its encodings, and its tag: weak, one for all of them, RFC 9110 §8.8.1. */
+/** The content of a page in each encoding, and one weak ETag for all of them, RFC 9110 §8.8.1. */
 function createContent(page: Page) {
   const load = async () => {
     const content = await page.load();
@@ -66,7 +66,7 @@ function createContent(page: Page) {
       gzip: makeOnce(async () => compressGzip(await loadPlain(), { level: GZIP_LEVEL })),
       identity: makeOnce(loadPlain),
     },
-    // The path of what is immutable changes with the content: nothing must be loaded to compare it.
+    // The path of an immutable page changes with its content: the ETag needs no load.
     tag: makeOnce(async () => weakTag(page.immutable ? page.path : await load())),
   };
 }

@@ -4,20 +4,21 @@ import { KEY_PREFIX, maskUrl } from '../key-mask.ts';
 import { typingErrors } from '../typing-errors.ts';
 import type { InPath, Route } from '../web/route.ts';
 
-/** The routes of a path by their methods, and the parameters in it. */
-export interface Place {
-  /** The path as its routes have it, with parameters in braces. */
+/** The routes of a path. */
+interface FoundPath {
+  /** The path of the routes, with parameters in braces. */
   readonly path: string;
+  /** The routes by their methods. */
   readonly routes: ReadonlyMap<string, Route>;
   readonly inPath: InPath;
 }
 
 /**
- * Finds the routes of a path, as it stands in the request. A general router looks at each route, and at the Host, for every
- * request (docs/decisions/0081-own-routes.md).
+ * Creates a function that finds the routes of a path. A path without parameters takes one look-up in a map; @koa/router
+ * would try each route for every request (docs/decisions/0081-own-routes.md).
  */
-export function createPathFinder(routes: readonly Route[]): (path: string) => Place | undefined {
-  const fixed = new Map<string, Place>();
+export function createPathFinder(routes: readonly Route[]): (path: string) => FoundPath | undefined {
+  const fixed = new Map<string, FoundPath>();
   const patterns: { pattern: RegExp; path: string; routes: ReadonlyMap<string, Route> }[] = [];
   for (const [path, byMethod] of groupByPath(routes)) {
     const pattern = path.replace(/[^\w/{}-]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
@@ -25,8 +26,8 @@ export function createPathFinder(routes: readonly Route[]): (path: string) => Pl
     else fixed.set(path, { path, routes: byMethod, inPath: {} });
   }
   return (path) => {
-    const place = fixed.get(path);
-    if (place !== undefined) return place;
+    const found = fixed.get(path);
+    if (found !== undefined) return found;
     for (const { pattern, path: known, routes: byMethod } of patterns) {
       const groups = pattern.exec(path)?.groups;
       if (groups !== undefined) return { path: known, routes: byMethod, inPath: decodeAll(groups) };
@@ -59,15 +60,15 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // no percent-encoding: it is what it is
+    return text; // not percent-encoded UTF-8: taken literally
   }
 }
 
-/** Gives what throws ApiError `not_found`, with the one of `paths` that may be meant, and where the reference is. */
+/** Creates a function that throws ApiError `not_found`. Its message suggests the nearest of `paths` and names the API reference. */
 export function createUnknownPath(paths: readonly string[], referencePath: string): (ctx: Context) => never {
   return (ctx) => {
     const path = maskUrl(ctx.path).replaceAll(`${KEY_PREFIX}***`, '***');
-    const method = ctx.method === 'HEAD' ? 'GET' : ctx.method; // RFC 9110 §9.3.2: the same answer, to its length
+    const method = ctx.method === 'HEAD' ? 'GET' : ctx.method; // RFC 9110 §9.3.2: the same headers, Content-Length too
     const quoted = path.length > QUOTED_MAX ? `${path.slice(0, QUOTED_MAX - 1)}…` : path;
     const meant = nearest(path, paths);
     const suggestion = meant === undefined ? '' : ` Did you mean ${meant}?`;
@@ -75,7 +76,7 @@ export function createUnknownPath(paths: readonly string[], referencePath: strin
   };
 }
 
-/** The path of which at most a third of the letters differ, or whose prefix is missing; the nearest of several. */
+/** The nearest of `paths` by typing errors: at most a third of its letters, or a missing prefix, which counts as one error. */
 function nearest(path: string, paths: readonly string[]): string | undefined {
   if (path.length > QUOTED_MAX) return undefined;
   const near = paths
@@ -86,7 +87,7 @@ function nearest(path: string, paths: readonly string[]): string | undefined {
   return near[0]?.known;
 }
 
-/** The refusal of a method at a path that has others. `path` is ours, with parameters in braces: not what a client sent. */
+/** The refusal of a method at a path that serves `methods`. `path` is a route's path, or is masked: no API key is quoted. */
 export function otherMethod(path: string, methods: Iterable<string>): ApiError {
   const allow = [...new Set(methods)].sort().join(', ');
   return new ApiError('method_not_allowed', `${path} allows only ${allow}.`, { headers: { Allow: allow } });

@@ -5,13 +5,13 @@ import { type ApiError, toApiError } from '../errors.ts';
 import { holdsKey } from '../key-mask.ts';
 import { type Logger, logFault } from '../log.ts';
 
-/** What every answer has, whoever gives it. */
+/** The headers of every answer. */
 export const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
-// Printable, no spaces, of bounded length: it goes into a header and into the log.
+// Of bounded length, without spaces or control characters: the id is written to a header and to the log.
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 
-/** The id of a request: a valid `X-Request-Id` that came, else a new one. A key in the wrong place is not sent back. */
+/** The id of a request: its valid `X-Request-Id`, else a new one. A value that contains an API key is not valid. */
 export function requestIdOf({ 'x-request-id': sent }: IncomingHttpHeaders): string {
   return typeof sent === 'string' && REQUEST_ID.test(sent) && !holdsKey(sent) ? sent : randomUUID();
 }
@@ -26,7 +26,7 @@ function refusalHeaders(error: ApiError, body: string, requestId: string): Outgo
   };
 }
 
-/** A refusal as the bytes of an answer that ends its connection, for a socket without a request. */
+/** A refusal as an HTTP message that closes the connection, for a socket whose request Node could not parse. */
 export function rawRefusal(error: ApiError, requestId: string, isHead: boolean): string {
   const body = errorText(error);
   const headers = {
@@ -35,7 +35,7 @@ export function rawRefusal(error: ApiError, requestId: string, isHead: boolean):
     Connection: 'close',
   };
   const lines = Object.entries(headers).map((field) => field.join(': '));
-  // RFC 9110 §9.3.2: a HEAD has no body in its answer.
+  // RFC 9110 §9.3.2: the answer to HEAD has no body.
   return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('\r\n')}\r\n\r\n${isHead ? '' : body}`;
 }
 
@@ -46,7 +46,7 @@ export function refuse(answer: ServerResponse, error: ApiError, requestId: strin
   answer.end(body);
 }
 
-/** Answers, in the app's place, a request whose body will not come whole: the connection ends with the refusal. */
+/** Answers a request whose body will not arrive, without the app, and closes the connection. */
 export function refuseAndEnd(answer: ServerResponse, error: ApiError, requestId: string): void {
   answer.shouldKeepAlive = false;
   answer.once('finish', () => answer.req.destroy());
@@ -58,7 +58,7 @@ function errorText({ code, message, status }: ApiError): string {
   return JSON.stringify({ code, message, status });
 }
 
-/** Wraps all below: whatever is thrown becomes an Error body, and faults of ours are logged with their cause. */
+/** Koa middleware: an error thrown below becomes an Error body; internal errors are logged with their cause. */
 export function errorBody(log: Logger): Middleware {
   return async (ctx, next) => {
     try {

@@ -7,12 +7,12 @@ import { type Logger, safely } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
 import { refuse, requestIdOf } from './refusal.ts';
 
-/** What serves a request; a promise of it may reject. */
+/** Serves a request. The promise may reject. */
 export type Serve = (request: IncomingMessage, answer: ServerResponse) => Promise<unknown>;
 
 /**
- * The request guard, the one way in: a request whose target or Host is not understood is refused before `serve`, and all that
- * `serve` runs, see it. Whatever `serve` throws, or an answer that cannot be written, goes to the log and no further.
+ * The request guard, which all requests of a server pass. It refuses a request with an invalid target or Host before `serve`
+ * is called. An error of `serve`, or of writing the answer, is logged and never ends the process.
  */
 export function guardRequests(server: Server, serve: Serve, log: Logger, databaseConnections = 0): void {
   const serveOne = (request: IncomingMessage, answer: ServerResponse): void => {
@@ -27,7 +27,7 @@ export function guardRequests(server: Server, serve: Serve, log: Logger, databas
       return;
     }
     serve(request, answer).catch((error) => {
-      answer.destroy(); // nobody else will end it
+      answer.destroy(); // Koa did not end it
       log.error({ err: error }, 'a request could not be served');
     });
   };
@@ -35,12 +35,12 @@ export function guardRequests(server: Server, serve: Serve, log: Logger, databas
   limitConnections(server, idle, connectionsMost(databaseConnections), log);
 }
 
-/** Who is not there any more needs no answer; the request log says that it was aborted. */
+/** An answer fails when its client has gone: the request log has that as `aborted`. */
 function ignore(): void {}
 
 /**
- * The connection was silent for the server's timeout. One that waits for its answer waits on; one that does not read the
- * answer it has is ended, or its bytes would stay for ever.
+ * Ends a connection that was idle for the server's timeout with bytes left to send: its client does not read, and the bytes
+ * would stay in memory. Without such bytes, the client waits for its answer, and the connection stays.
  */
 function endStalled(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();

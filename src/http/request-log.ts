@@ -5,17 +5,17 @@ import type { Metrics } from '../metrics.ts';
 import type {} from '../web/request-state.ts';
 import { requestIdOf, STANDARD_HEADERS } from './refusal.ts';
 
-/** https://www.w3.org/TR/trace-context/#traceparent-header, and what later versions may add. */
+/** https://www.w3.org/TR/trace-context/#traceparent-header, with the further fields that later versions may add. */
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-|$)/;
-/** How much of a path a line has, in characters. */
+/** The logged length of a path, in characters. */
 const PATH_MAX = 1024;
-/** As nginx has it: the client went before its answer began. Koa's first word for every answer is 404. */
+/** The client closed the connection before the answer began: the status that nginx logs. Koa's initial status is 404. */
 const CLIENT_GONE = 499;
 const STANDARD = Object.entries(STANDARD_HEADERS);
 
 /**
- * Gives each request its id, which a valid `X-Request-Id` brings along, and writes one line when it is answered. It calls
- * requests by `operations` only, so that nothing from outside becomes a label.
+ * Koa middleware: gives each request its id and the standard headers, and logs and counts it when its answer is closed. An
+ * operation that is not in `operations` is logged as `unknown`: no text from outside becomes a metric label.
  */
 export function requestLog(log: Logger, metrics: Metrics, operations: ReadonlySet<string>): Middleware {
   return (ctx, next) => {
@@ -23,7 +23,7 @@ export function requestLog(log: Logger, metrics: Metrics, operations: ReadonlySe
     const { method, headers } = ctx.req;
     const { path } = ctx;
     ctx.state.requestId = requestIdOf(headers);
-    // Nothing can have been sent yet: without ctx.set, which looks whether it has.
+    // Not by ctx.set, whose check that the headers are unsent costs time: here they always are.
     ctx.res.setHeader('X-Request-Id', ctx.state.requestId);
     for (const [name, value] of STANDARD) ctx.res.setHeader(name, value);
     const write = () => {
@@ -48,14 +48,14 @@ export function requestLog(log: Logger, metrics: Metrics, operations: ReadonlySe
         'request',
       );
     };
-    // On close, not after next(): an answer that its client did not wait for is logged too.
+    // On close, not after next(): this also logs requests whose client went before the answer.
     ctx.res.on('close', safely(log, write));
     return next();
   };
 }
 
 function shorten(path: string): string {
-  return maskUrl(path).slice(0, PATH_MAX); // in this order: half of a key is not known as one
+  return maskUrl(path).slice(0, PATH_MAX); // masked first: a part of a key would not be recognized
 }
 
 function readTraceparent(sent: string | string[] | undefined): string | undefined {

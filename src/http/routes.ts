@@ -15,43 +15,29 @@ import { baseUrl } from '../web/base-url.ts';
 import type { OpenRoute, Route } from '../web/route.ts';
 import { pageRoutes } from './assets.ts';
 
-/** Where the schema is, as text. */
+/** The path of the schema in SDL. */
 const SDL_PATH = '/schema.graphql';
 
-/** How often, in ms, open endpoints do their work, whoever asks. */
+/** The shortest time, in ms, between two runs of the work of `/readyz` or `/metrics`, which need no key. */
 const OPEN_WORK_MS = 1000;
 
-/** What the routes are made of. */
+/** The dependencies of the routes. */
 export interface RoutesParts {
   readonly service: Service;
   readonly config: Pick<Config, 'graphiql' | 'publicUrl'>;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly stores: Stores;
-  /** Throws when a request could not be served: the database is away, or its schema is not current. Gives what to add. */
+  /** Gives further members for `/readyz`. Throws when the database does not answer or its schema is not current. */
   readonly checkReady: () => Promise<object>;
   readonly isDraining: () => boolean;
-  /** The metrics page of all processes of this gateway, in Prometheus's text format. */
+  /** The metrics of all processes of this gateway, in Prometheus's text format. */
   readonly collectMetrics: () => Promise<string>;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
 }
 
-/** All that is served. */
-export interface Routes {
-  /** What needs a key. */
-  readonly routes: readonly Route[];
-  /** THE list of what is open: for everybody, without a key. */
-  readonly open: readonly OpenRoute[];
-  /** The paths that one may have meant instead of an unknown one. */
-  readonly knownPaths: readonly string[];
-  /** Every method that some route has. */
-  readonly methods: readonly string[];
-  /** What log and metrics may call a request. */
-  readonly operations: ReadonlySet<string>;
-}
-
-/** Makes the routes of both APIs, of the pages and of the probes. */
-export function createRoutes(parts: RoutesParts): Routes {
+/** Creates the routes of both APIs, of the pages and of the probes. */
+export function createRoutes(parts: RoutesParts) {
   const { service, stores, log, metrics, noteDeprecatedUse } = parts;
   const { graphiql, publicUrl } = parts.config;
   const checkReady = atMostOnce(OPEN_WORK_MS, parts.checkReady);
@@ -64,8 +50,8 @@ export function createRoutes(parts: RoutesParts): Routes {
   const paths = { openApiPath, graphqlPath: GRAPHQL_PATH };
   const site = createPages({ ...paths, service, openApi: rest.openApiDocument, graphiql, publicUrl, checkReady });
   const probes = createProbes(checkReady, collectMetrics, parts.isDraining);
-  const routes = [...rest.routes, ...graphql.routes];
-  const open: OpenRoute[] = [
+  const routes: readonly Route[] = [...rest.routes, ...graphql.routes];
+  const open: readonly OpenRoute[] = [
     { path: '/', operation: 'page', handle: site.landing },
     ...pageRoutes(site.pages),
     textRoute(openApiPath, 'openapi', 'application/json', (ctx) =>
@@ -75,19 +61,24 @@ export function createRoutes(parts: RoutesParts): Routes {
     ...probes,
   ];
   return {
+    /** The routes that need a key. */
     routes,
+    /** THE list of routes that need no key. */
     open,
+    /** The paths that a 404 may suggest. */
     knownPaths: [
       ...new Set(rest.routes.map(({ path }) => path)),
       ...[openApiPath, GRAPHQL_PATH, REFERENCE_PATH, SDL_PATH],
       ...probes.map(({ path }) => path),
     ],
+    /** The methods of the routes that need a key. */
     methods: [...new Set(routes.flatMap(({ methods }) => methods))],
+    /** The names of operations in the log and in metric labels. */
     operations: new Set([...routes, ...open].flatMap(({ operation = [] }) => operation).concat(graphql.operations)),
   };
 }
 
-/** The probes of operators and of load balancers. */
+/** The endpoints for operators and load balancers. */
 function createProbes(
   checkReady: RoutesParts['checkReady'],
   collectMetrics: RoutesParts['collectMetrics'],
@@ -105,7 +96,7 @@ function createProbes(
   ];
 }
 
-/** The header is set last: a refusal has none of it. */
+/** A route that serves a text. Its Content-Type is set after `write`, so that a refusal does not get it. */
 function textRoute(
   path: string,
   operation: string,

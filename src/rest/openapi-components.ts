@@ -5,7 +5,7 @@ import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import type { Operation } from './operation.ts';
 import { type Json, refer } from './representation.ts';
 
-/** The body of every refusal. */
+/** The schema of every error body. */
 export const ERROR_SCHEMA: Json = {
   type: 'object',
   description: 'Every answer of 400 and above.',
@@ -18,7 +18,7 @@ export const ERROR_SCHEMA: Json = {
   },
 };
 
-/** The response headers by their names, with examples of this service. */
+/** Describes the response headers, with examples of this service. */
 export function describeHeaders(
   basePath: string,
   deprecation: Deprecation | undefined,
@@ -68,17 +68,17 @@ export function describeHeaders(
   };
 }
 
-/** References to the headers of these names, and to the one that every response has. */
+/** References to the named headers and to X-Request-Id, which every response has. */
 export function headerReferences(names: readonly string[]): Json {
   return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** JSON content of a schema, with an example. */
+/** Describes JSON content. */
 export function jsonContent(schema: Json, example: unknown): Json {
   return { 'application/json': { schema, example } };
 }
 
-/** An Error response with an example, and references to the headers of these names. */
+/** Describes an Error response with an example; `headers` are the names of its headers. */
 export function describeRefusal(code: ErrorCode, description: string, message: string, ...headers: string[]): Json {
   const example = { code, message, status: ERRORS[code].status };
   return { description, headers: headerReferences(headers), content: jsonContent(refer('Error'), example) };
@@ -121,7 +121,7 @@ const REFUSALS: readonly Parameters<typeof describeRefusal>[] = [
   ],
 ];
 
-/** The Error responses that are the same for every operation, by their codes. */
+/** The Error responses that are the same for all operations, by their codes. */
 export const REFUSAL_RESPONSES: Json = Object.fromEntries(
   REFUSALS.map((refusal) => [refusal[0], describeRefusal(...refusal)]),
 );

@@ -16,8 +16,8 @@ import type { Operation, Parameter, RestService } from './operation.ts';
 import type { Json } from './representation.ts';
 
 /**
- * Gives the OpenAPI 3.1 description of what is served at a base address, which has no trailing slash. Throws an error that
- * stops the start when two operations mean different schemas by one name.
+ * Creates a function that makes the OpenAPI 3.1 document for a base address without a trailing slash. Throws Error, which
+ * stops the start, when two operations have different schemas with the same name.
  */
 export function createOpenApi(
   { api, basePath, resources, deprecations }: RestService,
@@ -70,7 +70,7 @@ function collectSchemas(operations: readonly Operation[]): Json {
   return schemas;
 }
 
-/** What the OpenAPI document says of an operation. */
+/** Describes an operation as an Operation Object of OpenAPI. */
 export function describeOperation(operation: Operation): Json {
   const { operationId, summary, description, stability, tag, body, examples, isPaged } = operation;
   const { inPath, inQuery, isIdempotent } = operation;
@@ -110,12 +110,12 @@ const IDEMPOTENCY_PARAMETER: Json = {
 
 function describeParameter(
   { name, argument: { description, defaultValue }, leaf, isRequired }: Parameter,
-  place: string,
+  location: 'path' | 'query',
   examples: Json = {},
 ): Json {
   return {
     name,
-    in: place,
+    in: location,
     required: isRequired,
     ...(description && { description }),
     schema: { ...leaf.schema, ...(defaultValue !== undefined && { default: JSON.parse(leaf.write(defaultValue)) }) },
@@ -144,11 +144,11 @@ function describeResponses(operation: Operation): Json {
       headers: headerReferences(headers),
       ...(hasContent && { content: jsonContent(answer.schema, examples.answer) }),
     },
-    ...Object.fromEntries(refusals), // an object has its integer keys in their order
+    ...Object.fromEntries(refusals), // integer keys are in ascending order
   };
 }
 
-/** The codes of the refusals that an operation can give. */
+/** The error codes of an operation. */
 function refusalsOf({ inQuery, body, isMutation, isIdempotent, notFound }: Operation): readonly ErrorCode[] {
   const when = (condition: unknown, ...codes: ErrorCode[]) => (condition ? codes : []);
   return [
@@ -161,14 +161,14 @@ function refusalsOf({ inQuery, body, isMutation, isIdempotent, notFound }: Opera
   ];
 }
 
-/** The refusals whose words are an operation's own: what is said of a wrong body or query, and of what is not there. */
+/** The error responses whose messages depend on the operation: invalid body or query, and not found. */
 function describeOwnRefusals(operation: Operation): Partial<Record<ErrorCode, Json>> {
   const { body, inQuery, notFound = '' } = operation;
   const ofNone = body && refusalOf(() => body.readJson({}, ''));
-  // A first query parameter that is no free text; each is a number or a word.
-  const wrong = inQuery.find(({ leaf }) => leaf.schema.type !== 'string');
+  // The first query parameter that is a number or an enum: a free text cannot be invalid.
+  const limited = inQuery.find(({ leaf }) => leaf.schema.type !== 'string');
   const ofQuery =
-    wrong && refuseText(wrong.leaf, wrong.name, Number(wrong.leaf.schema.minimum) > 0 ? '0' : 'x').message;
+    limited && refuseText(limited.leaf, limited.name, Number(limited.leaf.schema.minimum) > 0 ? '0' : 'x').message;
   const ofBody = body && (ofNone ?? refusalOf(() => body.readJson([], '')));
   const description = body
     ? `The body ${ofNone === undefined ? '' : 'is missing required fields or '}has invalid values.`
@@ -179,7 +179,7 @@ function describeOwnRefusals(operation: Operation): Partial<Record<ErrorCode, Js
   };
 }
 
-/** The message of the ApiError that reading a body throws; undefined when it is taken. */
+/** The message of the ApiError that `read` throws; undefined when it throws none. */
 function refusalOf(read: () => unknown): string | undefined {
   try {
     read();

@@ -10,46 +10,43 @@ import {
   representOutput,
 } from './representation.ts';
 
-/** A row of the table: what a GraphQL document, and the schema below it, cannot say of a REST operation. */
+/** A row of the table of REST operations: the facts that cannot be derived from its GraphQL document and the schema. */
 export interface Row {
   readonly operationId: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path below the version segment; what stands in braces are variables of the document. */
+  /** The path below the base path; names in braces are variables of the document. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
   readonly stability?: 'experimental' | 'beta';
   /**
-   * One root field. A variable is a parameter in the path, the body if it is an input object, or else a query parameter;
-   * what the document selects is what is written.
+   * One root field. A variable is a path parameter if its name is in the path, the body if it is an input object, else a
+   * query parameter. The answer has the selected fields.
    */
   readonly document: string;
-  /**
-   * What OpenAPI calls the objects that are given; by default as their type is called. Two operations that ask for
-   * different fields of one type need different names.
-   */
+  /** The schema name of the answer's objects in OpenAPI; by default their type. Different selections need different names. */
   readonly schemaName?: string;
   readonly success: {
-    /** 204 has no content, whatever the document selects. */
+    /** With 204, the answer has no content. */
     readonly status: 200 | 201 | 204;
     readonly description: string;
-    /** `Location`: a path below the version segment; what stands in braces are properties of what was made. */
+    /** The `Location` header: a path below the base path; names in braces are members of the created object. */
     readonly location?: string;
   };
-  /** The message of 404: a parameter in the path leads nowhere, or the root field gives null. */
+  /** The message of 404, for an invalid path parameter and for a root field that is null. */
   readonly notFound?: string;
-  /** Whether an `Idempotency-Key` makes its retries safe: its resolver adds by `store(…).add`. */
+  /** Whether `Idempotency-Key` applies: the resolver must add by `store(…).add`. */
   readonly isIdempotent?: true;
   readonly examples: {
-    /** Absent where there is no content. */
+    /** Absent with 204. */
     readonly answer?: unknown;
     readonly body?: unknown;
-    /** Of parameters, by their names. */
+    /** Examples of parameters by their names. */
     readonly parameters?: Json;
   };
 }
 
-/** What REST must know of a service. */
+/** The facts about a service that REST needs. */
 export interface RestService {
   readonly api: { readonly title: string; readonly version: string; readonly description: string };
   readonly basePath: string;
@@ -61,10 +58,10 @@ export interface RestService {
   }[];
 }
 
-/** The query parameter that asks for the next page. */
+/** The query parameter for the next page. */
 export const CURSOR = 'after';
 
-/** Compiles a row of the group `tag`. Throws an error that stops the start when the row does not fit the schema. */
+/** Compiles a row with the OpenAPI tag `tag`. Throws Error, which stops the start, when the row does not fit the schema. */
 export function compileRow(row: Row, tag: string, compile: Compile) {
   const { operationId, notFound } = row;
   const compiled = compile(row.document);
@@ -94,22 +91,22 @@ export function compileRow(row: Row, tag: string, compile: Compile) {
     hasContent: row.success.status !== 204,
     inPath,
     inQuery,
-    /** The body, and the name of the argument that it is. */
+    /** How the body is read, and the name of its argument. */
     body,
-    /** Whether it gives pages of a list, by the arguments of `pageArguments`. */
+    /** Whether it gives a list with the parameter CURSOR. */
     isPaged: isListType(getNullableType(field.type)) && inQuery.some(({ name }) => name === CURSOR),
     answer: representAnswer(compiled, row.schemaName),
-    /** The property of what `run` gave that has the member of the answer. Throws when the document does not ask for it. */
+    /** The property of the object that `run` gave for a member of the answer. Throws Error when it is not selected. */
     keyOf(member: string): string {
-      const asked = selection?.fields.find(({ responseName }) => responseName === member);
-      if (!selection || !asked) throw new Error(`${operationId} asks for no ${member}, which its headers tell.`);
-      return loadedKey(selection, asked);
+      const selected = selection?.fields.find(({ responseName }) => responseName === member);
+      if (!selection || !selected) throw new Error(`${operationId} asks for no ${member}, which its headers tell.`);
+      return loadedKey(selection, selected);
     },
     run,
   };
 }
 
-/** A row with all that is derived from its document. */
+/** A row with all facts that are derived from its document. */
 export type Operation = ReturnType<typeof compileRow>;
 
 function toBody({ argument: { name, type } }: CompiledVariable) {
@@ -121,7 +118,7 @@ function toParameter(variable: CompiledVariable) {
   return { ...variable, leaf: representInputLeaf(variable.argument) };
 }
 
-/** A parameter in the path or the query. */
+/** A path or query parameter. */
 export type Parameter = ReturnType<typeof toParameter>;
 
 function representAnswer({ field, selection, variables }: CompiledOperation, schemaName?: string): Output {

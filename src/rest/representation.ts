@@ -19,30 +19,30 @@ import { boundsOf } from '../schema/rules.ts';
 import { isJsonObject } from '../web/json-body.ts';
 import { refuseJson } from './input-refusals.ts';
 
-/** A piece of an OpenAPI document. */
+/** A part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What OpenAPI says of a type: `components` are the named schemas that `schema` refers to. */
+/** The OpenAPI description of a type: `components` are the named schemas that `schema` refers to. */
 interface Described {
   readonly schema: Json;
   readonly components: Json;
 }
 
-/** The scalar or enum of a parameter, a property or an answer: its kind, with the named schema of an enum. */
+/** A scalar or enum: its kind and its OpenAPI description. */
 export type Leaf = AnyKind & Described;
 
-/** The value of an answer, which `write` makes JSON of. */
+/** A part of an answer; `write` writes its value as JSON. */
 export type Output = Described & { write(value: unknown): string };
 
-/** The value of a JSON body. `readJson` throws ApiError `bad_request`, which begins with `path` and says what is `allowed`. */
+/** A part of a JSON body. `readJson` throws ApiError `bad_request`, whose message has `path` and `allowed`. */
 export type Input = Described & { readonly allowed: string; readJson(value: unknown, path: string): unknown };
 
-/** The schema that refers to a named one. */
+/** The schema that refers to the named one. */
 export function refer(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Represents a leaf type within bounds. Throws an error that stops the start for a type that is of no kind. */
+/** Represents a leaf type within bounds. Throws Error, which stops the start, for a type of no kind. */
 export function representLeaf(type: GraphQLNamedType, bounds: Bounds = {}): Leaf {
   const kind = leafKind(type, bounds);
   if (!(type instanceof GraphQLEnumType)) return { ...kind, components: {} };
@@ -51,7 +51,7 @@ export function representLeaf(type: GraphQLNamedType, bounds: Bounds = {}): Leaf
   return { ...kind, schema: refer(type.name), components: { [type.name]: component } };
 }
 
-/** Represents an argument or an input field that is a leaf. Throws an error that stops the start for a list. */
+/** Represents an argument or an input field that is a leaf. Throws Error, which stops the start, for a list. */
 export function representInputLeaf(input: GraphQLArgument | GraphQLInputField): Leaf {
   const type = getNullableType(input.type);
   if (isListType(type)) throw new Error(`${input.name} is a list, which no input of REST is.`);
@@ -65,7 +65,7 @@ export function representInputObject(type: GraphQLInputObjectType): Input {
     const isRequired = isNonNullType(field.type) && defaultValue === undefined;
     return { name, description: field.description, defaultValue, isRequired, input: representInputField(field) };
   });
-  const name = type.name.replace(/^(New.+)Input$/, '$1'); // LoanInput stays: the answer may be a Loan
+  const name = type.name.replace(/^(New.+)Input$/, '$1'); // without `New`, `Input` stays: `Loan` may be the name of an answer
   const component = {
     type: 'object',
     description: `${type.description} Unknown properties are ignored; null is no valid value.`,
@@ -80,10 +80,10 @@ export function representInputObject(type: GraphQLInputObjectType): Input {
       if (!isJsonObject(value)) throw new ApiError('bad_request', `${path || 'The body'} must be a JSON object.`);
       const values: Record<string, unknown> = {};
       for (const { name: member, isRequired, defaultValue, input } of fields) {
-        const place = path === '' ? member : `${path}.${member}`;
+        const memberPath = path === '' ? member : `${path}.${member}`;
         const isGiven = Object.hasOwn(value, member);
-        if (!isGiven && isRequired) throw new ApiError('bad_request', `${place} is required: ${input.allowed}.`);
-        values[member] = isGiven ? input.readJson(value[member], place) : defaultValue;
+        if (!isGiven && isRequired) throw new ApiError('bad_request', `${memberPath} is required: ${input.allowed}.`);
+        values[member] = isGiven ? input.readJson(value[member], memberPath) : defaultValue;
       }
       return values;
     },
@@ -97,13 +97,13 @@ function representInputField(field: GraphQLInputField): Input {
   return { ...leaf, readJson: (value, path) => leaf.fromJson(value) ?? refuseJson(leaf, path, value) };
 }
 
-/** Represents what a document asks of an object as a JSON object with the schema `name`; a null member is left out. */
+/** Represents a selection as a JSON object with the schema `name`; members that are null are left out. */
 export function representObject(selection: SelectionPlan, name = selection.type.name): Output {
   const { type } = selection;
-  const members = selection.fields.map((asked, index) => {
-    const { responseName, field } = asked;
+  const members = selection.fields.map((selected, index) => {
+    const { responseName, field } = selected;
     const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(responseName)}:`;
-    return { responseName, field, prefix, key: loadedKey(selection, asked), ...representOutput(asked) };
+    return { responseName, field, prefix, key: loadedKey(selection, selected), ...representOutput(selected) };
   });
   if (!isNonNullType(members[0]?.field.type)) throw new Error(`The first field asked of ${type.name} is never null.`);
   const component = {
@@ -116,7 +116,7 @@ export function representObject(selection: SelectionPlan, name = selection.type.
     schema: refer(name),
     components: Object.assign({}, ...members.map(({ components }) => components), { [name]: component }),
     write(value) {
-      const object = value as Json; // what the resolver of an object field gives
+      const object = value as Json; // the resolver of an object field gives an object
       let text = '';
       for (const { prefix, key, write } of members) {
         const member = object[key] ?? null;
@@ -134,7 +134,7 @@ export function representOutput({ field, selection }: Pick<FieldPlan, 'field' | 
   return isListType(getNullableType(field.type)) ? representList(item) : item;
 }
 
-/** How long a list may be, in characters: as an answer of GraphQL, and more than an item within BODY_LIMIT is. */
+/** The longest list, in characters: the limit of a GraphQL answer. One object is always shorter, because of BODY_LIMIT. */
 const LIST_MAX = 32 * 2 ** 20;
 
 function representList({ schema: items, components, write }: Output): Output {
@@ -143,7 +143,7 @@ function representList({ schema: items, components, write }: Output): Output {
     components,
     write(value) {
       let text = '';
-      // The resolver of a list field gives an array.
+      // the resolver of a list field gives an array
       for (const item of value as readonly unknown[]) {
         text += (text === '' ? '' : ',') + write(item);
         if (text.length > LIST_MAX) {
@@ -156,7 +156,7 @@ function representList({ schema: items, components, write }: Output): Output {
   };
 }
 
-/** Gives a list its own schema: `Books` for items of `Book`, `Categories` for those of `Category`. */
+/** Gives a list its own named schema: `Books` for items of `Book`, `Categories` for those of `Category`. */
 export function nameList(list: Output, itemName: string, more: Json): Output {
   const name = /[^aeiou]y$/.test(itemName) ? `${itemName.slice(0, -1)}ies` : `${itemName}s`;
   const component = { type: 'array', ...more, items: list.schema.items };

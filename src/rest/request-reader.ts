@@ -3,27 +3,22 @@ import { type BrokenRule, brokenRule } from '../schema/rules.ts';
 import { notAllowed, refuseText } from './input-refusals.ts';
 import type { Operation, Parameter } from './operation.ts';
 
-/** The texts of parameters, in their order; undefined where there was none. */
+/** The texts of parameters in their order; undefined for an absent one. */
 type Texts = readonly (string | undefined)[];
 
-/** A request, read for its operation. */
-export interface RestRequest {
-  /** The arguments of the operation's root field, in the words of the store. */
-  readonly args: Readonly<Record<string, unknown>>;
-  /** The texts of the query parameters. */
-  readonly inQuery: Texts;
-}
+/** The inputs of a request: the coerced arguments of the root field, and the texts of the query parameters. */
+export type RestRequest = ReturnType<typeof readRequest>;
 
 /**
- * Reads a request. `path` has the parameters in the path, decoded; `body` is the JSON body of an operation that has one.
- * ApiError `bad_request` names what is not allowed; `not_found` when a parameter in the path cannot be one.
+ * Reads the inputs of a request. `path` has the decoded path parameters; `body` is the parsed JSON body, if the operation has
+ * one. ApiError `bad_request` names an invalid input; `not_found` for an invalid path parameter.
  */
 export function readRequest(
   operation: Operation,
   querystring: string,
   path: Readonly<Record<string, string>>,
   body: unknown,
-): RestRequest {
+) {
   const args: Record<string, unknown> = {};
   for (const { name, argument, leaf } of operation.inPath) {
     args[argument.name] = leaf.fromText(path[name] ?? '') ?? refuseNotFound(operation);
@@ -36,12 +31,12 @@ export function readRequest(
   return { args, inQuery };
 }
 
-/** The refusal of an operation whose path leads nowhere. */
+/** Throws the operation's ApiError `not_found`. */
 export function refuseNotFound({ notFound = '' }: Operation): never {
   throw new ApiError('not_found', notFound);
 }
 
-/** What was thrown while an operation ran; a rule that an input breaks is said as REST says it, in the request's names. */
+/** Converts an error of running an operation: a broken rule of the schema becomes an ApiError with the names of the request. */
 export function explainRefusal(operation: Operation, request: RestRequest, thrown: unknown): unknown {
   const rule = brokenRule(thrown);
   return rule === undefined ? thrown : explainRule(operation, request, rule);
@@ -52,7 +47,7 @@ function explainRule({ inQuery, body, notFound = '' }: Operation, request: RestR
   if (argument === body?.name) return new ApiError('bad_request', `${path.join('.')} ${rule.message}.`);
   const index = inQuery.findIndex((parameter) => parameter.argument.name === argument);
   const parameter = inQuery[index];
-  if (!parameter) return new ApiError('not_found', notFound); // it is in the path
+  if (!parameter) return new ApiError('not_found', notFound); // it is a path parameter
   return notAllowed(parameter.name, request.inQuery[index] ?? '', rule.message.replace(/^must be /, ''));
 }
 
@@ -68,7 +63,7 @@ function readText({ name, argument, leaf, isRequired }: Parameter, text: string 
 
 function findTexts(parameters: readonly Parameter[], querystring: string): Texts {
   const texts: (string | undefined)[] = [];
-  // URLSearchParams takes one question mark away: another one is part of the first name.
+  // URLSearchParams removes one leading question mark: a second one belongs to the first name.
   for (const [name, text] of new URLSearchParams(`?${querystring}`)) {
     const index = parameters.findIndex((parameter) => parameter.name === name);
     if (index < 0) continue;

@@ -13,7 +13,7 @@ import { CURSOR, compileRow, type Operation, type RestService } from './operatio
 import type { Json } from './representation.ts';
 import { explainRefusal, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
-/** What the REST API is made of; links begin with `publicUrl`, or else with the address that was asked. */
+/** The dependencies of the REST API. Links begin with `publicUrl`, or else with the request's Host. */
 interface RestParts {
   readonly service: RestService;
   readonly schema: GraphQLSchema;
@@ -22,12 +22,12 @@ interface RestParts {
 }
 
 /**
- * Makes the REST API of a service: the compiled rows, their routes, and the OpenAPI document at a base address, which has no
- * trailing slash. Throws an error that stops the start when a row does not fit the schema.
+ * Creates the REST API of a service: its operations, their routes, and what makes the OpenAPI document for a base address.
+ * Throws Error, which stops the start, when a row does not fit the schema.
  */
 export function createRestApi(parts: RestParts) {
   const { service, schema } = parts;
-  const compile = createCompiler({ schema, deprecations: service.deprecations });
+  const compile = createCompiler(schema, service.deprecations);
   const operations = service.resources.flatMap(({ table, rows }) =>
     rows.map((row) => compileRow(row, table.name, compile)),
   );
@@ -39,12 +39,12 @@ export function createRestApi(parts: RestParts) {
   };
 }
 
-/** A row of the table at work: request to arguments, resolver, what it gives to an answer. */
+/** The route of an operation: it reads the arguments, runs the operation and writes the answer. */
 function toRoute(operation: Operation, parts: RestParts): Route {
   const { method, body, isMutation, isPaged, success, hasContent } = operation;
   const [deprecation] = operation.deprecations;
   const { basePath } = parts.service;
-  const writeText = shareTexts(operation.answer.write);
+  const writeText = cacheLastText(operation.answer.write);
   const setHeaders = headerWriter(operation, parts);
 
   const handle = async (ctx: Context, { inPath, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
@@ -58,7 +58,7 @@ function toRoute(operation: Operation, parts: RestParts): Route {
     } catch (thrown) {
       throw explainRefusal(operation, request, thrown);
     }
-    if (ctx.headerSent) return; // it was refused meanwhile
+    if (ctx.headerSent) return; // the server has refused the request meanwhile
     if (data === null) refuseNotFound(operation);
     const text = hasContent ? writeText(data) : undefined;
     ctx.status = success.status;
@@ -82,34 +82,34 @@ function toRoute(operation: Operation, parts: RestParts): Route {
   };
 }
 
-/** How long a text may be that is kept for other requests, in characters. */
-const SHARED_MAX = 65_536;
+/** The longest cached text, in characters. */
+const CACHED_LENGTH_MAX = 65_536;
 
-/** Writes a page once for the requests that share it: the store gives the same frozen list to each, one after another. */
-function shareTexts(write: (data: unknown) => string): (data: unknown) => string {
+/** Caches the last text: requests that share a statement get the same frozen list, one after another. */
+function cacheLastText(write: (data: unknown) => string): (data: unknown) => string {
   let last: { readonly data: unknown; readonly text: string } = { data: undefined, text: '' };
   return (data) => {
     if (last.data === data) return last.text;
     const text = write(data);
-    if (text.length <= SHARED_MAX && Object.isFrozen(data)) last = { data, text };
+    if (text.length <= CACHED_LENGTH_MAX && Object.isFrozen(data)) last = { data, text };
     return text;
   };
 }
 
-/** Sets the `Location` of what was made, and the `Link` of a page after which more follow: `paged` is its request. */
+/** Creates a function that sets `Location`, and the `Link` to the next page: `paged` is the request of a page that has one. */
 function headerWriter(operation: Operation, { service, publicUrl }: RestParts) {
   const { isPaged, success, inQuery, keyOf } = operation;
   const idKey = isPaged ? keyOf('id') : '';
   const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${keyOf(member)}}`);
   return (ctx: Context, data: unknown, paged: RestRequest | undefined): void => {
     if (location !== undefined) {
-      const made = data as Json; // what has a Location is an object
-      const path = location.replaceAll(/\{(\w+)\}/g, (_, key) => encodeURIComponent(String(made[key])));
+      const created = data as Json; // an answer with a Location is an object
+      const path = location.replaceAll(/\{(\w+)\}/g, (_, key) => encodeURIComponent(String(created[key])));
       ctx.set('Location', service.basePath + path);
     }
     const last = isPaged && paged && (data as readonly Json[]).at(-1); // a list, ordered by its id
     if (!last) return;
-    // RFC 8288 §3: the page after it of the same list, as it was asked for.
+    // RFC 8288 §3: the next page, with the same query parameters.
     let query = '';
     for (const [index, { name }] of inQuery.entries()) {
       const text = paged.inQuery[index];

@@ -9,7 +9,7 @@ type ScalarOf<Name extends KindName> = Extract<(typeof KINDS)[Name]['scalar'], s
 
 interface SchemaTypes {
   Context: Context;
-  /** The scalars of the kinds. An ID that comes in is a text until `int64Id` has checked it. */
+  /** The scalars of the kinds. An ID as an input is a text; the rule `int64Id` makes it an Int64. */
   Scalars: {
     [Name in KindName as ScalarOf<Name>]: {
       Input: Name extends 'int64' ? string : ValueIn<Name>;
@@ -22,28 +22,28 @@ interface SchemaTypes {
 /** The Pothos builder that a resource defines its types with. */
 export type Builder = PothosSchemaTypes.SchemaBuilder<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>>;
 
-/** A builder without any type. */
+/** Creates a builder without types. */
 export function createBuilder(): Builder {
   return new SchemaBuilder<SchemaTypes>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
 }
 
-/** The rule for every `ID` that comes in: it must be a 64-bit integer. What passes is an Int64. */
+/** The rule of every `ID` input: it must be a 64-bit integer in canonical decimal form. It gives an Int64. */
 export const int64Id = z.custom<Int64, string>(
   (text) => typeof text === 'string' && parseInt64(text) !== undefined,
   'must be a decimal integer of 64 bits, without leading zeros',
 );
 
-/** How many things one list may have. */
+/** The page size: minimum, maximum and default. */
 export const LIST_LIMIT = { least: 1, most: 100, fallback: 20 } as const;
 
 const { least, most, fallback } = LIST_LIMIT;
 const limitRule = `must be an integer from ${least} to ${most}`;
 const limit = z.int().check(z.gte(least, limitRule), z.lte(most, limitRule));
 
-/** The arguments of a list ordered by id: at most `limit` of the `things` (a word of descriptions) after an id. */
+/** The arguments `limit` and `after` of a list ordered by id. `things` names its objects in descriptions. */
 export const pageArguments = (builder: Builder, things: string) =>
   builder.args((t) => ({
-    // `.validate()` and not the option `validate`: Pothos checks that option twice.
+    // Not the option `validate`: Pothos would run its rules twice.
     limit: t
       .int({
         required: true,
@@ -58,22 +58,22 @@ export const pageArguments = (builder: Builder, things: string) =>
       .validate(int64Id),
   }));
 
-/** The word by which messages count the objects of a type, for the type's `extensions`; without it, `TYPE objects`. */
+/** For the `extensions` of a type: what messages about its number of objects call them; by default `TYPE objects`. */
 export function countedAs(things: string): { readonly countedAs: string } {
   return { countedAs: things };
 }
 
-/** Makes a function that defines a type once with each builder, for a type that several resources use. */
+/** Wraps `define` so that it runs once for each builder, for a type that several resources use. */
 export function oncePerSchema<Defined>(define: (builder: Builder) => Defined): (builder: Builder) => Defined {
-  const known = new WeakMap<Builder, Defined>();
+  const cache = new WeakMap<Builder, Defined>();
   return (builder) => {
-    const defined = known.get(builder) ?? define(builder);
-    known.set(builder, defined);
+    const defined = cache.get(builder) ?? define(builder);
+    cache.set(builder, defined);
     return defined;
   };
 }
 
-/** An enum of the words of store and REST, in capitals. `descriptions` has one for each word, in the order of the enum. */
+/** Defines an enum: its names are the words of store and REST in capitals. `descriptions` has one for each word, in order. */
 export function wordEnum<Word extends string>(
   builder: Builder,
   name: string,

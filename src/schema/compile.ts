@@ -13,17 +13,17 @@ import { type Deprecation, deprecationOf } from '../deprecations.ts';
 import type { Context } from './context.ts';
 import { type Arguments, createPlanner, type FieldPlan, NO_VARIABLES, type Path, type SelectionPlan } from './plan.ts';
 
-/** Compiles a document of ours. Throws an error that stops the start when it does not fit the schema. */
+/** Compiles the document of a REST row. Throws Error, which stops the start, when it does not fit the schema. */
 export type Compile = ReturnType<typeof createCompiler>;
 
-/** A document of ours with one operation and one root field, parsed, validated and planned once. */
+/** A document with one operation and one root field, parsed, validated and planned once. */
 export type CompiledOperation = ReturnType<Compile>;
 
-/** A variable, and the argument of the root field that it is. */
+/** A variable and the argument of the root field that takes its value. */
 export type CompiledVariable = CompiledOperation['variables'][number];
 
-/** Gives what compiles the documents of a service. */
-export function createCompiler({ schema, deprecations }: CompilerParts) {
+/** Creates the compiler of a service's documents. */
+export function createCompiler(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
   const plan = createPlanner(schema);
   return (text: string) => {
     const document = parse(text);
@@ -40,7 +40,7 @@ export function createCompiler({ schema, deprecations }: CompilerParts) {
     if (given.some(({ value }) => value.kind !== Kind.VARIABLE)) {
       throw new Error(`A document of the table takes its arguments from variables: ${text}`);
     }
-    // Each variable is an argument of the root field: its value is taken as it is.
+    // Each variable is the whole value of one argument of the root field.
     const variables = (operation.variableDefinitions ?? []).map(({ variable, type, defaultValue }) => {
       const { value: name } = variable.name;
       const node = given.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === name);
@@ -54,31 +54,25 @@ export function createCompiler({ schema, deprecations }: CompilerParts) {
       variableNodes++;
     };
     visit(document, { Variable });
+    // Each variable occurs twice: in its definition and in the argument.
     if (variableNodes > 2 * variables.length) {
-      // its definition, and the argument
       throw new Error(`A document of the table has variables at its root field only: ${text}`);
     }
     return {
-      /** The records of the deprecated fields that it touches. */
+      /** The deprecations of the fields that it selects. */
       deprecations: [...found],
       isMutation: operation.operation === OperationTypeNode.MUTATION,
-      /** What its root field is. */
+      /** The root field. */
       field: root.field,
       variables,
-      /** What it asks of the object that the root field gives, or of each in its list; undefined for a leaf. */
+      /** The selection of the root field; undefined for a leaf. */
       selection: root.selection,
-      run: createLoader(root),
+      run: createExecutor(root),
     };
   };
 }
 
-/** What documents are compiled for. */
-interface CompilerParts {
-  readonly schema: GraphQLSchema;
-  readonly deprecations: readonly Deprecation[];
-}
-
-/** Validation rule that refuses nothing: notes the records of the deprecated fields that a document touches. */
+/** A validation rule that reports no errors: it adds the deprecations of the selected fields to `found`. */
 export function noteDeprecations(deprecations: readonly Deprecation[], found: Set<Deprecation>): ValidationRule {
   return (context) => ({
     Field() {
@@ -89,17 +83,17 @@ export function noteDeprecations(deprecations: readonly Deprecation[], found: Se
   });
 }
 
-/** The property that has the value of a field, in an object that was loaded; rows that need no resolver stay as they are. */
+/** The property with the value of a field in an object that `CompiledOperation.run` gave. */
 export function loadedKey({ isExposed }: SelectionPlan, { property, responseName }: FieldPlan): string {
-  return isExposed ? property : `_${responseName}`; // a response name may be `__proto__`, which is no property like others
+  return isExposed ? property : `_${responseName}`; // prefixed, because assigning to `__proto__` would set the prototype
 }
 
 /**
- * Gives what runs a root field with arguments that are coerced already. It gives the field's value, or a promise of it, with
- * all within it that the selection names: rows that need no resolver as they are, other objects by `loadedKey`. It throws
- * what a resolver throws.
+ * Creates a function that runs a root field with coerced arguments. The result is the value of the field, or a promise of
+ * it. An object whose selection needs no resolver is the store's row; other objects have the selected fields by
+ * `loadedKey`. The function throws what a resolver throws.
  */
-function createLoader(root: FieldPlan): (args: Arguments, context: Context) => unknown {
+function createExecutor(root: FieldPlan): (args: Arguments, context: Context) => unknown {
   const { resolver, selection } = root;
   if (resolver === undefined) throw new Error(`${root.field.name} has no resolver.`);
   const path = pathOf(root, undefined);
@@ -112,35 +106,35 @@ const pathOf = ({ responseName, parentType }: FieldPlan, prev: Path | undefined)
   return { prev, key: responseName, typename: parentType.name };
 };
 
-/** Loads all that is asked of what a field gave; all at once, so that the store can read the objects of all rows together. */
+/** Resolves the selection of a field's value, for all list items at once: so the store can batch their reads. */
 async function load(field: FieldPlan, given: unknown, context: Context, path: Path): Promise<unknown> {
   const { selection, isList, isNullable, isItemNullable } = field;
   const value = requireValue(await given, isNullable, path);
   if (value === null || selection === undefined) return value;
   if (!isList) return loadObject(selection, value, context, path);
-  const list = value as readonly unknown[]; // what the resolver of a list field gives
+  const list = value as readonly unknown[]; // the resolver of a list field gives a list
   const items = await Promise.all(
     list.map(async (item) => loadObject(selection, requireValue(await item, isItemNullable, path), context, path)),
   );
-  if (context.reply.unfinished.includes(list)) context.reply.unfinished.push(items); // the same list, loaded
+  if (context.reply.unfinished.includes(list)) context.reply.unfinished.push(items); // the next page belongs to the resolved list too
   return items;
 }
 
 async function loadObject(selection: SelectionPlan, object: unknown, context: Context, path: Path): Promise<unknown> {
   if (object === null || selection.isExposed) return object;
-  const row = object as Readonly<Record<string, unknown>>; // what the resolver of an object field gives
+  const row = object as Readonly<Record<string, unknown>>; // the resolver of an object field gives an object
   const loaded: Record<string, unknown> = {};
   const loadField = async (field: FieldPlan) => {
     const { resolver, property } = field;
-    const place = pathOf(field, path);
-    const given = resolver?.(row, field.readArguments(NO_VARIABLES), context, field.info(NO_VARIABLES, place));
-    loaded[loadedKey(selection, field)] = await load(field, resolver ? given : row[property], context, place);
+    const fieldPath = pathOf(field, path);
+    const given = resolver?.(row, field.readArguments(NO_VARIABLES), context, field.info(NO_VARIABLES, fieldPath));
+    loaded[loadedKey(selection, field)] = await load(field, resolver ? given : row[property], context, fieldPath);
   };
   await Promise.all(selection.fields.map(loadField));
   return loaded;
 }
 
-/** GraphQL §6.4.3: what may not be null and is, or is an error, fails the whole operation. */
+/** Like GraphQL §6.4.3, but an error or a null in a non-null position fails the whole operation. */
 function requireValue(value: unknown, isNullable: boolean, { typename, key }: Path): unknown {
   if (value instanceof Error) throw value;
   if ((value === null || value === undefined) && !isNullable) {

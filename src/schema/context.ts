@@ -6,52 +6,52 @@ import { type Integer64, toInt64 } from '../int64.ts';
 import type { Stores } from '../store/store.ts';
 import type { Kept, New, PageQuery, Table } from '../store/table.ts';
 
-/** What a resolver tells its API about the answer, beside the data: facts that only HTTP can carry. */
+/** Facts about the answer besides its data, for HTTP headers. */
 export interface Reply {
-  /** Of the lists that were read, those that more follow. */
+  /** The lists that have a next page. */
   readonly unfinished: unknown[];
-  /** Whether an Idempotency-Key brought back the answer of an earlier request. */
+  /** Whether the answer is that of an earlier request with the same Idempotency-Key. */
   replayed: boolean;
 }
 
-/** The API key that a request came with. */
+/** The API key of a request. */
 export interface Caller {
   readonly keyId: string;
-  /** The same for a key and for those that replaced it. */
+  /** The same for a key and its replacements by `rotate`. */
   readonly ownerId: string;
   /** False for a read-only key. */
   readonly mayWrite: boolean;
 }
 
-/** What an Idempotency-Key must be. */
+/** The rule of an Idempotency-Key. `most` is its length in characters. */
 export const IDEMPOTENCY_KEY = {
   most: 255,
   pattern: /^[\x21-\x7e]+$/,
   message: 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
 };
 
-/** The things of a table, for one request: its deadline, its Idempotency-Key and its answer's headers are seen to. */
+/** The store of a table for one request: it applies the request's deadline and Idempotency-Key. */
 export interface RequestStore<T extends Table> {
-  /** A page, by ascending id. */
+  /** A page in ascending order of id. */
   list(query: PageQuery<T>): Promise<readonly Kept<T>[]>;
-  /** The thing of an id, or null; ids as they come in, and as a field of a thing has them. */
+  /** The row with an id, which may be an input or a stored value; null when there is none. */
   get(id: Integer64): Promise<Kept<T> | null>;
-  /** Adds a thing, for a field of Mutation; once under an Idempotency-Key. ApiError `bad_request` when that key is not allowed. */
+  /** Adds a row, only within a field of Mutation; once for each Idempotency-Key. ApiError `bad_request` when that key is invalid. */
   add(added: New<T>): Promise<Kept<T>>;
 }
 
-/** What every resolver gets, made anew for each request. */
+/** The context of a request, which every resolver gets. */
 export interface Context {
   store<T extends Table>(table: T): RequestStore<T>;
   readonly reply: Reply;
   readonly caller: Caller;
-  /** Whether this request may change things now; a field of Mutation sets it, see `guardMutations`. */
+  /** Whether `add` is allowed; each field of Mutation sets it, see `guardMutations`. */
   isChanging: boolean;
-  /** When this request must have its answer. */
+  /** When the request must be answered. */
   readonly deadline: Deadline;
 }
 
-/** The context of one request, whichever API it came to. */
+/** Creates the context of a request, for both APIs. */
 export function createContext(
   stores: Stores,
   caller: Caller,
@@ -60,7 +60,7 @@ export function createContext(
 ): Context {
   const reply: Reply = { unfinished: [], replayed: false };
   let creates = 0;
-  /** The name under which the next create is to be done once; null without an Idempotency-Key. */
+  /** Identifies the next create for idempotency; null without an Idempotency-Key. */
   const nextOnce = (): Once | null => {
     const idempotencyKey = headers['idempotency-key']?.toString();
     if (idempotencyKey === undefined) return null;
@@ -94,7 +94,7 @@ export function createContext(
   return context;
 }
 
-/** The one rule of rights: what changes something needs a key that may. Throws ApiError `forbidden`. */
+/** The one rule of rights: changes need a key that is not read-only. Throws ApiError `forbidden`. */
 export function requireWrite({ mayWrite }: Caller): void {
   if (!mayWrite) throw new ApiError('forbidden', 'This API key may only read.');
 }

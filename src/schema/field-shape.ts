@@ -22,29 +22,29 @@ import {
 import { type AnyKind, type Bounds, KINDS, kindOfScalar } from '../kinds.ts';
 import { boundsOf } from './rules.ts';
 
-/** What plans must know of a field of the schema, whatever a document asks of it. */
+/** The facts about a field of the schema that plans need and that do not depend on a document. */
 export interface FieldShape {
   readonly field: GraphQLField<unknown, unknown>;
   readonly parentType: GraphQLObjectType;
-  /** The type of the objects that it gives; undefined for a leaf. */
+  /** Its object type, or that of its list items; undefined for a leaf. */
   readonly type: GraphQLObjectType | undefined;
   readonly isNullable: boolean;
   readonly isList: boolean;
-  /** Whether an item of its list may be null. */
+  /** Whether its list items may be null. */
   readonly isItemNullable: boolean;
-  /** The argument that says how many objects a page of it has, and the most that its rules allow; undefined without pages. */
+  /** The argument for the page size, and the maximum that its rules allow; undefined for a field without pages. */
   readonly page: { readonly name: string; readonly most: number } | undefined;
-  /** Undefined for a field that exposes a property of its object. */
+  /** Undefined for a field that only exposes a property of its object. */
   readonly resolver: GraphQLFieldResolver<unknown, unknown> | undefined;
-  /** The property that it exposes, where it has no resolver. */
+  /** The exposed property, when there is no resolver. */
   readonly property: string;
-  /** A leaf other than null as JSON. Throws when the schema does not allow the value: that is a fault of ours. */
+  /** Writes a leaf other than null as JSON. Throws Error, an internal error, when the schema does not allow the value. */
   writeLeaf(value: unknown): string;
 }
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The shape of every field of a schema. Throws an error that stops the start and names the field that cannot be planned. */
+/** The shapes of all fields of a schema. Throws Error, which stops the start and names a field that cannot be planned. */
 export function shapeFields(schema: GraphQLSchema): ReadonlyMap<Field, FieldShape> {
   const shapes = new Map<Field, FieldShape>();
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
@@ -73,7 +73,7 @@ function shapeField(parentType: GraphQLObjectType, field: Field): FieldShape {
       `${parentType}.${field.name} cannot be planned: ${field.type} is no leaf, object or list of objects.`,
     );
   }
-  // Pothos marks what merely exposes a property, https://pothos-graphql.dev/docs/guide/fields#exposing-fields
+  // Pothos marks fields that only expose a property, https://pothos-graphql.dev/docs/guide/fields#exposing-fields
   const exposed: unknown = field.args.length === 0 ? field.extensions.pothosExposedField : undefined;
   return {
     field,
@@ -84,7 +84,7 @@ function shapeField(parentType: GraphQLObjectType, field: Field): FieldShape {
     isItemNullable: isList && !isNonNullType(type.ofType),
     page: pageArgument(field),
     resolver: typeof exposed === 'string' ? undefined : field.resolve,
-    property: typeof exposed === 'string' ? exposed : field.name, // by its name: GraphQL's default
+    property: typeof exposed === 'string' ? exposed : field.name, // GraphQL's default resolver reads the field's name
     writeLeaf: isLeaf ? leafWriter(content, `${parentType}.${field.name}`) : JSON.stringify,
   };
 }
@@ -102,7 +102,7 @@ function leafWriter(type: GraphQLNamedType, coordinate: string): FieldShape['wri
   }
 }
 
-/** Introspection is a leaf of the plan, which graphql-js resolves: it asks no store, and the schema bounds its size. */
+/** `__schema` and `__type` are leaves of a plan; graphql-js resolves their selections. They read nothing from the store. */
 function shapeMetaField(parentType: GraphQLObjectType, field: Field): FieldShape {
   const isNullable = !isNonNullType(field.type);
   const shape = { field, parentType, isNullable, type: undefined, isList: false, isItemNullable: false };
@@ -112,9 +112,9 @@ function shapeMetaField(parentType: GraphQLObjectType, field: Field): FieldShape
 async function introspect(_object: unknown, _args: unknown, _context: unknown, info: GraphQLResolveInfo) {
   const { schema, operation, fragments, fieldNodes, variableValues, path } = info;
   const selectionSet = { kind: Kind.SELECTION_SET, selections: fieldNodes } as const;
-  // The variables have their values already: they are not declared again.
-  const alone = { ...operation, variableDefinitions: [], selectionSet };
-  const document = { kind: Kind.DOCUMENT, definitions: [alone, ...Object.values(fragments)] } as const;
+  // The variables are coerced already, so the operation declares none.
+  const undeclared = { ...operation, variableDefinitions: [], selectionSet };
+  const document = { kind: Kind.DOCUMENT, definitions: [undeclared, ...Object.values(fragments)] } as const;
   const prepared = validateExecutionArgs({ schema, document });
   if (!('schema' in prepared)) throw prepared[0];
   const { data, errors } = await executeRootSelectionSet({ ...prepared, variableValues });
@@ -122,7 +122,7 @@ async function introspect(_object: unknown, _args: unknown, _context: unknown, i
   return data?.[path.key];
 }
 
-/** The kind that a leaf type is, within bounds. Throws an error that stops the start for a type that is none. */
+/** The kind of a leaf type within bounds. Throws Error, which stops the start, for a type of no kind. */
 export function leafKind(type: GraphQLNamedType, bounds: Bounds = {}): AnyKind {
   const kind = type instanceof GraphQLEnumType ? wordKind(type) : kindOfScalar(type.name, bounds);
   if (kind === undefined) throw new Error(`${type.name} is of no kind that src/kinds.ts has.`);

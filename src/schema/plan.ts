@@ -21,57 +21,57 @@ import {
 import { type FieldShape, shapeFields } from './field-shape.ts';
 
 /*
- * A plan says of an operation what graphql-js finds out while it runs one: which fields, with which arguments, written
- * how. The document is walked once and not for each row; the resolvers are the same.
+ * A plan holds what graphql-js finds out while it runs an operation: the fields, their arguments and how they are written.
+ * So the document is walked once, and not for each object. The resolvers are those of the schema.
  */
 
-/** A field that is asked for. */
+/** A selected field. */
 export interface FieldPlan extends FieldShape {
   readonly responseName: string;
-  /** What stands before its value in the JSON of its object: its name, and all that never changes before it. */
+  /** The constant JSON before its value: its response name, and the values of `__typename` before it. */
   readonly head: string;
   readonly nodes: readonly FieldNode[];
-  /** What is asked of its objects; undefined for a leaf. */
+  /** The selection of its objects; undefined for a leaf. */
   readonly selection: SelectionPlan | undefined;
-  /** Its arguments as graphql-js coerces them, in an ordinary object. Throws what graphql-js throws. */
+  /** Coerces its arguments as graphql-js does, to an object with a prototype. Throws what graphql-js throws. */
   readArguments(variables: VariableValues): Arguments;
-  /** What its resolver is told beside the arguments. */
+  /** The `info` argument of its resolver. */
   info(variables: VariableValues, path: Path): GraphQLResolveInfo;
 }
 
 /** Coerced arguments by their names. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** A place in an answer: a response name or the index in a list, and where that stands. */
+/** A response position: a response name or list index, and the path of the object or list around it. */
 export type Path = GraphQLResolveInfo['path'];
 
-/** What is asked of the objects of a type; `__typename` is part of the heads of its fields. */
+/** The selection of an object type. `__typename` has no field plan: it is part of `head` and `tail`. */
 export interface SelectionPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
-  /** What ends the JSON of an object. */
+  /** The constant JSON after the last field. */
   readonly tail: string;
-  /** How many leaves are asked for, objects within it not counted. */
+  /** The number of selected leaves, without those of nested objects. */
   readonly leafCount: number;
-  /** Whether no resolver is needed: all that is asked for are properties, at every depth. */
+  /** Whether all selected fields, at every depth, only expose properties: then no resolver runs. */
   readonly isExposed: boolean;
 }
 
 /** An operation, as a selection of its root type. */
 export interface OperationPlan extends SelectionPlan {
-  /** How many fields it has at all depths. */
+  /** The number of fields at all depths. */
   readonly fieldCount: number;
 }
 
-/** No variable at all. */
+/** For operations without variables. */
 export const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
 
-/** How many fields a plan may have: fragments multiply them. A plan with more ends there, and must not run. */
+/** The most fields of a plan, because fragments multiply fields. A plan with more is incomplete and must not run. */
 export const PLANNED_FIELDS_MAX = 2000;
 
 /**
- * The plan of an operation of a valid document, for the values that the variables of its conditions have. Throws
- * GraphQLError when one of them is no Boolean.
+ * Plans an operation of a valid document, for the variables' values in its `@skip` and `@include`. Throws GraphQLError when
+ * one of these values is not a Boolean.
  */
 export type PlanOperation = (
   document: DocumentNode,
@@ -79,7 +79,7 @@ export type PlanOperation = (
   variables?: VariableValues,
 ) => OperationPlan;
 
-/** Plans the operations of a schema. Throws an error that stops the start when it has a field that cannot be planned. */
+/** Creates the planner of a schema. Throws Error, which stops the start, when a field of the schema cannot be planned. */
 export function createPlanner(schema: GraphQLSchema): PlanOperation {
   const shapes = shapeFields(schema);
   return ({ definitions }, operation, variables = NO_VARIABLES) => {
@@ -93,7 +93,7 @@ export function createPlanner(schema: GraphQLSchema): PlanOperation {
   };
 }
 
-/** What all plans of an operation are made from. */
+/** The state while one operation is planned. */
 interface Planner {
   readonly schema: GraphQLSchema;
   readonly shapes: ReturnType<typeof shapeFields>;
@@ -144,8 +144,8 @@ function isExposed({ resolver, selection }: FieldPlan): boolean {
 }
 
 /**
- * GraphQL §6.3.2 CollectFields, for types that are all objects: the field nodes of each response name, in the order of
- * the answer. Throws GraphQLError when a variable gives a condition no Boolean.
+ * GraphQL §6.3.2 CollectFields, for a schema without interfaces and unions: the field nodes of each response name, in the
+ * order of the answer. Throws GraphQLError when the value of a condition is not a Boolean.
  */
 function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], { fragments, variables }: Planner) {
   const fields = new Map<string, [FieldNode, ...FieldNode[]]>();
@@ -159,7 +159,7 @@ function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], { frag
         if (same) same.push(selection);
         else fields.set(responseName, [selection]);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        collect(selection.selectionSet); // a condition on another object type would not be valid here
+        collect(selection.selectionSet); // in a valid document its type condition is this type
       } else if (!spread.has(selection.name.value)) {
         spread.add(selection.name.value);
         collect(fragments[selection.name.value]?.selectionSet);
@@ -176,7 +176,7 @@ function isIncluded(selection: SelectionNode, variables: VariableValues): boolea
   return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
 }
 
-/** Reads the arguments that a field is written with; those without a variable in them are coerced once. */
+/** Creates a function that coerces the arguments of a field node. Arguments without variables are coerced once. */
 export function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['readArguments'] {
   const read = (variables: VariableValues) => toPlain(getArgumentValues(field, node, variables));
   let hasVariables = false;
@@ -189,7 +189,7 @@ export function planArguments(field: GraphQLField<unknown, unknown>, node: Field
   return (variables) => (constant ??= read(variables));
 }
 
-/** graphql-js gives objects without a prototype, which V8 keeps as hash tables: Pothos, which copies them, is slow with those. */
+/** Gives objects a prototype. graphql-js makes them without one; V8 stores those as hash tables, which Pothos copies slowly. */
 function toPlain(values: Arguments): Arguments {
   const plain: Record<string, unknown> = {};
   for (const name of Object.keys(values)) {
@@ -203,26 +203,26 @@ function isBare(value: unknown): value is Arguments {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === null;
 }
 
-/** Gives the arguments of a field for one request, coerced once, or the error for which the field will not run. */
+/** Gives the coerced arguments of a field for one request, or the error of coercing them. */
 export type ArgumentsOf = (field: FieldPlan) => Arguments | GraphQLError;
 
-/** Reads the arguments of one request, with the values that its variables have. */
+/** Creates the cache of a request's coerced arguments, for the values of its variables. */
 export function createArgumentsOf(variables: VariableValues): ArgumentsOf {
-  const known = new Map<FieldPlan, Arguments | GraphQLError>();
+  const cache = new Map<FieldPlan, Arguments | GraphQLError>();
   return (field) => {
-    let given = known.get(field);
+    let given = cache.get(field);
     if (given !== undefined) return given;
     try {
       given = field.readArguments(variables);
     } catch (error) {
       given = error as GraphQLError; // getArgumentValues throws nothing else
     }
-    known.set(field, given);
+    cache.set(field, given);
     return given;
   };
 }
 
-/** Makes all that graphql-js tells a resolver of its field. */
+/** Creates a function that makes the `info` argument of a resolver. */
 function planInfo(
   { schema, operation, fragments }: Planner,
   { field, parentType }: FieldShape,
@@ -244,7 +244,7 @@ function planInfo(
   });
 }
 
-/** Nobody waits for the end of work that a resolver leaves behind. */
+/** Work that a resolver does not await is not tracked. */
 const ASYNC_HELPERS: ReturnType<GraphQLResolveInfo['getAsyncHelpers']> = {
   promiseAll: (values) => Promise.all(values),
   track: () => {},

@@ -3,9 +3,9 @@ import { type GraphQLArgument, GraphQLError, type GraphQLInputField } from 'grap
 import * as z from 'zod/mini';
 import type { Bounds } from '../kinds.ts';
 
-/** What of the rules of an argument or an input field JSON Schema can say. */
+/** The rules of an argument or input field as JSON Schema keywords; rules without a keyword are left out. */
 export function boundsOf({ extensions }: GraphQLArgument | GraphQLInputField): Bounds {
-  // Where Pothos keeps them, https://pothos-graphql.dev/docs/plugins/validation
+  // Pothos stores the rules here, https://pothos-graphql.dev/docs/plugins/validation
   const { schemas = [] } = (extensions['@pothos/plugin-validation'] ?? {}) as { schemas?: z.core.$ZodType[] };
   const bounds = schemas.map((rule) => {
     const { $schema, type, ...keywords } = z.toJSONSchema(rule, { unrepresentable: 'any', io: 'input' });
@@ -14,20 +14,20 @@ export function boundsOf({ extensions }: GraphQLArgument | GraphQLInputField): B
   return Object.assign({}, ...bounds);
 }
 
-/** A rule of the schema that an input breaks. */
+/** A broken rule of the schema. */
 export interface BrokenRule {
-  /** The argument, and the way to the field within it. */
+  /** The path of the broken input: the argument, then the input fields. */
   readonly path: readonly PropertyKey[];
-  /** What is wrong, to follow the name of the field: `must be …`. */
+  /** The rest of a sentence that begins with the name of the field: `must be …`. */
   readonly message: string;
 }
 
-/** What was thrown below a GraphQLError that execution wrapped around it. */
+/** The error within the GraphQLErrors that execution wrapped around it. */
 export function originalError(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? originalError(error.originalError) : error;
 }
 
-/** The first rule that an input broke, when that is what was thrown. */
+/** The first broken rule when the thrown error is one of validation; else undefined. */
 export function brokenRule(thrown: unknown): BrokenRule | undefined {
   const cause = originalError(thrown);
   const [issue] = cause instanceof InputValidationError ? cause.issues : [];

@@ -5,13 +5,13 @@ import { type Context, requireWrite } from './context.ts';
 
 /** What a schema is made of. */
 export interface SchemaParts {
-  /** What reading and changing are about, as the descriptions of Query and Mutation say it: `books`. */
+  /** The objects of the service, such as `books`, for the descriptions of Query and Mutation. */
   readonly things: string;
   readonly resources: readonly { readonly defineTypes: (builder: Builder) => void }[];
   readonly deprecations: readonly Deprecation[];
 }
 
-/** The schema of a service. Throws an error that stops the start when its parts do not fit together. */
+/** Creates the schema of a service. Throws Error, which stops the start, when its parts do not fit together. */
 export function createSchema({ things, resources, deprecations }: SchemaParts): GraphQLSchema {
   const builder = createBuilder();
   builder.queryType({ description: `Reading ${things}.` });
@@ -33,8 +33,8 @@ function deprecate(schema: GraphQLSchema, { coordinate, sunset, replacement }: D
 }
 
 /**
- * Every field of the Mutation type changes something, so it needs a key that may: nobody has to ask in a resolver. Only such a
- * field can add to a store: not one of Query, which a read-only key may ask for, by GET, too.
+ * Wraps the resolver of every field of Mutation: it refuses read-only keys and then allows `add` of the store. So no resolver
+ * checks rights, and a field of Query, which is open to read-only keys and GET, cannot change data.
  */
 function guardMutations(mutation: GraphQLObjectType<unknown, Context>): void {
   for (const field of Object.values(mutation.getFields())) guard(field);
@@ -50,7 +50,7 @@ function guard(field: GraphQLField<unknown, Context>): void {
   };
 }
 
-/** A schema as text, as it stands in `schema.graphql`. */
+/** A schema in SDL, as in `schema.graphql`. */
 export function printedSchema(schema: GraphQLSchema): string {
   return `${printSchema(schema)}\n`;
 }

@@ -2,7 +2,7 @@ import { type Batched, createBatched } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Int64 } from '../int64.ts';
-import { bindValue, columnsOf, type Kept, type PageQuery, rowReader, selectList, type Table } from './table.ts';
+import { bindValue, columnsOf, type Kept, type PageQuery, selectList, type Table } from './table.ts';
 
 /** One page, by ascending id; equal queries of the same moment get the same object. */
 export interface Page<Row> {
@@ -19,7 +19,6 @@ const BEFORE_ALL = -(2n ** 63n);
 export function createKeysetList<T extends Table>(database: Database, table: T) {
   const filters = columnsOf(table).filter(({ index }) => index !== undefined);
   const select = selectList(table);
-  const readRows = rowReader(table);
 
   /** A query as statements need it. `group` tells of each filter whether it is set. */
   const toPart = (query: PageQuery<T>) => {
@@ -65,7 +64,6 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
       const sql = textOf(parts[0]?.group ?? '', parts.length);
       const bindings = parts.flatMap((part) => part.bindings);
       const rows = await database.query<Kept<T> & { part?: number }>(sql, bindings, deadline);
-      readRows?.(rows);
       const lists = parts.length === 1 ? [rows] : splitUnion(rows, parts.length);
       return parts.map(({ limit }, index) => toPage(lists[index] ?? [], limit));
     },
@@ -76,13 +74,11 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
 /** Gets rows by their ids, or null; those that are asked for at the same time share statements. */
 export function createRowReader<T extends Table>(database: Database, table: T): Batched<Int64, Kept<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
-  const readRows = rowReader(table);
   const rules = { inFlight: 2, size: 32, keyOf: (id: Int64) => id, isPadded: true };
   return createBatched(database, rules, async (ids, deadline) => {
     const length = 2 ** Math.ceil(Math.log2(ids.length)); // few different texts, so that each stays prepared
     const bindings = Array.from({ length }, (_, index) => BigInt(ids[index] ?? ids[0] ?? 0)); // one id at least
     const rows = await database.query<Kept<T>>(`${select} (${bindings.map(() => '?').join(', ')})`, bindings, deadline);
-    readRows?.(rows);
     const byKey = new Map(rows.map((row) => [String(row.id), row]));
     return ids.map((id) => byKey.get(id) ?? null);
   });

@@ -103,21 +103,6 @@ export function bindValue(kind: AnyKind, value: unknown): Binding {
   return value === null || value === undefined ? null : kind.bind(value);
 }
 
-/** Makes things of rows, in place; undefined for a table whose rows are things as the driver gives them. */
-export function rowReader<T extends Table>(table: T): ((rows: Kept<T>[]) => void) | undefined {
-  const columns = columnsOf(table).filter(({ kind }) => kind.read !== undefined);
-  if (columns.length === 0) return undefined;
-  return (rows) => {
-    for (const row of rows as Record<string, Binding>[]) {
-      // as the driver gives them
-      for (const { name, kind } of columns) {
-        const stored = row[name] ?? null;
-        if (stored !== null) Object.assign(row, { [name]: kind.read?.(stored) });
-      }
-    }
-  };
-}
-
 /** Gives what of an input belongs to the thing, in the order of its fields; what is absent is null. */
 export function fieldPicker<T extends Table>(table: T): (input: New<T>) => Omit<Kept<T>, 'id'> {
   const names = Object.keys(table.fields);

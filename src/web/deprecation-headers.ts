@@ -1,6 +1,6 @@
 import type { Deprecation } from '../deprecations.ts';
 
-/** RFC 9745 and RFC 8594: since when, until when, what instead, and where it is written. */
+/** The headers of a deprecated operation: Deprecation (RFC 9745), Sunset (RFC 8594), and Link to replacement and documentation. */
 export function deprecationHeaders({ since, sunset, replacement }: Deprecation): Record<string, string> {
   return {
     Deprecation: `@${since.getTime() / 1000}`,

@@ -3,8 +3,8 @@ import { ApiError } from '../errors.ts';
 import { parseJson } from '../int64.ts';
 
 /**
- * The bytes of a JSON body, not looked into. ApiError `unsupported_media_type` unless it is `application/json`,
- * `payload_too_large` beyond `limitBytes`, `bad_request` when it cannot be read to its end.
+ * Reads the bytes of a JSON body without parsing them. ApiError `unsupported_media_type` unless it is `application/json`,
+ * `payload_too_large` beyond `limitBytes`, `bad_request` when the connection ends before the body.
  */
 export async function readJsonBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   requireJson(request);
@@ -12,13 +12,13 @@ export async function readJsonBytes(request: IncomingMessage, limitBytes: number
 }
 
 function requireJson({ headers }: IncomingMessage): void {
-  // Any parameters are allowed: JSON is UTF-8 whatever a charset parameter says, RFC 8259 §11.
+  // All parameters are ignored: JSON is always UTF-8, and `charset` has no meaning, RFC 8259 §11.
   if (!/^\s*application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
     throw new ApiError('unsupported_media_type', 'The Content-Type must be application/json.');
   }
   const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
   if (coding !== 'identity') {
-    // RFC 9110 §15.5.16 has this status for codings too.
+    // RFC 9110 §15.5.16: 415 is also the status for content codings.
     throw new ApiError('unsupported_media_type', 'The body must be sent without a Content-Encoding.');
   }
 }
@@ -26,8 +26,8 @@ function requireJson({ headers }: IncomingMessage): void {
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * In one buffer, whatever pieces it comes in: kept as they come, pieces of a byte each would take 200 times its size. What a
- * body that is refused still has to come is let go, or the connection's next request waits behind it.
+ * Reads a body into one buffer. A list of the received chunks could take 200 times the memory of the body, if each had one
+ * byte. The rest of a refused body is discarded, because the connection's next request comes after it.
  */
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -35,19 +35,19 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
   let bytes: Buffer = NO_BYTES;
   let length = 0;
   let isWhole = false;
-  const take = (piece: Buffer) => {
-    const needed = length + piece.length;
+  const take = (chunk: Buffer) => {
+    const needed = length + chunk.length;
     if (needed > limitBytes) return refuse();
     if (length === 0) {
-      bytes = piece; // most bodies come in one
+      bytes = chunk; // most bodies are one chunk: no copy
     } else {
       if (needed > bytes.length) bytes = copyInto(Math.min(most, Math.max(needed, 2 * bytes.length)), bytes, length);
-      piece.copy(bytes, length);
+      chunk.copy(bytes, length);
     }
     length = needed;
   };
   const refuse = () => {
-    letBodyGo(request.off('data', take));
+    discardBody(request.off('data', take));
     reject(new ApiError('payload_too_large', `The body must not be larger than ${limitBytes} bytes.`));
   };
   const giveUp = (cause?: unknown) => {
@@ -57,16 +57,16 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
   else if (!request.readable) giveUp();
   else request.on('data', take);
   request.on('end', () => {
-    isWhole = true; // every request is closed after that: an error each time would cost as much as the rest
+    isWhole = true; // `close` follows every `end`: an Error made in vain costs as much as the rest of the reading
     resolve(bytes.subarray(0, length));
   });
   request.on('error', giveUp).on('close', giveUp);
   return promise;
 }
 
-/** Lets the rest of a body go as it comes. If it waited for the end of the answer, its pieces would take many times its size. */
-export function letBodyGo(request: IncomingMessage): void {
-  request.on('data', ignore); // in flow without a listener, each piece takes twice the time
+/** Discards the rest of a body as it arrives. Node would otherwise buffer its chunks until the answer ends. */
+export function discardBody(request: IncomingMessage): void {
+  request.on('data', ignore); // faster than `resume()` without a listener
 }
 
 function ignore(): void {}
@@ -79,7 +79,7 @@ function copyInto(size: number, bytes: Buffer, length: number): Buffer {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The value of a JSON body, integers exact (see `parseJson`). ApiError `bad_request` when it is not JSON in UTF-8. */
+/** Parses a JSON body without rounding integers (see `parseJson`). ApiError `bad_request` when it is not JSON in UTF-8. */
 export function parseJsonBytes(bytes: Buffer): unknown {
   let text: string;
   try {
@@ -96,13 +96,13 @@ export function parseJsonBytes(bytes: Buffer): unknown {
   }
 }
 
-/** What V8 says of a text that is no JSON, without the piece of the text that it may quote: a key may stand there. */
+/** V8's message about invalid JSON, without the part of the text that it quotes: the text may contain an API key. */
 function withoutQuote({ message }: SyntaxError): string {
-  const said = message.replace(/(?: in JSON)? at position \d+|, (?:\.\.\.)?".* is not valid JSON$/s, '');
-  return said.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd');
+  const reason = message.replace(/(?: in JSON)? at position \d+|, (?:\.\.\.)?".* is not valid JSON$/s, '');
+  return reason.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd');
 }
 
-/** Whether a JSON value is an object, and no array or null. */
+/** Whether a JSON value is an object: neither an array nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,37 +1,35 @@
 import type { Context } from 'koa';
 import { createLruCache } from '../lru-cache.ts';
 
-/**
- * Every client sends one and the same header with all of its requests, and reading it costs as much as reading a body:
- * the choices are remembered. A longer one counts as absent, because reading it takes time by the square of its length.
- */
-const NEGOTIATED_MAX = 1024;
-const REMEMBERED = 100;
+/** In characters. A longer header is treated as absent, because parsing it takes time by the square of its length. */
+const HEADER_MAX = 1024;
+/** Choices are cached: most clients send the same header with every request, and parsing it costs as much as a body. */
+const CACHED_MAX = 100;
 
 type Negotiated = Pick<Context, 'headers' | 'accepts' | 'acceptsEncodings'>;
 
-/** The choice that a header of a request makes; `absent` without the header. */
+/** Creates a function that makes a choice by a header of a request; `absent` is the choice without the header. */
 function chooseBy<Choice extends string>(
   header: 'accept' | 'accept-encoding',
   absent: Choice,
   choose: (ctx: Negotiated) => Choice,
 ): (ctx: Negotiated) => Choice {
-  const chosen = createLruCache<Choice>(REMEMBERED);
+  const cache = createLruCache<Choice>(CACHED_MAX);
   return (ctx) => {
     const sent = ctx.headers[header];
-    if (sent === undefined || sent.length > NEGOTIATED_MAX) return absent;
-    const known = chosen.get(sent);
-    if (known !== undefined) return known;
+    if (sent === undefined || sent.length > HEADER_MAX) return absent;
+    const cached = cache.get(sent);
+    if (cached !== undefined) return cached;
     const choice = choose(ctx);
-    chosen.set(sent, choice);
+    cache.set(sent, choice);
     return choice;
   };
 }
 
-// The first is for clients that accept anything, https://graphql.github.io/graphql-over-http/draft/#sec-Legacy-Watershed
+// The first one is for clients that accept any type, https://graphql.github.io/graphql-over-http/draft/#sec-Legacy-Watershed
 const GRAPHQL_TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'] as const;
 
-/** The media type of a GraphQL answer that a request prefers. RFC 9110 §12.5.1 lets a server disregard an Accept without any of its own. */
+/** The media type of a GraphQL answer that a request prefers. An Accept without such a type is disregarded, RFC 9110 §12.5.1. */
 export const acceptedMediaType = chooseBy(
   'accept',
   GRAPHQL_TYPES[0] as string,
@@ -42,15 +40,15 @@ const typeForBrowsers = chooseBy('accept', 'json', (ctx) =>
   ctx.accepts('application/json', 'application/graphql-response+json', 'text/html') === 'text/html' ? 'html' : 'json',
 );
 
-/** Whether a request would rather have HTML than JSON, as browsers do; who takes anything gets JSON. */
+/** Whether a request prefers HTML to JSON, as browsers do. A client that accepts any type gets JSON. */
 export function prefersHtml(ctx: Negotiated): boolean {
   return typeForBrowsers(ctx) === 'html';
 }
 
-/** A form in which an asset is kept. */
+/** A content coding in which assets are served. */
 export type Encoding = 'br' | 'gzip' | 'identity';
 
-/** The smallest form of an asset that a request takes, RFC 9110 §12.5.3; without the header, the plain one. */
+/** The smallest coding of an asset that a request accepts, RFC 9110 §12.5.3; `identity` without the header. */
 export const acceptedEncoding = chooseBy<Encoding>(
   'accept-encoding',
   'identity',

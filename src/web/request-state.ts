@@ -1,27 +1,27 @@
 import type { ApiName } from '../metrics.ts';
 
 /*
- * What the rooms tell each other of a request, on Koa's `ctx.state`: typed here, once.
+ * The types of Koa's `ctx.state`, by which rooms share facts about a request.
  * https://github.com/DefinitelyTyped/DefinitelyTyped/blob/master/types/koa/index.d.ts
  */
 declare module 'koa' {
   interface DefaultState {
-    /** The answer's `X-Request-Id`, which the log has too. */
+    /** The `X-Request-Id` of the answer; the log has it too. */
     requestId: string;
-    /** The API key that was let in; absent before that. */
+    /** The id of the API key; absent until the key was found valid. */
     keyId: string;
-    /** Whose it is: the same for a key and for those that replaced it. */
+    /** The owner of the key: the same for a key and its replacements by `rotate`. */
     ownerId: string;
-    /** Whether that key may change anything. */
+    /** False for a read-only key. */
     mayWrite: boolean;
-    /** Until when that key is believed to be valid, in ms of `performance.now()`. */
+    /** When the cached key expires, in ms of `performance.now()`. */
     keyValidUntil: number;
-    /** How long the request waited for the look-up of its key and for its count, in ms; absent where there were none. */
+    /** How long the request waited for the look-up of its key and for the count of its rate limit, in ms. */
     keyCheckMs?: number;
-    /** Whether the answer tells of a change: then it must not be called refused. */
+    /** Whether the request may have changed data: then its answer must not be replaced by a refusal. */
     changes?: boolean;
     api?: ApiName;
-    /** The REST operation, GraphQL's type of operation, or what else is served. */
+    /** The name in log and metrics: a REST operation, a GraphQL operation type, or another route. */
     operation?: string;
   }
 }

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { ApiError } from '../errors.ts';
 
-/** RFC 9112 §3.2.1, in visible ASCII. No `#`: a fragment is never sent. Koa and its parts read such a target without failing. */
+/** RFC 9112 §3.2.1, in visible ASCII without `#`: fragments are never sent. Koa can parse every such target. */
 const ORIGIN_FORM = /^\/[!"$-~]*$/;
-/** RFC 9112 §3.2.2, in parts: authority, path, query. */
+/** RFC 9112 §3.2.2, with groups for authority, path and query. */
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(\/[^?#]*)?(\?[^#]*)?$/i;
 
 /**
- * Understands the target and the Host of a request, once: from here on `request.url` is origin-form, and
- * `headers.host` a valid host. ApiError `bad_request` when one of them is not to be understood.
+ * Validates the target and the Host of a request. Afterwards `request.url` has origin-form, and `headers.host` is a valid
+ * host. ApiError `bad_request` when one of them is invalid, `not_found` for `OPTIONS *`.
  */
 export function readRequestTarget(request: IncomingMessage): void {
   requireHost(request);
@@ -20,34 +20,34 @@ export function readRequestTarget(request: IncomingMessage): void {
 
 function readOtherForm(request: IncomingMessage, target: string): string {
   if (target === '*' && request.method === 'OPTIONS') {
-    throw new ApiError('not_found', 'OPTIONS * is not served: name a path.'); // RFC 9112 §3.2.4: understood
+    throw new ApiError('not_found', 'OPTIONS * is not served: name a path.'); // valid, RFC 9112 §3.2.4
   }
   const [whole, authority = '', path = '/', query = ''] = ABSOLUTE_FORM.exec(target) ?? [];
-  // An http address without a host, or with a user, is none: RFC 9110 §4.2.1 and §4.2.4.
+  // RFC 9110 §4.2.1 and §4.2.4: an http URI without a host, or with a user, is invalid.
   if (whole === undefined || !isHost(authority) || !ORIGIN_FORM.test(path + query)) {
     throw new ApiError('bad_request', 'The target of the request must be a path, or an http address.');
   }
-  request.headers.host = authority; // RFC 9112 §3.2.2: it replaces the Host that came
+  request.headers.host = authority; // RFC 9112 §3.2.2: it replaces the received Host
   return path + query;
 }
 
-/** RFC 9112 §3.2: one, and valid, else 400. Several lines come joined by a comma and a space, which no host has. */
+/** RFC 9112 §3.2: exactly one valid Host, else 400. Node joins several lines by `, `, which makes them an invalid host. */
 function requireHost({ headers, httpVersionMajor, httpVersionMinor, socket }: IncomingMessage): void {
   if (headers.host !== undefined) {
     if (isHost(headers.host)) return;
     throw new ApiError('bad_request', 'The Host header must be one host, with its port if it has one.');
   }
   if (httpVersionMajor >= 1 && httpVersionMinor >= 1) throw new ApiError('bad_request', 'The Host header is missing.');
-  const { localAddress = 'localhost', localPort } = socket; // RFC 9112 §3.3: the server's own
+  const { localAddress = 'localhost', localPort } = socket; // RFC 9112 §3.3: HTTP/1.0 needs no Host; then it is the server's own
   headers.host = `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`;
 }
 
-// RFC 3986 §3.2.2: reg-name, which IPv4 addresses fit, and the 255 characters that DNS allows a name.
+// RFC 3986 §3.2.2: reg-name, which includes IPv4 addresses, with at most the 255 characters of a DNS name.
 const NAME = /^(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2}){1,255}$/;
 const HOST = /^(.*?)(?::(\d{0,5}))?$/;
 const HOST_MAX = 270;
 
-/** RFC 9110 §7.2: uri-host [":" port], of a host that is not empty. */
+/** RFC 9110 §7.2: uri-host [":" port], and the host is not empty. */
 function isHost(text: string): boolean {
   if (text.length > HOST_MAX) return false;
   const [, host = '', port = ''] = HOST.exec(text) ?? [];
@@ -55,5 +55,5 @@ function isHost(text: string): boolean {
 }
 
 function isIpLiteral(host: string): boolean {
-  return host.endsWith(']') && !host.includes('%') && isIPv6(host.slice(1, -1)); // a zone is local to the client
+  return host.endsWith(']') && !host.includes('%') && isIPv6(host.slice(1, -1)); // `%` begins a zone, which has a meaning for the client only
 }

@@ -1,46 +1,46 @@
 import type { Context } from 'koa';
 import type { Deadline } from '../deadline.ts';
 
-/** The parameters in a path, decoded. */
+/** The decoded path parameters by their names. */
 export type InPath = Readonly<Record<string, string>>;
 
-/** A request that was let in: its key may do this, its body is there, and it has its share of the process. */
+/** A request that has passed all checks of the frame. */
 export interface AdmittedRequest {
   readonly inPath: InPath;
-  /** The body's bytes; none where the route takes no body. */
+  /** The bytes of the body; empty when the route takes none. */
   readonly body: Buffer;
-  /** When the request must have its answer. */
+  /** When the request must be answered. */
   readonly deadline: Deadline;
   /**
-   * Reserves what an answer of so many objects may take in memory, before they are read; undefined when there is room at once.
-   * ApiError `too_many_requests`.
+   * Reserves memory for an answer of so many objects, before they are read. Gives a promise when the request must wait for
+   * memory, else undefined. ApiError `too_many_requests`.
    */
   readonly reserve: (objects: number) => Promise<void> | undefined;
 }
 
-/** What is served at a path to those who have a key. The frame asks for key, right and share before `handle`. */
+/** A route that needs a key. The frame checks key, rights and share before `handle`. */
 export interface Route {
   readonly methods: readonly string[];
-  /** As it stands in the request, with parameters in braces: case and a slash at its end count. */
+  /** The path with parameters in braces. Case and a trailing slash count. */
   readonly path: string;
-  /** Its name in log and metrics; absent where the request itself decides. */
+  /** Its name in log and metrics; absent when the handler sets it for each request. */
   readonly operation?: string;
-  /** Whether a body is read: it is counted, and must be JSON. */
+  /** Whether it reads a body, which must be JSON. */
   readonly takesBody: boolean;
-  /** Whether it always changes something: then the key must be one that may. */
+  /** Whether it always changes data: then it refuses read-only keys. */
   readonly changes: boolean;
-  /** Whether its use is counted as that of something deprecated. */
+  /** Whether its use is counted as deprecated use. */
   readonly isDeprecated: boolean;
-  /** Headers of every answer, refusals too. */
+  /** Headers of every answer, including refusals. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly handle: (ctx: Context, request: AdmittedRequest) => Promise<void>;
 }
 
-/** What is served at a path to everybody, for GET and HEAD: no key, nothing of the store. */
+/** A route that needs no key, for GET and HEAD. It serves nothing from the store. */
 export interface OpenRoute {
   readonly path: string;
   readonly operation: string;
-  /** Whether only who prefers HTML gets it: another route has the same path. */
+  /** True when an API has the same path: then only requests that prefer HTML get this route. */
   readonly sharesPath?: boolean;
   readonly handle: (ctx: Context) => unknown;
 }

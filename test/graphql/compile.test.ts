@@ -3,7 +3,7 @@ import { createCompiler, loadedKey } from '../../src/schema/compile.ts';
 import type { SelectionPlan } from '../../src/schema/plan.ts';
 import { contextOf, createNestedSchema, type Person, type Rows, type Shop, wrong } from './nested-schema.ts';
 
-const compile = createCompiler({ schema: createNestedSchema(), deprecations: [] });
+const compile = createCompiler(createNestedSchema(), []);
 
 const person = (id: number, shopId: number): Person => ({ id, name: `person ${id}`, shopId });
 const shop = (id: number, ownerId: number): Shop => ({

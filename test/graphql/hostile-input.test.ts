@@ -167,7 +167,7 @@ describe('documents', () => {
     expect(whole).toBeLessThan(allowed(half));
   });
 
-  test('thousands of different ones, of comments or of fields, are not all kept', () => {
+  test('thousands of different ones, of comments or of fields, are not all cached', () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage: () => void = runInNewContext('gc');
     const heap = () => {

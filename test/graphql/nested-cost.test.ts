@@ -1,8 +1,7 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createCost } from '../../src/graphql/cost.ts';
-import { createDocuments } from '../../src/graphql/documents.ts';
-import { createValidator } from '../../src/graphql/validation.ts';
+import { createDocuments, createValidator } from '../../src/graphql/documents.ts';
 import { createArgumentsOf, createPlanner, NO_VARIABLES, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { createNestedSchema } from './nested-schema.ts';

@@ -180,7 +180,7 @@ test('an answer that becomes too large within its objects has no data, and says 
   expect(errors).toHaveLength(1);
 });
 
-test('what shared lists are written as is kept apart from lists that are not right', async () => {
+test('the cached text of a shared list is not given for a list that does not fit the schema', async () => {
   const people = [{ id: 1, name: 'Rex', shopId: 1 }];
   const shops = [
     { ...ROW, staff: [wrong<Person>(null)] },

@@ -1,5 +1,4 @@
-import { createDocuments } from '../../src/graphql/documents.ts';
-import { createValidator } from '../../src/graphql/validation.ts';
+import { createDocuments, createValidator } from '../../src/graphql/documents.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { createPlanner } from '../../src/schema/plan.ts';
 import { createSchema } from '../../src/schema/schema.ts';

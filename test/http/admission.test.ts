@@ -95,7 +95,7 @@ describe('in flight', () => {
     expect(left).toBeGreaterThan(REQUEST_MS - 3500);
   });
 
-  test('who has left is not worked for, and holds no place', async () => {
+  test('a request whose client has gone is not run, and is not in flight', async () => {
     const { admission } = admit();
     let worked = 0;
     const work = async () => void worked++;

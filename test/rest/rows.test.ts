@@ -20,7 +20,7 @@ const schema = buildSchema(`
 for (const root of [schema.getQueryType(), schema.getMutationType()]) {
   for (const field of Object.values(root?.getFields() ?? {})) field.resolve = () => null;
 }
-const compile = createCompiler({ schema, deprecations: [] });
+const compile = createCompiler(schema, []);
 
 const ROW: Row = {
   operationId: 'it',
@@ -71,6 +71,18 @@ describe('a row that does not fit stops the start', () => {
       { document: '{ books { title id } }' },
       'The first field asked of Book',
     ],
+    ['introspection of the schema', { document: '{ __schema { types { name } } }' }, '__Schema is of no kind'],
+    [
+      'introspection of a type, with the message of its 404',
+      { document: 'query ($name: String!) { __type(name: $name) { name } }', notFound: 'No type.' },
+      '__Type is of no kind',
+    ],
+    [
+      'introspection beside a list',
+      { document: '{ books { id } __schema { types { name } } }' },
+      'asks for one root field',
+    ],
+    ['the name of its root type', { document: '{ __typename }' }, 'asks for one root field'],
   ])('%s', (_what, row, message) => {
     expect(() => compiled(row)).toThrow(message);
   });

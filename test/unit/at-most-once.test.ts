@@ -4,7 +4,7 @@ import { atMostOnce } from '../../src/at-most-once.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Work that is done when it is told to be; its answer is the number of the run. */
+/** Work whose runs the test resolves; the answer is the number of the run. */
 function heldWork() {
   const runs: PromiseWithResolvers<void>[] = [];
   const ask = atMostOnce(1000, async () => {
@@ -16,7 +16,7 @@ function heldWork() {
   return { ask, runs };
 }
 
-test('who asks within the period gets the answer of the run before; who asks after it, of a new one', async () => {
+test('a call within the period gets the answer of the last run; a later call starts a new run', async () => {
   const { ask, runs } = heldWork();
   const first = ask();
   runs[0]?.resolve();
@@ -29,7 +29,7 @@ test('who asks within the period gets the answer of the run before; who asks aft
   expect(await second).toBe(2);
 });
 
-test('a run that takes longer than the period is waited for by all', async () => {
+test('all calls during a run that is longer than the period get its answer', async () => {
   const { ask, runs } = heldWork();
   const first = ask();
   vi.advanceTimersByTime(5000);
@@ -39,7 +39,7 @@ test('a run that takes longer than the period is waited for by all', async () =>
   expect(await Promise.all([first, meanwhile])).toEqual([1, 1]);
 });
 
-test('a run that failed is not the last one', async () => {
+test('a failed run counts for its period; a later call starts a new run', async () => {
   const { ask, runs } = heldWork();
   const first = ask();
   runs[0]?.reject(new Error('on purpose'));

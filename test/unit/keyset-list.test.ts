@@ -1,9 +1,8 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
 import type { Binding } from '../../src/database/prepared.ts';
 import { deadlineIn } from '../../src/deadline.ts';
-import { type Int64, type Integer64, int64FromJson } from '../../src/int64.ts';
-import { KINDS, type Kind } from '../../src/kinds.ts';
+import { int64FromJson } from '../../src/int64.ts';
 import { createKeysetList } from '../../src/store/keyset-list.ts';
 import { defineTable, type PageQuery } from '../../src/store/table.ts';
 
@@ -87,19 +86,4 @@ test('a filter is a column in snake case, and its index is named', async () => {
   await ask([{ houseNumber: id(7) as NonNullable<Query['houseNumber']> }]);
   expect(sent[0]?.sql).toContain('FROM rooms FORCE INDEX (rooms_house_number_id) WHERE house_number = ? AND id > ?');
   expect(sent[0]?.bindings).toEqual([7n, -(2n ** 63n), 21]);
-});
-
-describe('a kind that reads what a column gave', () => {
-  afterEach(() => void vi.restoreAllMocks());
-
-  test('reads every value that is there, also of pages that share a statement', async () => {
-    const kind: Kind<Int64, Integer64> = { ...KINDS.int64.within(), read: (stored) => Number(stored) * 100 };
-    vi.spyOn(KINDS.int64, 'within').mockReturnValue(kind);
-    const { ask } = createRooms([1]);
-    const pages = await ask([{ owner: 'Ann' }, { owner: 'Bob' }]);
-    expect(pages.map(({ rows }) => rows)).toMatchObject([
-      [{ id: 1, houseNumber: 700, tenant: null }],
-      [{ id: 1, houseNumber: 700, tenant: null }],
-    ]);
-  });
 });
