@@ -2,6 +2,8 @@ import { type Int64, type Integer64, int64FromJson, parseInt64 } from './int64.t
 
 /** What a statement binds, and what a driver gives; a number is an integer. */
 export type Stored = string | number | bigint;
+/** A value for a `?` of a prepared statement. */
+export type Binding = Stored | null;
 
 /** JSON Schema keywords, such as `minimum`; the words of an enum are its `enum`. */
 export type Bounds = Readonly<Record<string, unknown>>;

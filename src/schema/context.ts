@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import type { Once } from '../idempotency/idempotent-creates.ts';
 import { type Integer64, toInt64 } from '../int64.ts';
 import type { Stores } from '../store/store.ts';
-import type { Kept, New, PageQuery, Table } from '../store/table.ts';
+import type { New, PageQuery, StoredRow, Table } from '../store/table.ts';
 
 /** What a resolver tells its API about the answer, beside the data: facts that only HTTP can carry. */
 export interface Reply {
@@ -33,11 +33,11 @@ export const IDEMPOTENCY_KEY = {
 /** The things of a table, for one request: its deadline, its Idempotency-Key and its answer's headers are seen to. */
 export interface RequestStore<T extends Table> {
   /** A page, by ascending id. */
-  list(query: PageQuery<T>): Promise<readonly Kept<T>[]>;
+  list(query: PageQuery<T>): Promise<readonly StoredRow<T>[]>;
   /** The thing of an id, or null; ids as they come in, and as a field of a thing has them. */
-  get(id: Integer64): Promise<Kept<T> | null>;
+  get(id: Integer64): Promise<StoredRow<T> | null>;
   /** Adds a thing, for a field of Mutation; once under an Idempotency-Key. ApiError `bad_request` when that key is not allowed. */
-  add(added: New<T>): Promise<Kept<T>>;
+  add(added: New<T>): Promise<StoredRow<T>>;
 }
 
 /** What every resolver gets, made anew for each request. */

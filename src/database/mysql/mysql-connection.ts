@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs, watchDeadlines } from '../../deadline.ts';
 import { CONNECTION_END_MS } from '../../deadlines.ts';
-import { poolError } from '../pool-error.ts';
+import { poolError } from '../faults.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
 /** One address of one host. */

@@ -1,8 +1,7 @@
 import type { Connection } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
 import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../deadlines.ts';
-import { isUnderstood, means } from '../faults.ts';
-import { poolError } from '../pool-error.ts';
+import { isUnderstood, means, poolError } from '../faults.ts';
 import { createRoundTrip } from '../round-trip.ts';
 import { destroyConnection, endConnection, exchange, isConnectionOpen } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';

@@ -1,7 +1,6 @@
 import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2';
-import { errorNumber } from '../faults.ts';
-import { poolError } from '../pool-error.ts';
-import type { Binding } from '../prepared.ts';
+import type { Binding } from '../../kinds.ts';
+import { errorNumber, poolError } from '../faults.ts';
 import { ask, destroyConnection } from './mysql-connection.ts';
 
 // Read once: mysql2 loads it anew at each access.

@@ -1,8 +1,7 @@
 import type { Connection } from 'mysql2';
 import { deadlineIn } from '../../deadline.ts';
 import { CONNECT_MS } from '../../deadlines.ts';
-import { errorNumber } from '../faults.ts';
-import { poolError } from '../pool-error.ts';
+import { errorNumber, poolError } from '../faults.ts';
 import { ask, createConnection, destroyConnection, exchange, type MysqlTarget } from './mysql-connection.ts';
 import { noteIdRule } from './mysql-prepared.ts';
 import type { MysqlAddress } from './mysql-url.ts';

@@ -2,7 +2,7 @@ import { createPublicKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import mysql, { type ConnectionOptions, type SslOptions } from 'mysql2';
-import { poolError } from '../pool-error.ts';
+import { poolError } from '../faults.ts';
 
 /** What mysql2 must know of who the server is, who we are to it, and what is encrypted. */
 export type ServerTrust = Pick<ConnectionOptions, 'ssl' | 'authPlugins'>;

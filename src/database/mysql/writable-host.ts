@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NAME_LOOKUP_MS } from '../../deadlines.ts';
-import { poolError } from '../pool-error.ts';
+import { poolError } from '../faults.ts';
 import { endConnection, type MysqlTarget } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
 import type { MysqlHost } from './mysql-url.ts';

@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BUSY_MS } from '../../deadlines.ts';
-import type { Binding } from '../prepared.ts';
+import type { Binding } from '../../kinds.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 
 /** How often a statement that waits for another process's write looks again, in ms. */

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Binding } from '../prepared.ts';
+import type { Binding } from '../../kinds.ts';
 import { insertRows, openSqlite } from './sqlite-connection.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 

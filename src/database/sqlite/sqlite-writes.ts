@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Binding } from '../prepared.ts';
+import type { Binding } from '../../kinds.ts';
 import type { SqliteFiles } from './sqlite-files.ts';
 import type { WriteJob, WriteOutcome } from './sqlite-writer.ts';
 

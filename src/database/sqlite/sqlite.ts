@@ -4,8 +4,8 @@ import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import { ACQUIRE_MS } from '../../deadlines.ts';
-import { poolError } from '../pool-error.ts';
-import type { Binding } from '../prepared.ts';
+import type { Binding } from '../../kinds.ts';
+import { poolError } from '../faults.ts';
 import { createReader, insertRows, openSqlite, whenFree } from './sqlite-connection.ts';
 import { checkFiles, prepareFiles } from './sqlite-files.ts';
 import { createSqliteWrites } from './sqlite-writes.ts';
