@@ -118,7 +118,8 @@ function createDatabase(
     query,
     insert(into, rows, deadline) {
       const end = before(deadline);
-      return withoutFaults<Int64[]>(() => knex.client.insertPrepared(into, rows, end), end).catch(countFailure);
+      const insert = () => withoutFaults<Int64[]>(() => knex.client.insertPrepared(into, rows), end);
+      return deadlines.run(end, insert).catch(countFailure);
     },
     unhurried,
     roundTripMs: () => knex.client.roundTripMs?.() ?? 0,
