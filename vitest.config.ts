@@ -53,8 +53,8 @@ const project = (name: string, include: string[], exclude: string[] = [], isolat
     // What asserts nothing holds nothing.
     expect: { requireAssertions: true },
     // A machine with other work takes its time.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 });
 

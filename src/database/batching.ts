@@ -17,6 +17,8 @@ interface BatchRules<Input> {
   readonly inFlightMax?: number;
   /** Limit of inputs in a batch. */
   readonly size: number;
+  /** Whether `runBatch` itself uses few SQL texts for any number of inputs. Otherwise it gets a power of two of them. */
+  readonly isPadded?: boolean;
   /** Queued inputs of the same key share one answer. By default no two inputs do. */
   keyOf?(input: Input): string;
   /** Inputs of different groups have different SQL texts, so they never share a batch. */
@@ -66,7 +68,7 @@ export function createBatched<Input, Answer>(
     sendAtTurnEnd();
   };
   const sendReady = (): void => {
-    while (queue.size > 0 && hasRoom()) void send(nextBatch(queue, rules.size)); // never rejects
+    while (queue.size > 0 && hasRoom()) void send(nextBatch(queue, rules)); // never rejects
     // A new Map each time: when a Map grows, V8 links its old table to the new one (OrderedHashTable). An old table in the old
     // generation would keep all later entries, with their requests, alive until a full garbage collection.
     queue = new Map(queue);
@@ -139,7 +141,10 @@ function onceLater(schedule: (work: () => void) => unknown, work: () => void): (
 }
 
 /** The first entry of the queue, and the next ones of its group within the limits. */
-function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answer>>, size: number) {
+function nextBatch<Input, Answer>(
+  queue: ReadonlyMap<unknown, Entry<Input, Answer>>,
+  { size, isPadded }: BatchRules<Input>,
+) {
   const batch: Entry<Input, Answer>[] = [];
   let bytes = 0;
   for (const entry of queue.values()) {
@@ -149,7 +154,7 @@ function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answe
     batch.push(entry);
   }
   // Powers of two: few different texts, so that all of them stay prepared.
-  return batch.slice(0, 2 ** Math.floor(Math.log2(batch.length)));
+  return isPadded ? batch : batch.slice(0, 2 ** Math.floor(Math.log2(batch.length)));
 }
 
 /** Rejects the waiters whose deadline is over. */

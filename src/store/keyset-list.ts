@@ -77,9 +77,12 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
 export function createRowReader<T extends Table>(database: Database, table: T): Batched<Int64, StoredRow<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
   const readRows = rowReader(table);
-  return createBatched(database, { inFlight: 2, size: 32, keyOf: (id) => id }, async (ids, deadline) => {
-    const sql = `${select} (${ids.map(() => '?').join(', ')})`;
-    const rows = await database.query<StoredRow<T>>(sql, ids.map(BigInt), deadline);
+  const rules = { inFlight: 2, size: 32, keyOf: (id: Int64) => id, isPadded: true };
+  return createBatched(database, rules, async (ids, deadline) => {
+    const length = 2 ** Math.ceil(Math.log2(ids.length)); // few different texts, so that all of them stay prepared
+    const bindings = Array.from({ length }, (_, index) => BigInt(ids[index] ?? ids[0] ?? 0)); // there is at least one id
+    const sql = `${select} (${bindings.map(() => '?').join(', ')})`;
+    const rows = await database.query<StoredRow<T>>(sql, bindings, deadline);
     readRows?.(rows);
     const byKey = new Map(rows.map((row) => [String(row.id), row]));
     return ids.map((id) => byKey.get(id) ?? null);

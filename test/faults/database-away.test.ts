@@ -24,6 +24,6 @@ describe.runIf(hasMysqlServer())('faults during mixed load', () => {
       expectPromisesKept(report);
       expectHealed(report);
     },
-    60_000,
+    240_000,
   );
 });

@@ -31,7 +31,7 @@ describe.runIf(isWanted && (hasGalera() || process.env.CI === 'true'))('a Galera
       const [first, ...others] = await cluster.contents();
       for (const other of others) expect(other).toEqual(first);
     },
-    120_000,
+    240_000,
   );
 
   test('behind one address that leads to any node: nothing wrong, lost, doubled or older than a 201', async () => {
@@ -40,5 +40,5 @@ describe.runIf(isWanted && (hasGalera() || process.env.CI === 'true'))('a Galera
     const behind = await startGatewayProcess(proxy.url);
     afterFile(behind.remove);
     expectPromisesKept(await runFault(behind, { strike: () => cluster.refuseFor(500) }));
-  }, 120_000);
+  }, 240_000);
 });

@@ -29,6 +29,6 @@ describe.runIf(hasGroup() && !leftOut().includes('database'))('MySQL Group Repli
       const [first, ...others] = await cluster.contents();
       for (const other of others) expect(other).toEqual(first);
     },
-    120_000,
+    240_000,
   );
 });

@@ -17,5 +17,5 @@ test.each(SQLITE_FAULTS)(
     expectPromisesKept(report);
     expectHealed(report);
   },
-  60_000,
+  240_000,
 );

@@ -63,6 +63,7 @@ describeEachEngine('API keys › look-ups that get no answer', (engine) => {
     };
     const { lookUp, recall } = createAuthenticator(stalled, () => moment);
     await lookUp(`Bearer ${key}`);
+    await new Promise(setImmediate); // its slot is free then
     moment = 100_000; // the key is not believed any more
     const refused: string[] = [];
     for (const bearer of madeUp(IN_FLIGHT + WAITING + 5)) {

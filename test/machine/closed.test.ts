@@ -42,8 +42,6 @@ const WRITERS = [
   'src/graphql/endpoint.ts',
   'src/graphql/error-masking.ts',
   'src/http/assets.ts',
-  'src/http/error-body.ts',
-  'src/http/probes.ts',
   'src/http/refusal.ts',
   'src/http/routes.ts',
   'src/http/send-answer.ts',

@@ -18,7 +18,7 @@ const AT_ONCE = 12;
 const SEED = 20_261_120;
 /** Whoever is not answered, and not cut off, for this time, waits for ever. */
 const HANG_MS = 8000;
-const LIMIT_MS = 20_000 * ROUNDS;
+const LIMIT_MS = 80_000 * ROUNDS;
 /** A heap that is hardly larger than what an idle gateway needs: what leaks soon fills it, and ends the process. */
 const SMALL_HEAP = { NODE_OPTIONS: `--max-old-space-size=96 --max-semi-space-size=8 ${COLLECTING}` };
 

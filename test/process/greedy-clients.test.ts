@@ -48,7 +48,7 @@ test(`${READERS} readers that do not read share one copy of what they asked for`
   const during = await eventually(all, 20_000, 'all readers are there');
   expect(during.residentMb - before.residentMb).toBeLessThan(100);
   for (const socket of sockets) socket.destroy();
-}, 60_000);
+}, 240_000);
 
 describe('a connection on which nothing moves', () => {
   test('is ended when its client does not read the answer that it has', async () => {

@@ -64,7 +64,7 @@ test.each(KINDS)(
     }
     expect(gateway.child.exitCode).toBeNull();
   },
-  60_000,
+  240_000,
 );
 
 test('100 packets of the smallest requests at once hold neither memory nor the others, and are all answered', async () => {
@@ -97,7 +97,7 @@ test('100 packets of the smallest requests at once hold neither memory nor the o
   answers = 0;
   await eventually(() => answers > 1000, 30_000, 'the others are answered');
   expect(gateway.child.exitCode).toBeNull();
-}, 120_000);
+}, 240_000);
 
 /** The CPU time of a process so far, in ms: proc_pid_stat(5), fields 14 and 15, in ticks of 10 ms. */
 function cpuMs(pid: number | undefined): number {

@@ -38,7 +38,7 @@ describe.runIf(hasMysqlServer())('creates on a server of their own', () => {
     afterFile(() => database.close());
     await migrateUp(database);
     pets = createStores(database)(PETS);
-  }, 60_000);
+  }, 240_000);
 
   const add = (name: string, key?: string) => {
     const once = key === undefined ? null : { ownerId: '1', apiKeyId: '1', idempotencyKey: key, position: 1 };

@@ -332,5 +332,5 @@ describe.runIf(engine)('a session', () => {
     expect((await first).status).toBe(503);
     const [rows] = await admin.query<RowDataPacket[]>('SELECT id FROM app.pets WHERE name = ?', [name]);
     expect(rows.length).toBe(1);
-  }, 120_000);
+  }, 240_000);
 });
