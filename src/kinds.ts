@@ -2,6 +2,8 @@ import { type Int64, type Integer64, int64FromJson, parseInt64 } from './int64.t
 
 /** A value that is bound to an SQL statement; a number is an integer. */
 export type Stored = string | number | bigint;
+/** A value for a `?` of a prepared statement. */
+export type Binding = Stored | null;
 
 /** JSON Schema keywords that limit a value, such as `minimum` or `enum`. */
 export type Bounds = Readonly<Record<string, unknown>>;

@@ -2,41 +2,35 @@ import { type Deadline, remainingMs, watchDeadlines } from '../deadline.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Database } from './connect.ts';
 
-/**
- * Up to this round trip, in ms, fewer and larger statements save work of the process and of the server. Beyond it, waiting for
- * others would cost more time than that.
- */
-export const NEAR_MS = 1.5;
-/** A statement that has no answer after this time, in ms, holds no other up: it may wait for a lock, or its connection be dead. */
+/** The longest round trip, in ms, at which waiting for a larger batch costs less time than its fewer statements save. */
+export const LOW_LATENCY_MS = 1.5;
+/** After this time, in ms, a statement does not count against `inFlight`: it may wait for a lock, or on a dead connection. */
 const SLOW_MS = 10;
-/** A larger statement holds one input, in bytes: nobody waits for the upload of what another sent. */
+/** The size limit of a batch, in bytes; a larger input has a statement of its own, so that no other waits for its upload. */
 const BATCH_BYTES = 256 * 1024;
 
-/** How inputs of one kind share statements. */
+/** How inputs are batched. */
 interface BatchRules<Input> {
-  /** Statements in flight at once while the database is near; else as many as there are connections. */
+  /** Limit of statements in flight up to LOW_LATENCY_MS. */
   readonly inFlight: number;
-  /** Statements in flight at once wherever the database is, by default as many as it has connections. */
+  /** Limit of statements in flight at any latency; by default the number of connections. */
   readonly inFlightMax?: number;
-  /** Inputs of one statement at most. */
+  /** Limit of inputs in a batch. */
   readonly size: number;
-  /** Whether a statement of any number of inputs has one of few texts: else it gets a power of two of them. */
+  /** Whether `runBatch` itself uses few SQL texts for any number of inputs. Otherwise it gets a power of two of them. */
   readonly isPadded?: boolean;
-  /** Inputs of the same key are one, as long as they are queued. By default each is one of its own. */
+  /** Queued inputs of the same key share one answer. By default no two inputs do. */
   keyOf?(input: Input): string;
-  /** Inputs of different groups never share a statement: its text is of one kind. */
+  /** Inputs of different groups have different SQL texts, so they never share a batch. */
   groupOf?(input: Input): string;
-  /** What an input adds to its statement, in bytes, where that may be much. */
+  /** The bytes that an input adds to its statement; by default they are not counted. */
   bytesOf?(input: Input): number;
   /**
-   * Whether a statement was refused, and not done, for the sake of one of its inputs: then each goes alone. Never for an error
-   * that leaves open whether it was done.
+   * Whether the database refused the whole statement because of one input. Then each input is sent alone. Must be false for an
+   * error that leaves open whether the statement took effect.
    */
-  isAboutOne?(error: unknown): boolean;
+  isInputError?(error: unknown): boolean;
 }
-
-/** Answers several inputs by one statement, in their order. */
-type RunBatch<Input, Answer> = (inputs: readonly Input[], deadline: Deadline) => Promise<readonly Answer[]>;
 
 /** Rejects with DatabaseFault `unavailable` at the deadline, whatever the database does. */
 export type Batched<Input, Answer> = (input: Input, deadline: Deadline) => Promise<Answer>;
@@ -45,25 +39,25 @@ interface Waiter<Answer> extends Pick<PromiseWithResolvers<Answer>, 'resolve' | 
   readonly deadline: Deadline;
 }
 
-/** An input and all who wait for its answer. */
+/** An input and the waiters for its answer. */
 interface Entry<Input, Answer> {
   readonly input: Input;
   readonly bytes: number;
-  /** Its place in the queue. */
   readonly key: unknown;
   readonly group: unknown;
   waiters: Waiter<Answer>[];
 }
 
 /**
- * Runs several inputs by one statement, until the latest of their deadlines. Inputs are queued until the end of the turn of
- * the event loop, and longer while as many statements are in flight as the rules allow. An input joins an equal one only in
- * the queue, so every answer is of a statement that began after its input came. An error reaches those whose statement it is.
+ * Batches inputs: `runBatch` answers several of them by one statement, in their order, until the latest of their deadlines.
+ * Inputs are queued until the end of the event loop's turn, and longer while the limit of statements in flight is reached. An
+ * input joins an equal input only in the queue, so each statement begins after all of its inputs came. An error rejects the
+ * inputs of its statement only.
  */
 export function createBatched<Input, Answer>(
   database: Pick<Database, 'connectionsMax' | 'roundTripMs'>,
   rules: BatchRules<Input>,
-  runBatch: RunBatch<Input, Answer>,
+  runBatch: (inputs: readonly Input[], deadline: Deadline) => Promise<readonly Answer[]>,
 ): Batched<Input, Answer> {
   const { inFlightMax = database.connectionsMax } = rules;
   let queue = new Map<unknown, Entry<Input, Answer>>();
@@ -75,8 +69,8 @@ export function createBatched<Input, Answer>(
   };
   const sendReady = (): void => {
     while (queue.size > 0 && hasRoom()) void send(nextBatch(queue, rules)); // never rejects
-    // A new Map each time: V8 links the tables of a growing one (OrderedHashTable), and an old table would keep all later
-    // entries, with their requests, from the collector of the young.
+    // A new Map each time: when a Map grows, V8 links its old table to the new one (OrderedHashTable). An old table in the old
+    // generation would keep all later entries, with their requests, alive until a full garbage collection.
     queue = new Map(queue);
     if (queue.size > 0) sendWhenSlow();
   };
@@ -84,7 +78,7 @@ export function createBatched<Input, Answer>(
   const sendWhenSlow = onceLater((work) => setTimeout(work, SLOW_MS), sendReady);
   const hasRoom = (): boolean => {
     if (inFlight.length >= inFlightMax) return false;
-    if (database.roundTripMs() > NEAR_MS) return true;
+    if (database.roundTripMs() > LOW_LATENCY_MS) return true;
     return inFlight.filter(({ sentAt }) => performance.now() < sentAt + SLOW_MS).length < rules.inFlight;
   };
 
@@ -93,11 +87,16 @@ export function createBatched<Input, Answer>(
     const statement = { entries, sentAt: performance.now() };
     inFlight.push(statement);
     try {
-      await answer(entries, runBatch);
+      const deadlines = entries.flatMap(({ waiters }) => waiters.map(({ deadline }) => deadline));
+      const inputs = entries.map(({ input }) => input);
+      const answers = await runBatch(inputs, Math.max(...deadlines));
+      for (const [index, { waiters }] of entries.entries()) {
+        for (const { resolve } of waiters) resolve(answers[index] as Answer); // one for each input
+      }
     } catch (error) {
-      const isShared = entries.length > 1 && rules.isAboutOne?.(error);
+      const isRetried = entries.length > 1 && rules.isInputError?.(error);
       for (const entry of entries) {
-        if (isShared && entry.waiters.length > 0)
+        if (isRetried && entry.waiters.length > 0)
           enqueue({ ...entry, key: entry, group: entry }); // alone
         else for (const { reject } of entry.waiters) reject(error);
       }
@@ -106,7 +105,7 @@ export function createBatched<Input, Answer>(
     sendReady();
   };
 
-  /** A statement goes on for those who can wait longer. */
+  /** Rejects late waiters; the statement goes on for the others. */
   const watch = watchDeadlines(() => {
     for (const { entries } of inFlight) entries.forEach(rejectLate);
     for (const [key, entry] of queue) {
@@ -119,7 +118,7 @@ export function createBatched<Input, Answer>(
   return (input, deadline) => {
     watch();
     const { promise, ...settle } = Promise.withResolvers<Answer>();
-    const key = rules.keyOf?.(input) ?? promise; // one of its own
+    const key = rules.keyOf?.(input) ?? promise; // unique
     const waiter = { ...settle, deadline };
     const equal = queue.get(key);
     if (equal) equal.waiters.push(waiter);
@@ -128,7 +127,7 @@ export function createBatched<Input, Answer>(
   };
 }
 
-/** Gives a function that has `work` begun later by `schedule`: once, however often it is called until then. */
+/** Gives a function that hands `work` to `schedule`; calls until `work` begins do nothing more. */
 function onceLater(schedule: (work: () => void) => unknown, work: () => void): () => void {
   let isScheduled = false;
   return () => {
@@ -141,7 +140,7 @@ function onceLater(schedule: (work: () => void) => unknown, work: () => void): (
   };
 }
 
-/** The first entry of the queue, and those of its group that go with it. */
+/** The first entry of the queue, and the next ones of its group within the limits. */
 function nextBatch<Input, Answer>(
   queue: ReadonlyMap<unknown, Entry<Input, Answer>>,
   { size, isPadded }: BatchRules<Input>,
@@ -154,24 +153,11 @@ function nextBatch<Input, Answer>(
     if (batch.length === size || (batch.length > 0 && bytes > BATCH_BYTES)) break;
     batch.push(entry);
   }
-  // Few different texts, so that each stays prepared.
+  // Powers of two: few different texts, so that all of them stay prepared.
   return isPadded ? batch : batch.slice(0, 2 ** Math.floor(Math.log2(batch.length)));
 }
 
-/** Gives each waiter the answer to its input, all by one statement; rejects when that fails. */
-async function answer<Input, Answer>(
-  entries: readonly Entry<Input, Answer>[],
-  runBatch: RunBatch<Input, Answer>,
-): Promise<void> {
-  const deadlines = entries.flatMap(({ waiters }) => waiters.map(({ deadline }) => deadline));
-  const inputs = entries.map(({ input }) => input);
-  const answers = await runBatch(inputs, Math.max(...deadlines));
-  for (const [index, { waiters }] of entries.entries()) {
-    for (const { resolve } of waiters) resolve(answers[index] as Answer); // one for each input
-  }
-}
-
-/** Tells the waiters whose deadline is over. */
+/** Rejects the waiters whose deadline is over. */
 function rejectLate<Answer>(entry: Entry<unknown, Answer>): void {
   const late = entry.waiters.filter(({ deadline }) => remainingMs(deadline) === 0);
   if (late.length === 0) return;

@@ -5,74 +5,78 @@ import { type Deadline, deadlineIn, remainingMs } from '../deadline.ts';
 import { ANSWER_MS, REQUEST_MS, UNHURRIED_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
-import { withoutFaults } from './faults.ts';
+import type { Binding } from '../kinds.ts';
+import { poolError, withoutFaults } from './faults.ts';
 import { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } from './mysql/mysql.ts';
-import { poolError } from './pool-error.ts';
-import type { Binding } from './prepared.ts';
 import { createSqliteClient } from './sqlite/sqlite.ts';
 
 /** What DATABASE_URL leads to: a server of the MySQL protocol, or the embedded store. */
 export type Engine = 'mysql' | 'sqlite';
 
-/** How work is done: whether doing it twice does no harm; when it is given up, by default a request's time from now. */
-export interface WorkOptions {
-  readonly repeatable?: boolean;
-  readonly deadline?: Deadline | undefined;
-}
+/** SQL for the database's clock, in ms since 1970. Ages of rows are measured by it: the clocks of gateways may differ. */
+export const NOW_MS: Readonly<Record<Engine, string>> = {
+  // In UTC: local time has one hour of the year twice, https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html
+  mysql: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)",
+  sqlite: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+};
 
-/** An open database: the query builder and what a room may ask about it. */
+/** An open database. */
 export interface Database {
   readonly knex: Knex;
   readonly engine: Engine;
-  /** How many connections it may have at once. */
+  /** The size of the connection pool. */
   readonly connectionsMax: number;
   /**
-   * Runs `work`, which is one statement or one transaction. A database that is away or too slow is a DatabaseFault `unavailable`.
+   * Runs `work`, which is one statement or one transaction. `repeatable` work may be done twice without harm. By default the
+   * deadline is a request's time from now. DatabaseFault `unavailable` when the database is away or too slow.
    */
-  run<T>(work: (knex: Knex) => PromiseLike<T>, options?: WorkOptions): Promise<T>;
-  /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. A request names its deadline. */
+  run<T>(
+    work: (knex: Knex) => PromiseLike<T>,
+    options?: { readonly repeatable?: boolean; readonly deadline?: Deadline | undefined },
+  ): Promise<T>;
+  /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. */
   query<Row>(sql: string, bindings: readonly Binding[], deadline: Deadline | undefined): Promise<Row[]>;
-  /** The ids, in the order of the rows, that one prepared INSERT gives; `into` is `table (column, ...)`. */
+  /** Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. */
   insert(into: string, rows: readonly (readonly Binding[])[], deadline: Deadline | undefined): Promise<Int64[]>;
   /** The server's version text; DatabaseFault `unavailable` when the database does not answer. */
   ping(deadline?: Deadline): Promise<string>;
-  /** The shortest round trip of late, in ms; 0 as long as none was measured, and for the embedded store. */
+  /** The shortest recent round trip, in ms; 0 before the first measurement, and for the embedded store. */
   roundTripMs(): number;
-  /** How many calls of `run` and `insert` have failed so far: when it has grown, a write may be refused again. */
+  /** How many calls of `run` and `insert` have failed so far. */
   failures(): number;
-  /** Whether the server that was reached last takes writes. */
+  /** Whether the server of the newest session takes writes. */
   takesWrites(): boolean;
-  /** Connections of the pool in use and free, and how many callers wait for one. */
+  /** The pool's connections in use and free, and its waiters. */
   poolState(): { used: number; free: number; waiting: number };
   /** The same database for work that may take minutes, such as a migration. Close it after use. */
   unhurried(): Database;
-  /** Waits for the queries in flight, then closes every connection. */
+  /** Waits for the queries in flight, then closes all connections. */
   close(): Promise<void>;
 }
 
 const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
 
 /**
- * The database of DATABASE_URL. Connections open on first use, so an unreachable server is seen by
- * `ping`, not here. Throws ConfigError when the address itself is wrong.
+ * The database of DATABASE_URL. Connections open on first use: call `ping` to know whether the server answers. Throws
+ * ConfigError when the address itself is wrong.
  */
 export function connectDatabase({ databaseUrl, databasePoolMax }: Pick<Config, 'databaseUrl' | 'databasePoolMax'>) {
   if (!databaseUrl.startsWith('mysql:')) {
     const database: Database = createDatabase('sqlite', 1, REQUEST_MS, {
       createClient: () => createSqliteClient(databaseUrl),
-      unhurried: () => ({ ...database, close: async () => {} }), // the one connection may be all there is of `:memory:`
+      unhurried: () => ({ ...database, close: async () => {} }), // a second connection to `:memory:` has another database
     });
     return database;
   }
   const connectMysql = (max: number, limits: typeof REQUEST_LIMITS, workMs: number): Database =>
     createDatabase('mysql', max, workMs, {
       createClient: (currentDeadline) => createMysqlClient(databaseUrl, max, limits, currentDeadline),
-      unhurried: () => connectMysql(2, UNHURRIED_LIMITS, UNHURRIED_MS), // one holds the lock of migrations
+      unhurried: () => connectMysql(2, UNHURRIED_LIMITS, UNHURRIED_MS), // one holds the migration lock
     });
   return connectMysql(databasePoolMax, REQUEST_LIMITS, REQUEST_MS);
 }
 
-/** `createClient` makes Knex's client; what Knex itself asks of it has the deadline that `currentDeadline` gives. */
+/** `createClient` makes Knex's client. Queries through Knex have the deadline that `currentDeadline` gives. */
 function createDatabase(
   engine: Engine,
   connectionsMax: number,
@@ -82,10 +86,10 @@ function createDatabase(
     unhurried,
   }: { createClient: (currentDeadline: () => Deadline) => Knex.Config; unhurried: Database['unhurried'] },
 ): Database {
-  // Knex hands nothing through to its client: the deadline of a piece of work reaches it beside the arguments.
+  // Knex passes no context to its client, so the deadline goes through AsyncLocalStorage.
   const deadlines = new AsyncLocalStorage<Deadline>();
   const client = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
-  // Errors reach our log with placeholders: stored values do not belong there.
+  // Errors have SQL with placeholders: stored values do not belong in the log.
   const knex = knexFactory({ ...client, compileSqlOnError: false, log: SILENT });
   let failures = 0;
   const countFailure = (error: unknown): never => {
@@ -102,7 +106,7 @@ function createDatabase(
   };
   const query: Database['query'] = <Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline) => {
     const end = before(deadline);
-    // Both of our clients have this one and insertPrepared; Knex types a client as any.
+    // Both engines' clients have queryPrepared and insertPrepared; Knex types its client as any.
     return withoutFaults<Row[]>(() => knex.client.queryPrepared(sql, bindings, end), end, 'read');
   };
   const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';
@@ -114,7 +118,8 @@ function createDatabase(
     query,
     insert(into, rows, deadline) {
       const end = before(deadline);
-      return withoutFaults<Int64[]>(() => knex.client.insertPrepared(into, rows, end), end).catch(countFailure);
+      const insert = () => withoutFaults<Int64[]>(() => knex.client.insertPrepared(into, rows), end);
+      return deadlines.run(end, insert).catch(countFailure);
     },
     unhurried,
     roundTripMs: () => knex.client.roundTripMs?.() ?? 0,
@@ -133,7 +138,7 @@ function createDatabase(
   };
 }
 
-/** What `done` gives, or DatabaseFault `unavailable` at the deadline. A write that waits for another process may be done later. */
+/** What `done` gives, or DatabaseFault `unavailable` at the deadline. A write that waits for a lock may still happen later. */
 function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const late = () =>
@@ -141,4 +146,18 @@ function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   const timer = setTimeout(late, remainingMs(deadline));
   done.then(resolve, reject).finally(() => clearTimeout(timer));
   return promise;
+}
+
+/** Runs `work` in one transaction: what `work` does by `run` and `insert` of the database it gets is done all or not at all. */
+export function inTransaction<T>(database: Database, work: (within: Database) => Promise<T>): Promise<T> {
+  return database.run((knex) =>
+    knex.transaction(async (transaction) => {
+      const { client } = transaction; // of this project, on both engines; Knex types it as any
+      return work({
+        ...database,
+        run: async (part) => part(transaction),
+        insert: async (into, rows) => client.insertOn(await client.acquireConnection(), into, rows),
+      });
+    }),
+  );
 }

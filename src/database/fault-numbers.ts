@@ -1,43 +1,41 @@
-/**
- * What an error of the database means to us beyond "not now", which is what all of them mean; it may mean several things.
- */
+/** What an error of the database means, besides that the database cannot do the work now. An error may have several meanings. */
 export type Meaning =
-  /** No operation on a database makes it: the statement is wrong, and so are we. */
-  | 'ours'
-  /** Nothing was done: it was undone in favour of another. */
+  /** The statement is wrong: a fault of the gateway, which no operation on a database causes. */
+  | 'wrongStatement'
+  /** Nothing was done: the transaction was rolled back in favour of another. */
   | 'rolledBack'
-  /** Nothing was done: it was refused before it began. */
+  /** Nothing was done: the statement was refused before it began. */
   | 'notBegun'
   /** This server takes no writes. */
   | 'readOnly'
   /** This server is no working member of its cluster. */
   | 'notReady'
-  /** It may have been done. */
+  /** The statement may have taken effect. */
   | 'unknownOutcome'
-  /** The session is of the past: a new one may do, or know, more, such as after rights were given back. */
+  /** The session is out of date: a new one may have more rights or know more of the schema. */
   | 'staleSession'
-  /** What operations have made of a table: it may be about one row of several, of which none was written. */
-  | 'ruled'
-  /** A row with the same key stands in the way. */
+  /** The table refuses a row by a type, a constraint or a trigger; no row of the statement was written. */
+  | 'rowRefused'
+  /** There is a row with the same key. */
   | 'duplicate'
-  /** The last id that AUTO_INCREMENT can give is used. */
+  /** AUTO_INCREMENT has given its last id. */
   | 'outOfIds'
   /** Another transaction held a lock for too long. */
   | 'lockWait'
   | 'tooLarge';
 
-/** What a class of SQLSTATE means, the first two characters: ISO 9075-2, and 70 is MySQL's own. A number means more. */
+/** Meanings by class of SQLSTATE, its first two characters (ISO 9075-2; 70 is MySQL's own). NUMBERS goes first. */
 export const STATE_CLASSES: Readonly<Record<string, readonly Meaning[]>> = {
   '08': ['unknownOutcome'], // connection exception
-  22: ['ruled'], // data exception: a column that was narrowed takes a value no more
-  23: ['ruled'], // integrity constraint violation
-  44: ['ruled'], // with check option violation: a view stands in the table's place
-  45: ['ruled'], // a trigger's own refusal
+  22: ['rowRefused'], // data exception: a narrowed column refuses a value
+  23: ['rowRefused'], // integrity constraint violation
+  44: ['rowRefused'], // with check option violation: a view has replaced the table
+  45: ['rowRefused'], // a trigger's own refusal
   70: ['unknownOutcome'], // interrupted
 };
 
 /**
- * The error numbers of the MySQL protocol that mean more than "not now" and their class. Sources: up to 6999
+ * Meanings by error number of the MySQL protocol, where the class does not tell. Sources: up to 6999
  * https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html (2000 to 2999:
  * https://dev.mysql.com/doc/mysql-errors/9.7/en/client-error-reference.html), and where MariaDB is named
  * https://mariadb.com/kb/en/mariadb-error-code-reference/; from 8000 on https://docs.pingcap.com/tidb/stable/error-codes/
@@ -45,19 +43,19 @@ export const STATE_CLASSES: Readonly<Record<string, readonly Meaning[]>> = {
 export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   167: ['outOfIds'], // HA_ERR_AUTOINC_ERANGE (MariaDB)
   1020: ['rolledBack'], // ER_CHECKREAD: MariaDB's snapshot conflict
-  1040: [], // ER_CON_COUNT_ERROR: in a class of lost connections, but nothing was begun
+  1040: [], // ER_CON_COUNT_ERROR: its class is that of lost connections, but nothing was begun
   1044: ['staleSession'], // ER_DBACCESS_DENIED_ERROR
   1046: ['staleSession'], // ER_NO_DB_ERROR
   1047: ['notReady', 'notBegun'], // ER_UNKNOWN_COM_ERROR: Galera's "not yet prepared node for application use"
   1053: ['notReady'], // ER_SERVER_SHUTDOWN
-  1062: ['duplicate', 'ruled'], // ER_DUP_ENTRY
-  1064: ['ours'], // ER_PARSE_ERROR
-  1065: ['ours'], // ER_EMPTY_QUERY
+  1062: ['duplicate', 'rowRefused'], // ER_DUP_ENTRY
+  1064: ['wrongStatement'], // ER_PARSE_ERROR
+  1065: ['wrongStatement'], // ER_EMPTY_QUERY
   1077: ['notReady'], // ER_NORMAL_SHUTDOWN
   1079: ['notReady'], // ER_SHUTDOWN_COMPLETE
-  1105: ['unknownOutcome'], // ER_UNKNOWN_ERROR: Vitess has it for all, https://vitess.io/docs/reference/errors/query-serving/
-  1136: ['ours'], // ER_WRONG_VALUE_COUNT_ON_ROW
-  1142: ['staleSession'], // ER_TABLEACCESS_DENIED_ERROR: rights on a database are those of the session's begin
+  1105: ['unknownOutcome'], // ER_UNKNOWN_ERROR: Vitess gives it for any error, https://vitess.io/docs/reference/errors/query-serving/
+  1136: ['wrongStatement'], // ER_WRONG_VALUE_COUNT_ON_ROW
+  1142: ['staleSession'], // ER_TABLEACCESS_DENIED_ERROR: a session has the rights of its beginning
   1143: ['staleSession'], // ER_COLUMNACCESS_DENIED_ERROR
   1153: ['tooLarge'], // ER_NET_PACKET_TOO_LARGE
   1180: ['unknownOutcome'], // ER_ERROR_DURING_COMMIT
@@ -66,18 +64,18 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1213: ['rolledBack'], // ER_LOCK_DEADLOCK: also Galera's certification failure at commit
   1227: ['staleSession'], // ER_SPECIFIC_ACCESS_DENIED_ERROR
   1243: ['staleSession', 'notBegun'], // ER_UNKNOWN_STMT_HANDLER: a server that has forgotten what it prepared
-  1265: ['ruled'], // WARN_DATA_TRUNCATED
+  1265: ['rowRefused'], // WARN_DATA_TRUNCATED
   1290: ['readOnly', 'notBegun'], // ER_OPTION_PREVENTS_STATEMENT: --read-only, --super-read-only
-  1300: ['ruled'], // ER_INVALID_CHARACTER_STRING
+  1300: ['rowRefused'], // ER_INVALID_CHARACTER_STRING
   1301: ['tooLarge'], // ER_WARN_ALLOWED_PACKET_OVERFLOWED
   1317: ['unknownOutcome'], // ER_QUERY_INTERRUPTED
-  1366: ['ruled'], // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
-  1390: ['ours'], // ER_PS_MANY_PARAM
+  1366: ['rowRefused'], // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
+  1390: ['wrongStatement'], // ER_PS_MANY_PARAM
   1412: ['rolledBack'], // ER_TABLE_DEF_CHANGED: the table was altered after the transaction had begun
   1467: ['outOfIds'], // ER_AUTOINC_READ_FAILED
-  1526: ['ruled'], // ER_NO_PARTITION_FOR_GIVEN_VALUE
+  1526: ['rowRefused'], // ER_NO_PARTITION_FOR_GIVEN_VALUE
   1615: ['notBegun'], // ER_NEED_REPREPARE
-  1644: ['ruled'], // ER_SIGNAL_EXCEPTION: a trigger's own refusal
+  1644: ['rowRefused'], // ER_SIGNAL_EXCEPTION: a trigger's own refusal
   1792: ['readOnly', 'notBegun'], // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
   1820: ['staleSession'], // ER_MUST_CHANGE_PASSWORD
   1836: ['readOnly', 'notBegun'], // ER_READ_ONLY_MODE
@@ -85,22 +83,22 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1874: ['readOnly', 'notBegun'], // ER_INNODB_READ_ONLY
   1927: ['unknownOutcome'], // ER_CONNECTION_KILLED (MariaDB)
   1969: ['unknownOutcome'], // ER_STATEMENT_TIMEOUT (MariaDB)
-  // What a proxy's own client library met, https://github.com/sysown/proxysql/issues/2912
+  // Errors that a proxy's client library met, https://github.com/sysown/proxysql/issues/2912
   2006: ['unknownOutcome'], // CR_SERVER_GONE_ERROR
   2013: ['unknownOutcome'], // CR_SERVER_LOST
   2055: ['unknownOutcome'], // CR_SERVER_LOST_EXTENDED
   3024: ['unknownOutcome'], // ER_QUERY_TIMEOUT
   3032: ['notReady'], // ER_SERVER_OFFLINE_MODE
-  3100: ['unknownOutcome', 'readOnly'], // ER_RUN_HOOK_ERROR: a member leaves its group during a commit; it may have told the others
+  3100: ['unknownOutcome', 'readOnly'], // ER_RUN_HOOK_ERROR: a member leaves its group during a commit, which may have reached the others
   3101: ['rolledBack'], // ER_TRANSACTION_ROLLBACK_DURING_COMMIT: Group Replication's certification
   3169: ['unknownOutcome'], // ER_SESSION_WAS_KILLED
   3572: ['rolledBack', 'lockWait'], // ER_LOCK_NOWAIT
-  3796: ['notReady'], // ER_GRP_TRX_CONSISTENCY_NOT_ALLOWED: of a member that is not online
+  3796: ['notReady'], // ER_GRP_TRX_CONSISTENCY_NOT_ALLOWED: the member is not online
   3797: ['notReady'], // ER_GRP_TRX_CONSISTENCY_BEFORE: the group did not answer
   3798: ['unknownOutcome'], // ER_GRP_TRX_CONSISTENCY_AFTER_ON_TRX_BEGIN
   3799: ['notReady'], // ER_GRP_TRX_CONSISTENCY_BEGIN_NOT_ALLOWED: as 3796
-  3819: ['ruled'], // ER_CHECK_CONSTRAINT_VIOLATED
-  3988: ['ruled'], // ER_CANNOT_CONVERT_STRING
+  3819: ['rowRefused'], // ER_CHECK_CONSTRAINT_VIOLATED
+  3988: ['rowRefused'], // ER_CANNOT_CONVERT_STRING
   6400: ['notReady'], // ER_SERVER_OFFLINE_MODE_REASON
   8002: ['rolledBack'], // a transaction with SELECT FOR UPDATE met a conflict
   8005: ['rolledBack'], // write conflict, the transaction's start is stale
@@ -110,17 +108,17 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   8501: ['unknownOutcome'], // the result of a commit is undetermined
   9002: ['unknownOutcome'], // TiKV does not answer
   9004: ['rolledBack'], // too many conflicts
-  9006: ['rolledBack'], // the transaction's start is older than what is kept
+  9006: ['rolledBack'], // the transaction began before the oldest version that is stored
   9007: ['rolledBack'], // write conflict
 };
 
-/** SQLite's result codes that mean more than "not now", the extended ones too, https://www.sqlite.org/rescode.html */
+/** Meanings by result code of SQLite, the extended codes too, https://www.sqlite.org/rescode.html */
 export const SQLITE_CODES: Readonly<Record<number, readonly Meaning[]>> = {
   18: ['tooLarge'], // TOOBIG
-  19: ['ruled'], // CONSTRAINT
-  20: ['ruled'], // MISMATCH
-  21: ['ours'], // MISUSE
-  25: ['ours'], // RANGE
-  1555: ['duplicate', 'ruled'], // CONSTRAINT_PRIMARYKEY
-  2067: ['duplicate', 'ruled'], // CONSTRAINT_UNIQUE
+  19: ['rowRefused'], // CONSTRAINT
+  20: ['rowRefused'], // MISMATCH
+  21: ['wrongStatement'], // MISUSE
+  25: ['wrongStatement'], // RANGE
+  1555: ['duplicate', 'rowRefused'], // CONSTRAINT_PRIMARYKEY
+  2067: ['duplicate', 'rowRefused'], // CONSTRAINT_UNIQUE
 };

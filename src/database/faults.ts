@@ -4,11 +4,11 @@ import { ATTEMPT_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { type Meaning, NUMBERS, SQLITE_CODES, STATE_CLASSES } from './fault-numbers.ts';
 
-/** Attempts in all for what the database rolled back in favour of another, and for all else that may be done again. */
+/** The most attempts: for work that the database rolled back in favour of another transaction, and for other repeatable work. */
 const ATTEMPTS = { rolledBack: 4, other: 2 };
 const JITTER_MS = 25;
 
-/** What drivers and the pool put on their errors. */
+/** The fields of errors of drivers and the pool. */
 interface DriverError {
   readonly code?: string;
   readonly errno?: number;
@@ -18,12 +18,21 @@ interface DriverError {
   readonly message?: string;
 }
 
-/** Why work may be done again: a read changes nothing, `repeatable` work does no harm twice, a write only if nothing was done. */
+/** When work may be retried: a read and `repeatable` work always, a write only if nothing was done. */
 export type Repeat = 'read' | 'repeatable' | 'write';
 
+/** An error of the pool. */
+export function poolError(
+  code: `POOL_${'CLOSED' | 'TIMEOUT' | 'NO_WRITER' | 'NOT_COMMITTED' | 'NOT_UNDERSTOOD' | 'TRUST' | 'SETTING_REFUSED'}`,
+  message: string,
+  cause?: unknown,
+): Error {
+  return Object.assign(new Error(message, cause === undefined ? {} : { cause }), { code });
+}
+
 /**
- * Runs `work`; an error whose meaning the caller must know becomes a DatabaseFault. Work that was rolled back in favour of
- * another, lost its connection or was refused before it began runs again as far as `repeat` allows.
+ * Runs `work`. Retries it, as far as `repeat` allows, when it was rolled back in favour of another transaction, lost its
+ * connection or was refused before it began. Errors of the network, the pool and the database become DatabaseFaults.
  */
 export async function withoutFaults<T>(
   work: () => PromiseLike<T>,
@@ -45,34 +54,34 @@ export async function withoutFaults<T>(
 }
 
 /**
- * THE rule of what is 500 and what is 503: whatever the network, the pool or the database itself says is no fault of ours, known
- * or not, for operations can make a database say anything. A wrong statement is ours, and so is what none of them has said.
+ * THE rule of what is 500 and what is 503. Every error of the network, the pool or the database is 503, the unknown ones too:
+ * operations on a database can make it say anything. A wrong statement and all other errors are 500: faults of the gateway.
  */
 function toFault(error: unknown): unknown {
   const { fatal, code = '', errno, errcode } = driverError(error);
-  const isTheirs = errno !== undefined || errcode !== undefined || fatal === true || THEIR_CODES.test(code);
-  if (error instanceof DatabaseFault || !isTheirs || means(error, 'ours')) return error;
+  const isExternal = errno !== undefined || errcode !== undefined || fatal === true || EXTERNAL_CODES.test(code);
+  if (error instanceof DatabaseFault || !isExternal || means(error, 'wrongStatement')) return error;
   if (means(error, 'tooLarge')) return new DatabaseFault('tooLarge', error);
   return new DatabaseFault(code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable', error);
 }
 
 /** Codes of the system, of mysql2 and of the pool; Node's own begin with ERR_. */
-const THEIR_CODES = /^(?:E(?!RR_)|PROTOCOL_|HANDSHAKE_|POOL_)/;
-/** Codes of a connection that was lost under a statement: no error of opening one, and no silence. */
+const EXTERNAL_CODES = /^(?:E(?!RR_)|PROTOCOL_|HANDSHAKE_|POOL_)/;
+/** Codes of a connection that was lost during a statement; not of a failed connect or of a timeout. */
 const LOST_CODES = /^(?:ECONNRESET|EPIPE|ERR_\w+|PROTOCOL_\w+|POOL_NOT_UNDERSTOOD)$/;
 
-/** Whether the id that the database assigned to a row was not free. Where MySQL says so, the text ends with the key's name. */
+/** Whether the id that the database assigned to a row was taken. MySQL's text of a duplicate ends with the name of the index. */
 export function isIdTaken(error: unknown): boolean {
   const isOfPrimaryKey = /for key '(?:[^']+\.)?PRIMARY'$/.test(driverError(error).message ?? '');
   return means(error, 'outOfIds') || (means(error, 'duplicate') && isOfPrimaryKey);
 }
 
-/** Whether a statement was refused, perhaps for the sake of one of its rows, and nothing of it was done. */
+/** Whether a statement was refused, perhaps because of one of its rows, and wrote nothing. */
 export function isRefused(error: unknown): boolean {
-  return (error instanceof DatabaseFault && error.meaning === 'tooLarge') || means(error, 'ruled');
+  return (error instanceof DatabaseFault && error.meaning === 'tooLarge') || means(error, 'rowRefused');
 }
 
-/** Whether the server or the pool said so. Otherwise the driver has met an answer that it could not read. */
+/** Whether the server or the pool made this error. Otherwise the driver could not read an answer. */
 export function isUnderstood(error: unknown): boolean {
   const { fatal, code = '', sqlState = '' } = driverError(error);
   return fatal === true || code.startsWith('POOL_') || sqlState !== '';
@@ -85,14 +94,14 @@ export function means(error: unknown, ...meanings: readonly Meaning[]): boolean 
 }
 
 function meaningsOf({ code = '', errno, sqlState, errcode, fatal, message }: DriverError): readonly Meaning[] {
-  // SQLite has one code for all that is wrong with a statement or with the schema.
-  if (errcode === 1) return /syntax error|^incomplete input/.test(message ?? '') ? ['ours'] : [];
+  // SQLite has one code for a wrong statement and for a wrong schema.
+  if (errcode === 1) return /syntax error|^incomplete input/.test(message ?? '') ? ['wrongStatement'] : [];
   if (errcode !== undefined) return SQLITE_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff] ?? [];
   if (LOST_CODES.test(code) || (fatal && code === '')) return ['unknownOutcome'];
   return NUMBERS[errno ?? 0] ?? STATE_CLASSES[sqlState?.slice(0, 2) ?? ''] ?? [];
 }
 
-/** The number that the server or SQLite gave an error; 0 when it has none. */
+/** The error number of the server or SQLite; 0 when the error has none. */
 export function errorNumber(error: unknown): number {
   const { errno, errcode = 0 } = driverError(error);
   return errno ?? errcode;
@@ -100,5 +109,5 @@ export function errorNumber(error: unknown): number {
 
 function driverError(error: unknown): DriverError {
   const thrown = error instanceof DatabaseFault ? error.cause : error;
-  return (typeof thrown === 'object' && thrown !== null ? thrown : {}) as DriverError; // only read, and every field may be missing
+  return (typeof thrown === 'object' && thrown !== null ? thrown : {}) as DriverError; // only read, and each field may be missing
 }

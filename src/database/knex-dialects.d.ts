@@ -1,4 +1,4 @@
-/** What we use of Knex's dialect classes, which it publishes by path without types. */
+/** The used members of Knex's dialect classes, which Knex publishes by path without types. */
 declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import { Knex } from 'knex';
   export default class BetterSqlite3Client extends Knex.Client {

@@ -7,7 +7,7 @@ import type { Database } from './connect.ts';
 import { listMigrations, MIGRATIONS_FOLDER } from './migration-files.ts';
 import { isBusy } from './sqlite/sqlite-connection.ts';
 
-// Named locks are the server's, not the database's; their names have 64 characters at most.
+// Named locks are global to the server, and their names have at most 64 characters.
 const LOCK_NAME = `LEFT(CONCAT('${PRODUCT}_', SHA2(DATABASE(), 256)), 64)`;
 
 const MIGRATIONS: Knex.MigratorConfig = {
@@ -15,9 +15,9 @@ const MIGRATIONS: Knex.MigratorConfig = {
   loadExtensions: ['.ts'],
 };
 
-/** Runs every pending migration, once however many processes ask for it; gives the names that ran here. */
+/** Runs each pending migration, once for all processes; gives the names of those that this call ran. */
 export async function migrateUp(database: Database): Promise<string[]> {
-  // Then there is no lock to wait for, and nothing wrong with a schema that a newer version has added to.
+  // Without work there is no wait for the lock, and a newer version's schema is accepted.
   if ((await migrationStatus(database)).pending.length === 0) return [];
   return underLock(database, async (knex) => {
     const [, names]: [number, string[]] = await knex.migrate.latest(MIGRATIONS);
@@ -25,7 +25,7 @@ export async function migrateUp(database: Database): Promise<string[]> {
   });
 }
 
-/** Takes back what the last `migrateUp` that had work did; gives the names of the migrations undone. */
+/** Rolls back the last batch of migrations; gives their names. */
 export function migrateDown(database: Database): Promise<string[]> {
   return underLock(database, async (knex) => {
     const [, names]: [number, string[]] = await knex.migrate.rollback(MIGRATIONS);
@@ -33,13 +33,13 @@ export function migrateDown(database: Database): Promise<string[]> {
   });
 }
 
-// Knex's own list would create its tables: a look at an empty database leaves it empty.
+// Not by Knex's list, which would create its tables in an empty database.
 const DONE_TABLE = {
   mysql: 'information_schema.tables WHERE table_schema = DATABASE() AND table_name =',
   sqlite: 'sqlite_master WHERE name =',
 };
 
-/** The names of the migrations that are done and of those that are not; changes nothing. DatabaseFault `unavailable` at the deadline, by default a request's. */
+/** The names of the completed and the pending migrations; changes nothing. DatabaseFault `unavailable` at the deadline. */
 export async function migrationStatus(database: Database, deadline = deadlineIn()) {
   const read = <Row>(sql: string) => database.query<Row>(sql, [], deadline);
   const found = await read(`SELECT 1 AS found FROM ${DONE_TABLE[database.engine]} 'knex_migrations'`);
@@ -49,8 +49,8 @@ export async function migrationStatus(database: Database, deadline = deadlineIn(
 }
 
 /**
- * Knex's own lock row makes a second runner fail, and stays set when a runner is killed (knex#2125,
- * #3538): here the database's own lock is held around it, which a dead connection gives back.
+ * Holds a lock of the database, which is released when its connection ends. Knex's lock row makes a second runner fail and
+ * stays set when a runner is killed (knex#2125, #3538).
  */
 async function underLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
   const unhurried = database.unhurried();
@@ -62,13 +62,13 @@ async function underLock<T>(database: Database, work: (knex: Knex) => Promise<T>
   }
 }
 
-/** SQLite: one IMMEDIATE transaction around all of it is the lock, and undoes half a migration. */
+/** SQLite: one IMMEDIATE transaction around `work` is the lock; it also undoes half a migration. */
 async function underFileLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + MIGRATION_LOCK_MS; ; ) {
     try {
       return await database.run((knex) => knex.transaction(work));
     } catch (error) {
-      // The connection itself waits only as long as a request may: here it waits again.
+      // A connection waits for a lock only as long as a request may.
       if (!isBusy(error instanceof DatabaseFault && error.cause) || performance.now() > deadline) throw error;
     }
   }
@@ -84,7 +84,7 @@ async function underNamedLock<T>(knex: Knex, work: (knex: Knex) => Promise<T>): 
     await knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
     return await work(knex);
   } finally {
-    await ask(`SELECT RELEASE_LOCK(${LOCK_NAME})`, []).catch(() => {}); // gone with the connection anyway
+    await ask(`SELECT RELEASE_LOCK(${LOCK_NAME})`, []).catch(() => {}); // the end of the connection releases the lock, too
     knex.client.releaseConnection(connection);
   }
 }

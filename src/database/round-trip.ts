@@ -1,8 +1,8 @@
-/** How long a time counts, in ms, or up to twice as long: the database's address may move. */
+/** A measurement counts for one to two windows, in ms: the database's address may move. */
 const WINDOW_MS = 30_000;
 
 /**
- * The round trip to a database: the shortest time of late, because load makes the others longer, as in TCP Vegas,
+ * Measures the round trip to a database: the shortest recent time, as in TCP Vegas, because load makes the others longer,
  * https://doi.org/10.1145/190314.190317
  */
 export function createRoundTrip() {
@@ -10,12 +10,12 @@ export function createRoundTrip() {
   let shortestBefore = Number.POSITIVE_INFINITY;
   let since = performance.now();
   return {
-    /** In ms; 0 as long as nothing was measured. */
+    /** The round trip in ms; 0 before the first measurement. */
     ms(): number {
       const ms = Math.min(shortest, shortestBefore);
       return ms === Number.POSITIVE_INFINITY ? 0 : ms;
     },
-    /** What `work` gives; its time counts unless it fails. */
+    /** Runs `work`, one round trip, and measures its time unless it fails. */
     async measure<Result>(work: () => PromiseLike<Result>): Promise<Result> {
       const begunAt = performance.now();
       const result = await work();

@@ -1,13 +1,10 @@
 import { connectDatabase, type Database } from './connect.ts';
 import { migrateUp } from './migrations.ts';
+import { REQUEST_LIMITS } from './mysql/mysql.ts';
+import { PREPARED_MAX } from './mysql/mysql-connection.ts';
+import { missingSettings } from './mysql/mysql-session.ts';
 
-/** A column, or one column of an index in its place there; a primary key is the index PRIMARY. */
-interface SchemaRow {
-  readonly table: string;
-  readonly index: string | null;
-  readonly column: string;
-}
-
+/** One row for each column, and one for each column of an index, in the index's order; a primary key is the index PRIMARY. */
 const SCHEMA_SQL = {
   sqlite: `WITH tables AS (SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'knex%')
     SELECT t.name AS "table", NULL AS "index", c.name AS "column", 0 AS place FROM tables t, pragma_table_info(t.name) c
@@ -21,8 +18,8 @@ const SCHEMA_SQL = {
 };
 
 /**
- * What this database's schema lacks of what all migrations make, one line each; empty when it is whole. What it has beyond that
- * may be of a newer version. DatabaseFault `unavailable` when the database is away.
+ * What this database's schema lacks of what the migrations make, one line each. What it has in addition may be of a newer
+ * version. DatabaseFault `unavailable` when the database is away.
  */
 export async function schemaProblems(database: Database): Promise<string[]> {
   const expected = await expectedSchema();
@@ -35,7 +32,7 @@ export async function schemaProblems(database: Database): Promise<string[]> {
   return [...missing, ...(await engineProblems(database, [...expected.keys()]))];
 }
 
-/** Of these tables, those whose writes no transaction covers, one line each, with what to do. */
+/** Those of these tables whose engine has no transactions, one line each, with what to do. */
 export async function engineProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
   if (engine === 'sqlite') return [];
   const sql = `SELECT table_name AS name, engine AS engine FROM information_schema.tables
@@ -47,7 +44,7 @@ export async function engineProblems({ engine, run }: Database, tables: readonly
   });
 }
 
-/** The migrations are the description: they are run in memory. */
+/** The schema that the migrations make: they are run in memory. */
 async function expectedSchema(): Promise<Map<string, string[]>> {
   const database = connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
   try {
@@ -58,8 +55,9 @@ async function expectedSchema(): Promise<Map<string, string[]>> {
   }
 }
 
-/** Of each table its columns, and its indexes with theirs, each as a text. */
+/** The columns and indexes of each table, each as a text. */
 async function readSchema(database: Database): Promise<Map<string, string[]>> {
+  type SchemaRow = { table: string; index: string | null; column: string };
   const rows = await database.query<SchemaRow>(SCHEMA_SQL[database.engine], [], undefined);
   const schema = new Map<string, string[]>();
   for (const [table, ofTable] of Map.groupBy(rows, (row) => row.table)) {
@@ -71,4 +69,27 @@ async function readSchema(database: Database): Promise<Map<string, string[]>> {
     schema.set(table, parts);
   }
   return schema;
+}
+
+/**
+ * Compares a session's settings with those that the gateway sets: facts by name, and one line for each setting that the server
+ * did not take. DatabaseFault `unavailable` when the database is away.
+ */
+export async function examineSession(database: Database) {
+  if (database.engine === 'sqlite') return { facts: {}, problems: [] };
+  const show = async (what: string) => {
+    const rows = await database.query<{ Variable_name: string; Value: string }>(`SHOW ${what}`, [], undefined);
+    return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  };
+  const variables = await show('SESSION VARIABLES');
+  const status = await show("GLOBAL STATUS LIKE 'Prepared_stmt_count'");
+  const problems = [...missingSettings(variables, REQUEST_LIMITS)].map(
+    ([name, literal]) => `the server has ${name} = ${variables.get(name)}, the gateway sets ${literal}`,
+  );
+  const statements = `${status.get('Prepared_stmt_count')} of ${variables.get('max_prepared_stmt_count')}`;
+  const facts = {
+    session: problems.length === 0 ? 'as the gateway sets it' : 'not as the gateway sets it',
+    'prepared statements': `${statements}; each connection of a gateway has up to ${PREPARED_MAX}`,
+  };
+  return { facts, problems };
 }

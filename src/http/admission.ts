@@ -1,11 +1,10 @@
 import type { Context } from 'koa';
 import { type Deadline, remainingMs } from '../deadline.ts';
-import { KEY_LOOKUP_MS, REQUEST_MS } from '../deadlines.ts';
+import { KEY_LOOKUP_MS, LAG_LIMIT_MS, REQUEST_MS } from '../deadlines.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
 import type { RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
-import { watchEventLoop } from '../load/overload.ts';
 import { createShares, type ShareLimits, tooManyRequests } from '../load/shares.ts';
 import { createReservation, holdAnswer } from '../load/unread-answers.ts';
 import type { Metrics } from '../metrics.ts';
@@ -124,4 +123,20 @@ async function noteWait<Result>({ state }: Context, wait: Promise<Result>): Prom
 function overloaded(metrics: Metrics): ApiError {
   metrics.countShedRequest();
   return new ApiError('service_unavailable', 'The service is overloaded; try again shortly.');
+}
+
+const LAG_SAMPLE_MS = 100;
+/** The weight of the newest sample in the moving average: one long pause is no overload, a second of long turns is. */
+const LAG_WEIGHT = 0.2;
+
+/** Gives a function that tells whether the event loop's lag, a moving average, is over LAG_LIMIT_MS. */
+function watchEventLoop(): () => boolean {
+  let lag = 0;
+  let sampledAt = performance.now();
+  setInterval(() => {
+    const now = performance.now();
+    lag += LAG_WEIGHT * (now - sampledAt - LAG_SAMPLE_MS - lag);
+    sampledAt = now;
+  }, LAG_SAMPLE_MS).unref();
+  return () => lag > LAG_LIMIT_MS;
 }

@@ -1,30 +1,29 @@
 import type { Knex } from 'knex';
 import { createBatched } from '../database/batching.ts';
-import { NOW_MS } from '../database/clock.ts';
-import type { Database } from '../database/connect.ts';
+import { type Database, NOW_MS } from '../database/connect.ts';
 import { means } from '../database/faults.ts';
 import { type Int64, type Integer64, toInt64 } from '../int64.ts';
 
-/** How long a retry gets the first answer again, in ms. */
+/** For this time a retry gets the first answer again, in ms. */
 const REPLAY_MS = 24 * 60 * 60 * 1000;
 
-/** Records that one statement of the clean-up takes away. */
+/** Records that one statement of the clean-up deletes. */
 const SWEEP_BATCH = 500;
 
 const TABLE = 'idempotency_keys';
 
-/** A record to be made: `id` and `inputHash` are SHA-256 in hexadecimal. */
+/** A record to be inserted: `id` and `inputHash` are SHA-256 in hexadecimal. */
 export interface Claim {
   readonly id: string;
   readonly inputHash: string;
-  /** Whether a record of this id is there that has expired. */
+  /** Whether there is an expired record of this id. */
   readonly renews: boolean;
 }
 
-/** Another process was first, between our look and our claim. */
+/** Another process has inserted or renewed a record since it was looked up. */
 export class TakenError extends Error {}
 
-/** Other transactions hold records of these ids, there or not yet. */
+/** Other transactions hold locks on the records of these ids, inserted or not yet. */
 export class HeldError extends Error {
   readonly ids: readonly string[];
 
@@ -41,13 +40,13 @@ interface Row {
   readonly isExpired: Integer64;
 }
 
-/** The records of what was created under an Idempotency-Key. */
+/** The records of the results of Idempotency-Keys. */
 export function createRecords(database: Database) {
   const now = NOW_MS[database.engine];
-  // Else the optimizer might read, and lock, all rows of a small table.
+  // Otherwise the optimizer might read, and lock, all rows of a small table.
   const byKey = database.engine === 'mysql' ? ' FORCE INDEX (PRIMARY)' : '';
   const isExpired = `created_at <= ${now} - ${REPLAY_MS}`;
-  // A record of an earlier version, which may run beside this one, has a pet_id only.
+  // A record of an earlier version of the gateway, which may run beside this one, has only a pet_id.
   const select = `SELECT id, input_hash AS inputHash, COALESCE(result_id, pet_id) AS resultId, ${isExpired} AS isExpired FROM ${TABLE}`;
 
   const insertOrRenew = async (transaction: Knex, claims: readonly Claim[]): Promise<void> => {
@@ -65,7 +64,7 @@ export function createRecords(database: Database) {
   };
 
   return {
-    /** The record of an id; expired, its id is new again. */
+    /** The record of an id, or null; an expired one may be renewed. */
     find: createBatched(database, { inFlight: 2, size: 32, keyOf: (id: string) => id }, async (ids, deadline) => {
       const marks = ids.map(() => '?').join(', ');
       const rows = await database.query<Row>(`${select} WHERE id IN (${marks})`, ids, deadline);
@@ -73,9 +72,9 @@ export function createRecords(database: Database) {
       return ids.map((id) => byId.get(id) ?? null);
     }),
 
-    /** Makes records, for `complete` to fill within the same transaction. TakenError, HeldError. */
+    /** Inserts or renews records; `complete` fills them within the same transaction. TakenError, HeldError. */
     async claim(transaction: Knex, claims: readonly Claim[]): Promise<void> {
-      // In one order everywhere: two transactions with the same ids wait for each other one way only.
+      // All transactions lock in the same order, so that they do not deadlock.
       const sorted = claims.toSorted((a, b) => (a.id < b.id ? -1 : 1));
       try {
         await insertOrRenew(transaction, sorted);
@@ -83,21 +82,21 @@ export function createRecords(database: Database) {
         if (means(error, 'duplicate')) throw new TakenError();
         const sortedIds = sorted.map(({ id }) => id);
         const ids = means(error, 'lockWait') ? await findHeld(transaction, sortedIds) : [];
-        // None: it waited for the space between records, which a reader of many takes.
+        // Without ids, the lock was on a gap between records, which a locking read of many records takes.
         throw ids.length > 0 ? new HeldError(ids) : error;
       }
     },
 
-    /** Says of claimed records, by their ids, what was created. */
+    /** Writes the results into claimed records. */
     async complete(transaction: Knex, results: readonly (readonly [id: string, resultId: Int64])[]): Promise<void> {
-      // Literals of digits, as their type says: a number would round them. pet_id is what an earlier version reads.
+      // Int64 literals, which are digits: a bound number would be rounded. An earlier version reads pet_id.
       const result = `CASE id ${results.map(([, resultId]) => `WHEN ? THEN ${resultId}`).join(' ')} END`;
       const ids = results.map(([id]) => id);
       const set = `SET result_id = ${result}, pet_id = ${result} WHERE id IN (${ids.map(() => '?').join(', ')})`;
       await transaction.raw(`UPDATE ${TABLE}${byKey} ${set}`, [...ids, ...ids, ...ids]);
     },
 
-    /** Takes away the expired ones, in small steps. */
+    /** Deletes the expired records, in small steps. */
     async sweep(): Promise<void> {
       for (;;) {
         const expired: { id: string }[] = await database.run((knex) =>
@@ -105,7 +104,7 @@ export function createRecords(database: Database) {
         );
         if (expired.length === 0) return;
         const ids = expired.map(({ id }) => id);
-        // By age once more: a record may have been renewed since.
+        // The age is checked again: a record may have been renewed since.
         const sweep = (knex: Knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete();
         await database.run(sweep, { repeatable: true });
       }
@@ -113,9 +112,9 @@ export function createRecords(database: Database) {
   };
 }
 
-/** Those of the ids whose record another transaction holds, there or not yet; none where the server cannot tell. */
+/** Those of the ids whose record is locked by another transaction, inserted or not yet; none where the server cannot tell. */
 async function findHeld(transaction: Knex, ids: readonly string[]): Promise<readonly string[]> {
-  // Where there is no record, this takes its gap, for which nobody ever waits but who inserts into it,
+  // Without a record, this locks a gap, which delays inserts only and no other lock on the gap,
   // https://dev.mysql.com/doc/refman/9.7/en/innodb-locking.html#innodb-gap-locks
   const take = transaction(TABLE).whereIn('id', ids).forUpdate().noWait().select('id');
   const isHeld = await take.then(

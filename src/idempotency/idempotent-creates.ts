@@ -8,59 +8,59 @@ import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import { type Claim, createRecords, HeldError, TakenError } from './idempotency-records.ts';
 
-/** Something that must be created once, and under which name. */
+/** Identifies one create by its Idempotency-Key. */
 export interface Once {
-  /** Whose the names are: a key and those that replaced it by rotation have one owner. */
+  /** The owner of the Idempotency-Key: an API key and those that replaced it by rotation have the same one. */
   readonly ownerId: string;
   readonly apiKeyId: string;
   /** The `Idempotency-Key`. */
   readonly idempotencyKey: string;
-  /** Which of the request's creates it is, from 1: a GraphQL request may hold several. */
+  /** The number of the create within the request, from 1: a GraphQL request may have several. */
   readonly position: number;
 }
 
-/** An operation that creates something. */
-interface Creating<Input> {
-  /** Tells the operations apart; null for the first one that there was, whose records bear no name. */
+/** An operation that creates rows. */
+interface CreateOperation<Input> {
+  /** The name in the hash of the record's id; null for the oldest operation, whose records have none. */
   readonly operation: string | null;
   /** The whole input as a list that is equal for equal inputs, and only for them. */
   canonical(input: Input): readonly unknown[];
-  /** Creates within a transaction; the ids in the order of the inputs. */
+  /** Creates within a transaction; gives the ids in the order of the inputs. */
   create(transaction: Knex.Transaction, inputs: readonly Input[]): Promise<Int64[]>;
-  /** Waits for the turn to create; what it gives is called when the transaction is over. */
-  takeTurn(): Promise<() => void>;
-  /** About what an input weighs in a statement, in bytes. */
+  /** Acquires the lock to hold from before `create` until the end of the transaction; gives the function that releases it. */
+  acquireIdLock(): Promise<() => void>;
+  /** The approximate size of an input in a statement, in bytes. */
   bytesOf(input: Input): number;
 }
 
-/** An input, with the records to be made for it. */
-interface Order<Input> {
+/** An input, with the records to be inserted for it. */
+interface PendingCreate<Input> {
   readonly input: Input;
   readonly claims: readonly Claim[];
 }
 
 /**
  * Creates once for each Idempotency-Key, whatever fails between the first request and its retries; one for each operation and
- * process, for it knows what is at work here. It gives the id of what is created, or of what an earlier request with the same
- * key and input has created. ApiError `idempotency_conflict` while another is at work, `idempotency_mismatch` when the input
+ * process. It gives the id of the created row, or of the row that an earlier request with the same key and input created.
+ * ApiError `idempotency_conflict` while another request with the key is in flight, `idempotency_mismatch` when the input
  * differs.
  */
-export function createIdempotentCreates<Input>(database: Database, creating: Creating<Input>) {
-  const { operation, canonical, bytesOf } = creating;
+export function createIdempotentCreates<Input>(database: Database, creates: CreateOperation<Input>) {
+  const { operation, canonical, bytesOf } = creates;
   const records = createRecords(database);
-  const atWork = new Set<string>();
+  const inFlight = new Set<string>();
 
-  const createBatch = createBatched<Order<Input>, Int64 | undefined>(
+  const createBatch = createBatched<PendingCreate<Input>, Int64 | undefined>(
     database,
     {
       inFlight: 2,
-      // They wait for their turn with a connection each: whoever has the turn must get one, too.
+      // Each transaction holds a connection while it waits for the id lock; the holder of the lock must get one, too.
       inFlightMax: Math.max(1, database.connectionsMax - 1),
       size: 32,
       bytesOf: ({ input }) => bytesOf(input),
-      isAboutOne: (error) => error instanceof TakenError || isRefused(error),
+      isInputError: (error) => error instanceof TakenError || isRefused(error),
     },
-    createTransaction(database, records, creating),
+    createTransaction(database, records, creates),
   );
 
   const findOrCreate = async (ids: readonly string[], inputHash: string, input: Input, deadline: Deadline) => {
@@ -77,7 +77,7 @@ export function createIdempotentCreates<Input>(database: Database, creating: Cre
         if (id === undefined) throw conflict();
         return { id, replayed: false };
       } catch (error) {
-        if (!(error instanceof TakenError)) throw error; // else the winner's is the answer: look again
+        if (!(error instanceof TakenError)) throw error; // else the next look-up finds the other request's record
       }
     }
     throw conflict();
@@ -85,58 +85,61 @@ export function createIdempotentCreates<Input>(database: Database, creating: Cre
 
   return async ({ ownerId, apiKeyId, idempotencyKey, position }: Once, input: Input, deadline: Deadline) => {
     const name = [idempotencyKey, String(position), ...(operation === null ? [] : [operation])];
-    // The key's own as well as its owner's: an earlier version, which may run beside this one, knows no owner.
+    // Also by the API key itself: an earlier version of the gateway, which may run beside this one, knows no owner.
     const ids = [...new Set([ownerId, apiKeyId])].map((keyId) => sha256([keyId, ...name]));
-    const [id = ''] = ids; // there is one at least
-    if (atWork.has(id)) throw conflict();
-    atWork.add(id);
+    const [id = ''] = ids; // there is at least one
+    if (inFlight.has(id)) throw conflict();
+    inFlight.add(id);
     try {
       return await findOrCreate(ids, sha256(canonical(input)), input, deadline);
     } finally {
-      atWork.delete(id);
+      inFlight.delete(id);
     }
   };
 }
 
-/** Gives the creates of several orders by one transaction: their ids, undefined for those whose records another one holds. */
+/** Gives what creates a batch by one transaction; the id is undefined where another transaction holds a record's lock. */
 function createTransaction<Input>(
   database: Database,
   records: ReturnType<typeof createRecords>,
-  { create, takeTurn }: Creating<Input>,
+  { create, acquireIdLock }: CreateOperation<Input>,
 ) {
-  /** Records and things in one transaction: both are there, or neither; the records make a second run safe. */
-  const createAll = async (orders: readonly Order<Input>[], deadline: Deadline): Promise<Int64[]> => {
-    let endTurn = () => {};
+  /** Records and rows in one transaction: both are there, or neither. The records make the transaction safe to repeat. */
+  const createAll = async (batch: readonly PendingCreate<Input>[], deadline: Deadline): Promise<Int64[]> => {
+    let releaseIdLock = () => {};
     const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
-      endTurn(); // of an attempt before this one
+      releaseIdLock(); // of the attempt before
       await records.claim(
         transaction,
-        orders.flatMap(({ claims }) => claims),
+        batch.flatMap(({ claims }) => claims),
       );
-      // Nothing waits for a lock from here on, while the ids are taken and nobody sees them.
-      endTurn = await takeTurn();
+      // After the claims, which may wait for other transactions: the id lock is held for a short time only.
+      releaseIdLock = await acquireIdLock();
       const ids = await create(
         transaction,
-        orders.map(({ input }) => input),
+        batch.map(({ input }) => input),
       );
-      const resultsOf = ({ claims }: Order<Input>, index: number) =>
+      const resultsOf = ({ claims }: PendingCreate<Input>, index: number) =>
         claims.map(({ id }) => [id, ids[index] as Int64] as const); // one for each
-      await records.complete(transaction, orders.flatMap(resultsOf));
+      await records.complete(transaction, batch.flatMap(resultsOf));
       return ids;
     };
     try {
       return await database.run((knex) => knex.transaction(work), { repeatable: true, deadline });
     } finally {
-      endTurn();
+      releaseIdLock();
     }
   };
 
-  return async (orders: readonly Order<Input>[], deadline: Deadline): Promise<readonly (Int64 | undefined)[]> => {
-    let free = orders;
+  return async (
+    batch: readonly PendingCreate<Input>[],
+    deadline: Deadline,
+  ): Promise<readonly (Int64 | undefined)[]> => {
+    let free = batch;
     for (;;) {
       try {
         const ids = await createAll(free, deadline);
-        return orders.map((order) => ids[free.indexOf(order)]);
+        return batch.map((pending) => ids[free.indexOf(pending)]);
       } catch (error) {
         if (!(error instanceof HeldError)) throw error;
         free = free.filter(({ claims }) => !claims.some(({ id }) => error.ids.includes(id)));

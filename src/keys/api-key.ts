@@ -3,9 +3,9 @@ import { crc32 } from 'node:zlib';
 import { KEY_PREFIX } from '../key-mask.ts';
 
 /*
- * PRODUCT_RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRCCCCCC: a prefix that a leak scanner finds, 32 random base-62
- * characters (190 bits) and the CRC-32 of all that in six, so that a mistyped or made-up key is told from
- * a real one without the database. The form is GitHub's:
+ * PRODUCT_RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRCCCCCC: a prefix for leak scanners, 32 random base-62 characters
+ * (190 bits), and the CRC-32 of both in six characters. The checksum finds mistyped and made-up keys without
+ * the database. The form is GitHub's:
  * https://github.blog/engineering/behind-githubs-new-authentication-token-formats/
  */
 const RANDOM_LENGTH = 32;
@@ -13,16 +13,16 @@ const CHECKSUM_LENGTH = 6;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const FORM = new RegExp(`^${KEY_PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/** How much of a key may be shown: the prefix and four of its 38 characters. */
+/** The characters of a key that may be shown: the prefix and four of the other 38. */
 const VISIBLE_LENGTH = KEY_PREFIX.length + 4;
 
-/** A new API key. Show it once; keep only its `hashApiKey`. */
+/** Generates an API key. Show it once; store only its `hashApiKey`. */
 export function generateApiKey(): string {
   const body = KEY_PREFIX + randomBase62(RANDOM_LENGTH);
   return body + checksum(body);
 }
 
-/** Whether `text` has the form of an API key and the checksum that belongs to it. */
+/** Whether `text` has the form of an API key and the right checksum. */
 export function isApiKey(text: string): boolean {
   return FORM.test(text) && checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
@@ -32,7 +32,7 @@ export function hashApiKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** The beginning of a key that lists may show, to tell keys apart. */
+/** The beginning of a key, for lists. */
 export function visiblePrefix(key: string): string {
   return key.slice(0, VISIBLE_LENGTH);
 }
@@ -41,7 +41,7 @@ function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 is the greatest multiple of 62 in a byte: above it, some characters would be likelier.
+      // 248 is the greatest multiple of 62 in a byte: greater bytes would make some characters likelier.
       if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
     }
   }

@@ -7,80 +7,79 @@ import { hashApiKey, isApiKey } from './api-key.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 
 const CACHE_SIZE = 10_000;
-/** Look-ups in flight of keys that are not in the cache, and requests that wait for one. Made-up keys cost no more than these. */
+/** Limits of look-ups in flight and queued, of keys that are not in the cache. They bound the cost of made-up keys. */
 const LOOKUPS_MAX = 20;
 const WAITING_MAX = 1000;
 
-/** A key that was valid when the database was asked. */
+/** A key that was valid when it was looked up. */
 export interface ValidKey {
   readonly key: ApiKey;
-  /** Until when the cached key is used, in ms of `performance.now()`; never beyond its expiry. */
+  /** The end of the cache entry, in ms of `performance.now()`; at most the key's expiry. */
   readonly validUntil: number;
 }
 
 interface CacheEntry extends ValidKey {
-  /** When the database was asked, on the same clock. */
-  readonly askedAt: number;
+  /** The beginning of the look-up, on the same clock. */
+  readonly queriedAt: number;
 }
 
-/** Checks bearer keys by the `Authorization` header they come in. */
+/** Checks the bearer keys of `Authorization` headers. */
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /**
- * Checks keys against the store, through a cache of valid keys. Keys that the store does not know are not cached: a new key
- * works at once.
+ * Checks keys against the store, through a cache of valid keys. Unknown keys are not cached, so that a new key works at once.
  */
 export function createAuthenticator(
   keys: Pick<KeyStore, 'findByHash'>,
   now: () => number = performance.now.bind(performance),
 ) {
-  // By the canonical header: the form, checksum and hash of a key are computed once for many requests.
+  // By canonical header, so that a cached key costs no check of its form and no hash.
   const cache = new Map<string, CacheEntry>();
   const inFlight = new Map<string, Promise<CacheEntry>>();
   const withinLimit = createLimit();
 
-  const ask = async (header: string, token: string): Promise<CacheEntry> => {
-    const askedAt = now(); // the age of an answer counts from the question
+  const query = async (header: string, token: string): Promise<CacheEntry> => {
+    const queriedAt = now(); // before the query, so that a revocation during it counts
     const deadline = deadlineIn(KEY_LOOKUP_MS);
     const find = () => keys.findByHash(hashApiKey(token), deadline);
     const found = await (cache.has(header) ? find() : withinLimit(find, deadline));
     cache.delete(header);
-    const entry = toEntry(found, askedAt, now());
+    const entry = toEntry(found, queriedAt, now());
     const [oldest = ''] = cache.size < CACHE_SIZE ? [] : cache.keys();
     cache.delete(oldest);
-    cache.set(header, entry); // at the end: the oldest answer is the first to go
+    cache.set(header, entry); // at the end: the oldest entry is evicted first
     return entry;
   };
 
-  /** Joins a look-up of the same key that is in flight. */
-  const askOnce = (header: string, token: string): Promise<CacheEntry> => {
-    const lookup = inFlight.get(header) ?? ask(header, token).finally(() => inFlight.delete(header));
+  /** Looks a key up, or joins its look-up in flight. */
+  const queryOnce = (header: string, token: string): Promise<CacheEntry> => {
+    const lookup = inFlight.get(header) ?? query(header, token).finally(() => inFlight.delete(header));
     inFlight.set(header, lookup);
     return lookup;
   };
 
-  /** The key, where the cache suffices; an old entry is refreshed meanwhile. */
+  /** The cached key, if it is still valid; an old entry is refreshed in the background. */
   const recall = (header = ''): ValidKey | undefined => {
     const found = cache.get(header);
     const moment = now();
     if (found === undefined || moment >= found.validUntil) return undefined;
-    // A failure is told to the request that finds the entry too old.
-    if (moment - found.askedAt >= REFRESHED_MS) askOnce(header, readBearerKey(header)).catch(() => {});
+    // A failure of the refresh does not matter: once the entry has ended, a request looks the key up itself.
+    if (moment - found.queriedAt >= REFRESHED_MS) queryOnce(header, readBearerKey(header)).catch(() => {});
     return found;
   };
 
   return {
     recall,
-    /** The key by the database; ApiError `unauthorized` says why not, `too_many_requests` when too many look-ups wait. */
+    /** The key, looked up in the database if need be. ApiError `unauthorized`; `too_many_requests` when the queue is full. */
     async lookUp(authorization = ''): Promise<ValidKey> {
       const token = readBearerKey(authorization);
-      const header = `Bearer ${token}`; // whatever its case and spaces were: a key has one entry
-      return recall(header) ?? askOnce(header, token);
+      const header = `Bearer ${token}`; // canonical: one entry for each key, whatever the case and spaces of the header
+      return recall(header) ?? queryOnce(header, token);
     },
   };
 }
 
-/** Gives what runs look-ups, a bounded number at once. The others wait in a queue: ApiError `too_many_requests` when it is full. */
+/** Limits the look-ups in flight; the others are queued. ApiError `too_many_requests` when the queue is full. */
 function createLimit() {
   const queue: (() => void)[] = [];
   let inFlight = 0;
@@ -96,23 +95,23 @@ function createLimit() {
       if (queue.length >= WAITING_MAX) {
         throw new ApiError('too_many_requests', 'Too many unknown API keys at the moment; try again shortly.');
       }
-      await new Promise<void>((resolve) => queue.push(resolve)); // each look-up before it ends by its own deadline
+      await new Promise<void>((resolve) => queue.push(resolve)); // bounded: each look-up in flight ends at its deadline
     }
     try {
       if (remainingMs(deadline) === 0) throw serviceUnavailable(new Error('a key waited too long for its look-up'));
       return await find();
     } finally {
-      setImmediate(release); // when the requests of everybody else have been read
+      setImmediate(release); // after the event loop has read other requests
     }
   };
 }
 
-function toEntry(key: ApiKey | undefined, askedAt: number, answeredAt: number): CacheEntry {
+function toEntry(key: ApiKey | undefined, queriedAt: number, answeredAt: number): CacheEntry {
   if (key === undefined) throw invalidToken('The API key is not known.');
   if (key.revokedAt !== null) throw invalidToken('The API key has been revoked.');
   const leftMs = key.expiresAt === null ? Number.POSITIVE_INFINITY : key.expiresAt.getTime() - Date.now();
   if (leftMs <= 0) throw invalidToken('The API key has expired.');
-  return { key, askedAt, validUntil: Math.min(askedAt + BELIEVED_MS, answeredAt + leftMs) };
+  return { key, queriedAt, validUntil: Math.min(queriedAt + BELIEVED_MS, answeredAt + leftMs) };
 }
 
 const CHALLENGE = `Bearer realm="${PRODUCT}"`;
@@ -132,7 +131,7 @@ function readBearerKey(authorization: string): string {
   return token;
 }
 
-// RFC 6750 §3: the error attribute belongs to answers to a presented token only.
+// RFC 6750 §3: the error attribute is for requests that had a token.
 function invalidToken(message: string): ApiError {
   return unauthorized(message, `${CHALLENGE}, error="invalid_token"`);
 }

@@ -1,39 +1,39 @@
 import type { Database } from '../database/connect.ts';
 
-/** How often a key used something deprecated on one day. */
+/** The uses of one deprecated operation by one key on one day. */
 export interface DeprecatedUse {
   readonly apiKeyId: string;
   /** The REST operation or the GraphQL coordinate, such as `getBook` or `Query.book`. */
   readonly operation: string;
-  /** As `dayNumber` gives it. */
+  /** See `dayNumber`. */
   readonly day: number;
   readonly uses: number;
   readonly lastSeenAt: Date;
 }
 
-/** The counts in the database. */
+/** The counts of deprecated use in the database. */
 export type DeprecatedUseStore = ReturnType<typeof createDeprecatedUseStore>;
 
-/** `date`'s day (UTC) as a number such as 20261120. */
+/** The day of a date (UTC) as a number such as 20261120. */
 export function dayNumber(date: Date): number {
   return (date.getUTCFullYear() * 100 + date.getUTCMonth() + 1) * 100 + date.getUTCDate();
 }
 
-// What is there already is added to, and `last_seen_at` never goes back: each engine in its own words.
+// Adds to an existing count; `last_seen_at` never goes back.
 const ADD = {
   sqlite: `ON CONFLICT (api_key_id, operation, day) DO UPDATE SET
     uses = uses + excluded.uses, last_seen_at = max(last_seen_at, excluded.last_seen_at)`,
-  // VALUES(), not an alias, which MariaDB does not know.
+  // VALUES() instead of an alias, which MariaDB does not have.
   mysql: `ON DUPLICATE KEY UPDATE
     uses = uses + VALUES(uses), last_seen_at = GREATEST(last_seen_at, VALUES(last_seen_at))`,
 } as const;
 
-/** The counts of this database. Every function is DatabaseFault `unavailable` when the database is away. */
+/** The counts of deprecated use. All functions: DatabaseFault `unavailable` when the database is away. */
 export function createDeprecatedUseStore({ run, engine }: Database) {
   return {
-    /** Adds some hundred counts to what other processes have counted. */
+    /** Adds counts, at most some hundred, to those of other processes. */
     async add(uses: readonly DeprecatedUse[]): Promise<void> {
-      // In one order everywhere: two processes never wait for each other.
+      // All processes lock rows in the same order, so that they do not deadlock.
       const rows = uses
         .map(({ apiKeyId, operation, day, uses, lastSeenAt }) => [apiKeyId, operation, day, uses, lastSeenAt.getTime()])
         .sort();
@@ -42,7 +42,7 @@ export function createDeprecatedUseStore({ run, engine }: Database) {
       await run((knex) => knex.raw(`${into} ${ADD[engine]}`, rows.flat()));
     },
 
-    /** Who used what since a day (included), most used first. */
+    /** The uses by key and operation since a day (included), most used first. */
     async sumSince(day: number) {
       const rows = await run((knex) =>
         knex('deprecated_use')

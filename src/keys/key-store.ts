@@ -1,24 +1,23 @@
 import type { Knex } from 'knex';
-import { NOW_MS } from '../database/clock.ts';
-import type { Database } from '../database/connect.ts';
+import { type Database, NOW_MS } from '../database/connect.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Int64 } from '../int64.ts';
 import { generateApiKey, hashApiKey, visiblePrefix } from './api-key.ts';
 
-/** What is known of an API key; never the key itself. */
+/** The stored facts of an API key; never the key itself. */
 export type ApiKey = ReturnType<typeof toApiKey>;
 
 /** The API keys of a database. */
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-/** What a key is made with; without `readOnly` it may do everything. */
+/** A key to be created; by default it may read and write. */
 interface NewKey {
   readonly name: string;
   readonly expiresAt: Date | null;
   readonly readOnly?: boolean;
 }
 
-/** A row as both engines give it; moments are ms since 1970. */
+/** A row of the driver; times are in ms since 1970. */
 interface ApiKeyRow {
   id: string | number;
   owner_id: string | number | null;
@@ -34,20 +33,20 @@ interface ApiKeyRow {
 const COLUMNS = 'id owner_id name prefix created_at expires_at last_used_at revoked_at read_only'.split(' ');
 
 /**
- * The API keys of this database, by whose clock they begin and end. Every function is DatabaseFault `unavailable` when the
- * database is away.
+ * The API keys of a database. Their times are by its clock. All functions: DatabaseFault `unavailable` when the database is
+ * away.
  */
 export function createKeyStore({ run, query, engine }: Database) {
   const now = NOW_MS[engine];
-  // Prepared: on SQLite such a query has a connection of its own, and does not wait behind another process's write.
+  // Prepared: on SQLite such a query has a connection of its own, so it does not wait for another process's write.
   const findByHash = `SELECT ${COLUMNS.join(', ')}, ${now} AS now FROM api_keys WHERE hash = ?`;
   return {
-    /** The id of the new key, and the key, which is never shown again. */
+    /** Creates a key; gives its id and the key itself, which is not stored. */
     create: (newKey: NewKey) => run((knex) => insertKey(knex, now, newKey)),
 
     /**
-     * Makes a key with the name, the rights and the lifetime of the one of `id`, which ends after `graceMs`, or earlier if it
-     * would anyway. Undefined when there is no such key.
+     * Creates a key with the name, rights and lifetime of the key `id`. The old key expires after `graceMs`, or at its own
+     * expiry if that is earlier. Undefined when there is no such key.
      */
     rotate: (id: Int64, graceMs: number) => run((knex) => knex.transaction((trx) => rotateKey(trx, now, id, graceMs))),
 
@@ -57,7 +56,7 @@ export function createKeyStore({ run, query, engine }: Database) {
       return rows.map(toApiKey);
     },
 
-    /** Revokes the key of `id`; false when there is none. A key that is revoked again keeps its first moment. */
+    /** Revokes a key; false when there is none. The time of the first revocation stays. */
     async revoke(id: Int64): Promise<boolean> {
       const found = await run((knex) => knex('api_keys').where({ id }).first('id'));
       if (found === undefined) return false;
@@ -69,7 +68,7 @@ export function createKeyStore({ run, query, engine }: Database) {
       return true;
     },
 
-    /** The key with this SHA-256, revoked and expired ones too; `expiresAt` by the clock of this process. */
+    /** The key with this SHA-256, also a revoked or expired one; `expiresAt` by the clock of this process. */
     async findByHash(hash: string, deadline?: Deadline): Promise<ApiKey | undefined> {
       const [row] = await query<ApiKeyRow & { now: string | number }>(findByHash, [hash], deadline);
       if (row === undefined) return undefined;
@@ -78,12 +77,12 @@ export function createKeyStore({ run, query, engine }: Database) {
       return { ...key, expiresAt: key.expiresAt && new Date(key.expiresAt.getTime() + aheadMs) };
     },
 
-    /** Notes the last uses of some hundred keys, in ms since 1970 by id; a later use that is noted already stays. */
+    /** Writes the last uses of at most some hundred keys, by id in ms since 1970; a later stored use stays. */
     async noteLastUses(uses: ReadonlyMap<string, number>): Promise<void> {
-      const ids = [...uses.keys()].sort(); // in one order everywhere: two processes never wait for each other
+      const ids = [...uses.keys()].sort(); // all processes lock in the same order, so that they do not deadlock
       const later = `CASE id ${ids.map(() => 'WHEN ? THEN ?').join(' ')} END`;
       const moments = ids.flatMap((id) => [id, uses.get(id) ?? 0]);
-      // One statement: on both engines a row's old value is what WHERE sees.
+      // On both engines WHERE sees a row's old value.
       const sql = `UPDATE api_keys SET last_used_at = ${later}
         WHERE id IN (${ids.map(() => '?').join(', ')}) AND (last_used_at IS NULL OR last_used_at < ${later})`;
       await run((knex) => knex.raw(sql, [...moments, ...ids, ...moments]), { repeatable: true });
@@ -111,7 +110,7 @@ async function insertKey(knex: Knex, now: string, newKey: NewKey, ownerId: strin
   return { id: String(id), key };
 }
 
-/** The old key as it was, when it ends, and the new one; `created` is undefined where the old one was not valid any more. */
+/** Gives the old key before the change, when it expires, and the new key: undefined if the old one was not valid any more. */
 async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number) {
   const row = await trx('api_keys')
     .where({ id })
@@ -133,17 +132,15 @@ async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number) 
 function toApiKey(row: ApiKeyRow) {
   return {
     id: String(row.id),
-    /** The first key of those that replaced each other; itself, if it replaced none. */
+    /** The first key of a chain of rotations. */
     ownerId: String(row.owner_id ?? row.id),
     name: row.name,
-    /** The beginning of the key, to tell keys apart. */
     prefix: row.prefix,
     createdAt: new Date(Number(row.created_at)),
     expiresAt: toDate(row.expires_at),
-    /** Written about once a minute while the key is in use. */
+    /** Written about once a minute. */
     lastUsedAt: toDate(row.last_used_at),
     revokedAt: toDate(row.revoked_at),
-    /** Whether it may change nothing. */
     readOnly: Number(row.read_only) === 1,
   };
 }

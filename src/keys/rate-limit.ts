@@ -7,8 +7,9 @@ import { ApiError } from '../errors.ts';
 export type RateLimit = ReturnType<typeof createRateLimit>;
 
 /**
- * Counts requests of each key in windows of fixed length, for all workers of this machine. Gives what counts one request and
- * writes what is left by `setHeader`: ApiError `too_many_requests` when nothing is. Without a count the request passes.
+ * Limits the requests of each key in windows of fixed length, over all workers of this machine. Gives a function that counts a
+ * request and sets the headers of the rate limit. ApiError `too_many_requests` beyond the limit. When the count is not
+ * available, the request passes.
  */
 export function createRateLimit({ requests, seconds }: { requests: number; seconds: number }) {
   const options = { points: requests, duration: seconds, keyPrefix: 'key' };
@@ -22,7 +23,7 @@ export function createRateLimit({ requests, seconds }: { requests: number; secon
       isOver = true;
       return refusal;
     });
-    if (!(count instanceof RateLimiterRes)) return; // an error: no count was to be had
+    if (!(count instanceof RateLimiterRes)) return; // an error: the count is not available
     const resetS = Math.max(1, Math.ceil(count.msBeforeNext / 1000));
     // https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-10
     setHeader('RateLimit-Policy', policy);
@@ -34,7 +35,7 @@ export function createRateLimit({ requests, seconds }: { requests: number; secon
   };
 }
 
-/** In the primary: keeps the counts of all workers. */
+/** Counts for all workers; to be called in the primary. */
 export function countForWorkers(): void {
   new RateLimiterClusterMaster();
 }

@@ -4,17 +4,17 @@ import type { Logger } from '../log.ts';
 import { type DeprecatedUse, type DeprecatedUseStore, dayNumber } from './deprecated-use.ts';
 import type { KeyStore } from './key-store.ts';
 
-/** Rows of one statement. */
+/** Rows in one statement. */
 const BATCH = 200;
-/** Entries held while the database is away, of each kind; a new entry beyond that is lost. */
+/** Limit of the entries of each kind while the database is away; further entries are lost. */
 const ENTRIES_MAX = 100_000;
 
-/** Counts of who uses what. */
+/** The uses of keys and of deprecated operations. */
 export type Usage = ReturnType<typeof createUsage>;
 
 /**
- * Counts in memory who uses what, and writes it to the database once a minute, beside the requests. What could not be written
- * stays in memory and is written a minute later.
+ * Counts the uses of keys and of deprecated operations in memory and writes them to the database once a minute. Counts that
+ * could not be written stay in memory for the next minute.
  */
 export function createUsage(
   keys: Pick<KeyStore, 'noteLastUses'>,
@@ -25,7 +25,7 @@ export function createUsage(
   const deprecated = new Map<string, DeprecatedUse>();
   let flushing: Promise<void> | undefined;
 
-  /** Entries change while they are written: only what was written is taken away. */
+  /** Entries can change during the write, so only the written part of a count is subtracted. */
   const writeAll = async (): Promise<void> => {
     for (const batch of batches(lastUsedAt)) {
       await keys.noteLastUses(new Map(batch));
@@ -41,7 +41,7 @@ export function createUsage(
     }
   };
 
-  /** One at a time: the database may take longer than a minute. */
+  /** One write at a time: the database may take longer than a minute. */
   const flush = (): Promise<void> => {
     flushing ??= writeAll()
       .catch((error) => log.warn({ err: error }, 'the use of API keys could not be written; trying again in a minute'))
@@ -56,7 +56,6 @@ export function createUsage(
     noteUse(apiKeyId: string): void {
       setBounded(lastUsedAt, apiKeyId, Date.now());
     },
-    /** `operation` is the REST operation or the GraphQL coordinate. */
     noteDeprecatedUse(apiKeyId: string, operation: string): void {
       const lastSeenAt = new Date();
       const day = dayNumber(lastSeenAt);
@@ -64,7 +63,7 @@ export function createUsage(
       const uses = (deprecated.get(name)?.uses ?? 0) + 1;
       setBounded(deprecated, name, { apiKeyId, operation, day, uses, lastSeenAt });
     },
-    /** Writes what is still in memory, for three seconds at most, then stops. */
+    /** Writes the counts in memory, within three seconds, and stops. */
     async close(): Promise<void> {
       clearInterval(timer);
       const written = (flushing ?? Promise.resolve()).then(flush);
@@ -77,7 +76,7 @@ function setBounded<Value>(map: Map<string, Value>, name: string, value: Value):
   if (map.size < ENTRIES_MAX || map.has(name)) map.set(name, value);
 }
 
-/** The entries of now, some hundred at a time. */
+/** The present entries, in batches. */
 function* batches<Value>(map: ReadonlyMap<string, Value>): Generator<[string, Value][]> {
   for (const entries = [...map]; entries.length > 0; ) yield entries.splice(0, BATCH);
 }

@@ -3,23 +3,23 @@ import type { Server, Socket } from 'node:net';
 import { getHeapStatistics } from 'node:v8';
 import type { Logger } from '../log.ts';
 
-/** What is opened beside connections of clients and of the database: the log, assets, libraries, what Node itself needs. */
+/** Open files besides connections: the log, assets, libraries, Node's own. */
 const OTHER_FILES = 64;
-/** What one connection of the database may have open: SQLite's have a database, a log and its index. */
+/** Open files of one database connection: SQLite has a database, a log and the log's index. */
 const DATABASE_FILES = 4;
-/** What the requests of a connection may hold while they wait, see `serveInOrder`. */
+/** Memory that the waiting requests of one connection may hold, see `serveInOrder`. */
 const CONNECTION_BYTES = 128 * 2 ** 10;
 const CONNECTIONS_LEAST = 16;
 const WARNING_MS = 60_000;
 
-/** How many clients may be connected to this process: its limit of open files and its heap have room for them. */
+/** The connection limit of this process, by its limit of open files and its heap. */
 export function connectionsMost(databaseConnections: number): number {
   const files = openFilesLimit() - OTHER_FILES - DATABASE_FILES * databaseConnections;
   const held = getHeapStatistics().heap_size_limit / CONNECTION_BYTES;
   return Math.max(CONNECTIONS_LEAST, Math.floor(Math.min(files, held)));
 }
 
-/** RLIMIT_NOFILE, which systems other than Linux do not tell: Node asks them for as many as they give. */
+/** RLIMIT_NOFILE; unlimited on systems without /proc, where Node raises the limit itself. */
 function openFilesLimit(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
@@ -30,9 +30,8 @@ function openFilesLimit(): number {
 }
 
 /**
- * Of more than `most` connections the one is closed that has had no request for the longest time, so that a new client is
- * served; when all have one, the new one is closed. One warning a minute tells how many. `idle` has those without a request,
- * in that order.
+ * Beyond `most` connections, a new one closes the connection that has been idle for the longest time; without an idle one, the
+ * new one is closed. Logs the number of closed ones once a minute. `idle` has the idle connections, longest idle first.
  */
 export function limitConnections(server: Server, idle: Set<Socket>, most: number, log: Logger): void {
   let open = 0;

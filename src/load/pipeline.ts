@@ -2,48 +2,48 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { ApiError } from '../errors.ts';
 
-/** A connection as Node's server knows it, undocumented: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js */
+/** Node's undocumented property of a server's connection: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js */
 interface Connection extends Socket {
   parser: Parser | null;
 }
 
 /**
- * Its callbacks 2, 3 and 4 tell of a complete header, a piece of a body and a complete request; without one the parser passes
- * over it: https://github.com/nodejs/node/blob/v24.x/src/node_http_parser.cc
+ * Callback 2 is for a complete header, 3 for a chunk of a body, 4 for a complete request. The parser skips a missing callback:
+ * https://github.com/nodejs/node/blob/v24.x/src/node_http_parser.cc
  */
 interface Parser {
   2?: unknown;
-  3?: ((piece: Buffer) => void) | undefined;
+  3?: ((chunk: Buffer) => void) | undefined;
   4?: unknown;
-  /** Called with each request whose header is complete; what it returns tells the parser how to go on. */
+  /** Called with each request whose header is complete; its result tells the parser how to continue. */
   onIncoming(request: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
   resume(): void;
 }
 
 /** The requests of a connection. */
 interface Queue {
-  /** One of them is being served. */
+  /** Whether one of them is in flight. */
   isBusy: boolean;
-  /** Those whose turn has not come: one, or a few when Node itself resumed the connection. */
+  /** The queued ones: one, or a few when Node itself resumed the connection. */
   readonly waiting: [IncomingMessage, ServerResponse][];
-  /** The bytes behind them have been put back once: the connection is read as a stream from then on. */
+  /** Whether bytes have been put back: from then on the connection is read as a stream. */
   isStream: boolean;
 }
 
-/** What a parser's callback returns to stop it: https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
+/** The result of a callback that pauses the parser: https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
 const STOP = 21;
 const STOPPED = 'HPE_PAUSED';
 const WAITING_MAX = 16;
-/** A chunk of a body costs an object and some µs, however short it is: beyond so many, each needs so many bytes. */
-const PIECES_FREE = 1024;
-const PIECE_BYTES = 64;
-/** Empty, but at an address: the parser takes a null pointer for the end of the connection. */
+/** Each chunk of a body costs an object and some µs. Beyond FREE_CHUNKS, chunks must have CHUNK_BYTES on average. */
+const FREE_CHUNKS = 1024;
+const CHUNK_BYTES = 64;
+/** Empty, but not a null pointer, which means the end of the connection to the parser. */
 const NO_BYTES = Buffer.alloc(1).subarray(1);
 
 /**
- * Serves the requests of a connection one after the other, in the order that their answers must have (RFC 9112 §9.3.2). The
- * parser stops behind the header of a request that must wait: what follows stays bytes, at most 128 kB, until its turn.
- * Gives the connections without a request, the one that has had none for the longest time first.
+ * Serves the requests of a connection one after the other, in the order of their answers (RFC 9112 §9.3.2). The parser pauses
+ * after the header of a queued request; the bytes after it stay unparsed, at most 128 kB. Gives the idle connections, longest
+ * idle first.
  */
 export function serveInOrder(server: Server, serve: RequestListener): Set<Socket> {
   const idle = new Set<Socket>();
@@ -55,15 +55,15 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
     const queue: Queue = { isBusy: false, waiting: [], isStream: false };
     queues.set(connection, queue);
     idle.add(connection);
-    const countPieces = boundPieces(parser, (error) => server.emit('clientError', error, connection));
+    const countChunks = limitChunks(parser, (error) => server.emit('clientError', error, connection));
     connection.once('close', () => {
       idle.delete(connection);
-      countPieces();
+      countChunks();
     });
     const onIncoming = parser.onIncoming;
     parser.onIncoming = (request, keepAlive) => {
-      const { upgrade } = request; // behind such a request the parser stops by itself, and the rest of its chunk is lost
-      countPieces(request);
+      const { upgrade } = request; // after an upgrade the parser pauses by itself and drops the rest of its chunk
+      countChunks(request);
       const verdict = onIncoming(request, keepAlive && !upgrade);
       return queue.waiting.length > 0 && !upgrade ? STOP : verdict;
     };
@@ -93,11 +93,11 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
 
   const begin = (connection: Connection, queue: Queue, request: IncomingMessage, answer: ServerResponse): void => {
     answer.once('close', () => {
-      if (queue.waiting.length > 0) return void setImmediate(beginNext, connection, queue); // after the other connections
+      if (queue.waiting.length > 0) return void setImmediate(beginNext, connection, queue); // after other connections' requests
       queue.isBusy = false;
       if (!connection.destroyed) idle.add(connection);
     });
-    if (!answer.headersSent) serve(request, answer); // else its body was refused while it waited
+    if (!answer.headersSent) serve(request, answer); // else its body was refused in the queue
   };
 
   const beginNext = (connection: Connection, queue: Queue): void => {
@@ -112,30 +112,30 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
   return idle;
 }
 
-/** The parser reads the connection itself until somebody listens for its data. */
+/** Makes the connection a stream: until it has had a listener for `data`, the parser reads the socket itself. */
 function readAsStream(connection: Connection, queue: Queue): void {
   queue.isStream = true;
   connection.on('data', ignore).off('data', ignore);
   connection._read(0); // the parser may have stopped the reading
-  // Node resumes a connection when an answer could be written, too.
+  // Node also resumes a connection after the write of an answer.
   connection.on('resume', () => void (queue.waiting.length > 0 && connection.pause()));
 }
 
 function ignore(): void {}
 
-/** Bounds the chunks of a connection's bodies: to be called with each request, and without one when the connection is closed. */
-function boundPieces(parser: Parser, refuse: (error: ApiError) => void): (request?: IncomingMessage) => void {
+/** Limits the chunks of bodies. Call the result with each request, and without one when the connection is closed. */
+function limitChunks(parser: Parser, refuse: (error: ApiError) => void): (request?: IncomingMessage) => void {
   const { 2: onHeader, 3: onBody, 4: onComplete } = parser;
-  let room = 0;
-  const count = (piece: Buffer) => {
-    room += piece.length - PIECE_BYTES;
-    if (room >= 0) return onBody?.call(parser, piece);
+  let credit = 0;
+  const count = (chunk: Buffer) => {
+    credit += chunk.length - CHUNK_BYTES;
+    if (credit >= 0) return onBody?.call(parser, chunk);
     Object.assign(parser, { 2: undefined, 3: undefined, 4: undefined });
     refuse(new ApiError('bad_request', 'The body comes in too many small chunks.'));
   };
   return (request) => {
-    room = PIECES_FREE * PIECE_BYTES;
+    credit = FREE_CHUNKS * CHUNK_BYTES;
     parser[3] = request?.headers['transfer-encoding'] === undefined ? onBody : count;
-    if (request === undefined) Object.assign(parser, { 2: onHeader, 4: onComplete }); // for the next connection
+    if (request === undefined) Object.assign(parser, { 2: onHeader, 4: onComplete }); // the parser is reused for another connection
   };
 }

@@ -2,65 +2,64 @@ import { getHeapStatistics } from 'node:v8';
 import { SHARE_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 
-/** What all keys together may hold of one process. */
+/** The limits of all keys together in one process. */
 export interface ShareLimits {
   /** Requests in flight. */
   readonly inFlight: number;
-  /** Bytes of bodies, of answers in the making and of answers that their readers have not taken. */
+  /** Bytes of bodies, of reservations for answers and of answers that clients have not read. */
   readonly bytes: number;
-  /** Requests in a queue. */
+  /** Queued requests. */
   readonly waiting: number;
-  /** How long a request waits, in ms. */
+  /** The longest time in a queue, in ms. */
   readonly waitMs: number;
 }
 
-/** What one key holds of the process. */
+/** The share of one key. */
 export interface Share {
   inFlight: number;
   bytes: number;
-  /** In which turn of the event loop one of its requests began. */
+  /** The event loop's turn in which its last request began. */
   lastTurn: number;
-  /** Ends a request in flight; made once for each key, so that a request costs no function of its own. */
+  /** Ends a request in flight; one function for each key is cheaper than one for each request. */
   readonly release: () => void;
 }
 
-/** The shares of all keys. */
 export type Shares = ReturnType<typeof createShares>;
 
-/** How long requests may begin within one turn of the event loop, in ms: everybody else's next step waits for its end. */
+/** Requests may begin for so long in one turn of the event loop, in ms: all requests in flight wait for the turn's end. */
 const TURN_MS = 3;
-/** Keys that are remembered without holding anything. */
-const IDLE_MAX = 10_000;
-/** More bytes than this are of no use to requests. */
+/** Beyond this number of shares, the idle ones are deleted. */
+const SHARES_MAX = 10_000;
+/** An upper limit for large heaps. */
 const BYTES_MAX = 384 * 2 ** 20;
 
-/** The limits of a process that shares its machine with so many others of its kind, itself counted. */
+/** The limits of one of `workers` processes on this machine. */
 export function limitsOf(workers: number): ShareLimits {
   return { inFlight: 256, bytes: memoryForRequests(workers), waiting: 2000, waitMs: SHARE_WAIT_MS };
 }
 
 /**
- * How many bytes requests may hold. A sixth of the heap: the rest is for the program, and for what the collector has not taken
- * away yet. Of a container an eighth, for bodies and answers on their way stand beside the heap.
+ * The byte limit of requests: a sixth of the heap, which also holds the program and garbage. At most an eighth of a container's
+ * memory, because bodies and answers are also held outside of the heap.
  */
 export function memoryForRequests(
   workers: number,
   heapBytes = getHeapStatistics().heap_size_limit,
   containerBytes = process.constrainedMemory(),
 ): number {
-  const ofContainer = containerBytes > 0 ? containerBytes / workers / 8 : BYTES_MAX; // 0: there is none
+  const ofContainer = containerBytes > 0 ? containerBytes / workers / 8 : BYTES_MAX; // 0: no container
   return Math.min(BYTES_MAX, heapBytes / 6, ofContainer);
 }
 
-/** Refused because the key asks for more than its share. */
+/** ApiError for a key that exceeds its share. */
 export function tooManyRequests(message: string): ApiError {
   return new ApiError('too_many_requests', message);
 }
 
 /**
- * Shares the process between API keys. A key may hold as much as all together leave free: one that floods gets half, two get
- * a third each, and there is always some left for a further key (dynamic thresholds, Choudhury and Hahne,
- * https://doi.org/10.1109/90.664262). Requests beyond that wait in a queue. `clock` is in ms.
+ * Shares the process between API keys, by dynamic thresholds (Choudhury and Hahne, https://doi.org/10.1109/90.664262). A key may
+ * hold as much as is free: one flooding key gets half, two get a third each, and a part is always free for another key. Further
+ * requests are queued. `clock` is in ms.
  */
 export function createShares(limits: ShareLimits, clock: () => number = performance.now.bind(performance)) {
   const shares = new Map<string, Share>();
@@ -82,14 +81,14 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
   };
   const tryBegin = (share: Share, now: number): boolean => {
     if (share.inFlight >= limits.inFlight - inFlight) return false;
-    if (!hasTime(now) && share.lastTurn === turn) return false; // the first one of each key begins whatever the others took
+    if (!hasTime(now) && share.lastTurn === turn) return false; // the first request of each key begins in any case
     share.lastTurn = turn;
     share.inFlight++;
     inFlight++;
     return true;
   };
-  /** Shares that are in use stay: their users give back to them. */
-  const forgetIdle = () => {
+  /** Shares in use stay, because requests still refer to them. */
+  const deleteIdle = () => {
     for (const [keyId, share] of shares) {
       if (share.inFlight + share.bytes === 0 && !requests.has(share)) shares.delete(keyId);
     }
@@ -97,9 +96,9 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
 
   return {
     of(keyId: string): Share {
-      const known = shares.get(keyId);
-      if (known !== undefined) return known;
-      if (shares.size >= IDLE_MAX) forgetIdle();
+      const existing = shares.get(keyId);
+      if (existing !== undefined) return existing;
+      if (shares.size >= SHARES_MAX) deleteIdle();
       const release = () => {
         share.inFlight--;
         inFlight--;
@@ -110,8 +109,8 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
       return share;
     },
     /**
-     * Runs `work` as a request in flight, at once or when it is the key's turn; it is one until `share.release`. `now` is the
-     * moment. Without work where the request has been abandoned in the queue. ApiError `too_many_requests`.
+     * Runs `work` as a request in flight, at once or from the queue; it is in flight until `share.release`. `now` is the present
+     * time. Skips `work` when the request was abandoned in the queue. ApiError `too_many_requests`.
      */
     run(share: Share, now: number, isAbandoned: () => boolean, work: () => Promise<void>): Promise<void> {
       if (!requests.has(share) && tryBegin(share, now)) return work();
@@ -124,7 +123,7 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
   };
 }
 
-/** The bytes that all keys hold, and the requests that wait for some. */
+/** Shares the bytes. */
 function createBytes(limits: ShareLimits) {
   const queue = createQueue(limits);
   let held = 0;
@@ -136,9 +135,9 @@ function createBytes(limits: ShareLimits) {
   };
 
   return {
-    /** Holds bytes until `free`; false when the key may not hold so many. */
+    /** Holds bytes until `free`; false beyond the key's share. */
     hold,
-    /** The same, in a queue if need be; undefined when they are held at once. ApiError `too_many_requests`. */
+    /** Holds bytes at once (undefined), or queues the request until it can. ApiError `too_many_requests`. */
     reserve(share: Share, bytes: number, isAbandoned: () => boolean): Promise<void> | undefined {
       if (!queue.has(share) && hold(share, bytes)) return undefined;
       return queue.wait(share, () => {
@@ -154,22 +153,22 @@ function createBytes(limits: ShareLimits) {
   };
 }
 
-/** A queue for each key. The keys take turns: each begins one request, then it is the next one's turn. */
+/** A queue for each key; requests begin round-robin over the keys. */
 function createQueue(limits: ShareLimits) {
-  /** First the key whose turn is next, and of its waiters the oldest. A waiter begins, or gives false. */
+  /** In round-robin order, each with its waiters, oldest first. A waiter begins, or gives false. */
   const queues = new Map<Share, Set<() => boolean>>();
   let waiting = 0;
   let isBeginning = false;
 
-  /** Begins whatever there is room for: to be called when there is more of it. */
+  /** Begins as many requests as the limits allow; to be called after each release. */
   const beginNext = (): void => {
-    if (isBeginning || waiting === 0) return; // what begins may release something at once
+    if (isBeginning || waiting === 0) return; // a request may release its share while it begins
     isBeginning = true;
     for (const [share, own] of queues) {
       const [tryBegin] = own;
-      if (tryBegin?.() !== true) continue; // its turn stays the next one
+      if (tryBegin?.() !== true) continue; // it stays in its place
       queues.delete(share);
-      if (own.size > 0) queues.set(share, own); // at the end, where this loop comes by again
+      if (own.size > 0) queues.set(share, own); // at the end, where this loop visits it again
     }
     isBeginning = false;
   };
@@ -177,14 +176,14 @@ function createQueue(limits: ShareLimits) {
   return {
     has: (share: Share) => queues.has(share),
     beginNext,
-    /** Waits until `begin` gives something. ApiError `too_many_requests` when the queue is full or it takes too long. */
+    /** Waits until `begin` gives a promise. ApiError `too_many_requests` when the queue is full or the wait too long. */
     wait(share: Share, begin: () => Promise<void> | undefined): Promise<void> {
       const own = queues.get(share) ?? new Set();
       if (own.size >= limits.waiting - waiting) {
         throw tooManyRequests('Too many requests of this API key at once; try again shortly.');
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const leave = () => {
+      const dequeue = () => {
         clearTimeout(timer);
         own.delete(tryBegin);
         waiting--;
@@ -192,12 +191,12 @@ function createQueue(limits: ShareLimits) {
       const tryBegin = (): boolean => {
         const begun = begin();
         if (begun === undefined) return false;
-        leave();
+        dequeue();
         resolve(begun);
         return true;
       };
       const refuse = () => {
-        leave();
+        dequeue();
         if (own.size === 0) queues.delete(share);
         reject(tooManyRequests('Too many requests of this API key are waiting; try again shortly.'));
         beginNext();

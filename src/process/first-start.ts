@@ -1,8 +1,7 @@
 import { styleText } from 'node:util';
 import type { Config } from '../config.ts';
-import type { Database } from '../database/connect.ts';
+import { type Database, inTransaction } from '../database/connect.ts';
 import { migrationStatus } from '../database/migrations.ts';
-import { inTransaction } from '../database/transaction.ts';
 import type { Gateway } from '../gateway.ts';
 import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { createKeyStore } from '../keys/key-store.ts';

@@ -4,7 +4,7 @@ import { ApiError } from '../errors.ts';
 import type { Once } from '../idempotency/idempotent-creates.ts';
 import { type Integer64, toInt64 } from '../int64.ts';
 import type { Stores } from '../store/store.ts';
-import type { Kept, New, PageQuery, Table } from '../store/table.ts';
+import type { New, PageQuery, StoredRow, Table } from '../store/table.ts';
 
 /** Facts about the answer besides its data, for HTTP headers. */
 export interface Reply {
@@ -33,11 +33,11 @@ export const IDEMPOTENCY_KEY = {
 /** The store of a table for one request: it applies the request's deadline and Idempotency-Key. */
 export interface RequestStore<T extends Table> {
   /** A page in ascending order of id. */
-  list(query: PageQuery<T>): Promise<readonly Kept<T>[]>;
+  list(query: PageQuery<T>): Promise<readonly StoredRow<T>[]>;
   /** The row with an id, which may be an input or a stored value; null when there is none. */
-  get(id: Integer64): Promise<Kept<T> | null>;
+  get(id: Integer64): Promise<StoredRow<T> | null>;
   /** Adds a row, only within a field of Mutation; once for each Idempotency-Key. ApiError `bad_request` when that key is invalid. */
-  add(added: New<T>): Promise<Kept<T>>;
+  add(added: New<T>): Promise<StoredRow<T>>;
 }
 
 /** The context of a request, which every resolver gets. */

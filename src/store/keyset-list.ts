@@ -2,32 +2,32 @@ import { type Batched, createBatched } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Int64 } from '../int64.ts';
-import { bindValue, columnsOf, type Kept, type PageQuery, selectList, type Table } from './table.ts';
+import { bindValue, columnsOf, type PageQuery, type StoredRow, selectList, type Table } from './table.ts';
 
-/** One page, by ascending id; equal queries of the same moment get the same object. */
+/** One page, by ascending id; equal queries in one batch get the same object. */
 export interface Page<Row> {
-  /** Frozen: a text made of them may be cached. */
+  /** Frozen, so that a text made of them may be cached. */
   readonly rows: readonly Row[];
   /** Whether more rows follow the last one. */
   readonly hasMore: boolean;
 }
 
-/** Below every id: AUTO_INCREMENT begins at 1. */
+/** The smallest int64, below every id. */
 const BEFORE_ALL = -(2n ** 63n);
 
-/** Lists pages of a table; those that are asked for at the same time share statements. */
+/** Lists pages of a table; concurrent queries are batched. */
 export function createKeysetList<T extends Table>(database: Database, table: T) {
   const filters = columnsOf(table).filter(({ index }) => index !== undefined);
   const select = selectList(table);
 
-  /** A query as statements need it. `group` tells of each filter whether it is set. */
+  /** A part of a batch. `group` has a digit for each filter: whether it is set. */
   const toPart = (query: PageQuery<T>) => {
     const given = query as Readonly<Record<string, unknown>>; // filters by their names
     const values = filters.map(({ name, kind }) => bindValue(kind, given[name]));
     return {
       group: values.map((value) => (value === null ? '0' : '1')).join(''),
       limit: query.limit,
-      // One row more than asked for tells whether a next page exists, without counting.
+      // One row more than the page tells whether a next page exists, without counting.
       bindings: [...values.filter((value) => value !== null), BigInt(query.after ?? BEFORE_ALL), query.limit + 1],
     };
   };
@@ -35,7 +35,7 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
   const listText = (group: string, part = ''): string => {
     const chosen = filters.filter((_, index) => group[index] === '1');
     const conditions = [...chosen.map(({ column }) => `${column} = ?`), 'id > ?'].join(' AND ');
-    // MariaDB walks all earlier rows of a filter on a deep page unless the index is named; of several it takes the best.
+    // On a deep page MariaDB reads all earlier rows of a filter unless the index is named. Of several it takes the best one.
     const indexes = chosen.map(({ index }) => index).join(', ');
     const hint = database.engine === 'mysql' && indexes !== '' ? ` FORCE INDEX (${indexes})` : '';
     return `SELECT ${select}${part} FROM ${table.name}${hint} WHERE ${conditions} ORDER BY id LIMIT ?`;
@@ -50,12 +50,12 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
     return text;
   };
 
-  const list = createBatched<ReturnType<typeof toPart>, Page<Kept<T>>>(
+  const list = createBatched<ReturnType<typeof toPart>, Page<StoredRow<T>>>(
     database,
     {
-      // SQLite is no round trip away: there is nothing to share.
+      // SQLite has no round trips that a batch would save.
       ...(database.engine === 'sqlite' ? { inFlight: 1000, inFlightMax: 1000, size: 1 } : { inFlight: 4, size: 8 }),
-      // Each value with its length: no two queries look like one.
+      // Each value with its length, so that different queries have different keys.
       keyOf: ({ group, bindings }) =>
         bindings.reduce<string>((key, value) => `${key} ${`${value}`.length}:${value}`, group),
       groupOf: ({ group }) => group,
@@ -63,7 +63,7 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
     async (parts, deadline) => {
       const sql = textOf(parts[0]?.group ?? '', parts.length);
       const bindings = parts.flatMap((part) => part.bindings);
-      const rows = await database.query<Kept<T> & { part?: number }>(sql, bindings, deadline);
+      const rows = await database.query<StoredRow<T> & { part?: number }>(sql, bindings, deadline);
       const lists = parts.length === 1 ? [rows] : splitUnion(rows, parts.length);
       return parts.map(({ limit }, index) => toPage(lists[index] ?? [], limit));
     },
@@ -71,21 +71,22 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
   return (query: PageQuery<T>, deadline: Deadline) => list(toPart(query), deadline);
 }
 
-/** Gets rows by their ids, or null; those that are asked for at the same time share statements. */
-export function createRowReader<T extends Table>(database: Database, table: T): Batched<Int64, Kept<T> | null> {
+/** Gets rows by their ids, or null; concurrent queries are batched. */
+export function createRowReader<T extends Table>(database: Database, table: T): Batched<Int64, StoredRow<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
   const rules = { inFlight: 2, size: 32, keyOf: (id: Int64) => id, isPadded: true };
   return createBatched(database, rules, async (ids, deadline) => {
-    const length = 2 ** Math.ceil(Math.log2(ids.length)); // few different texts, so that each stays prepared
-    const bindings = Array.from({ length }, (_, index) => BigInt(ids[index] ?? ids[0] ?? 0)); // one id at least
-    const rows = await database.query<Kept<T>>(`${select} (${bindings.map(() => '?').join(', ')})`, bindings, deadline);
+    const length = 2 ** Math.ceil(Math.log2(ids.length)); // few different texts, so that all of them stay prepared
+    const bindings = Array.from({ length }, (_, index) => BigInt(ids[index] ?? ids[0] ?? 0)); // there is at least one id
+    const sql = `${select} (${bindings.map(() => '?').join(', ')})`;
+    const rows = await database.query<StoredRow<T>>(sql, bindings, deadline);
     const byKey = new Map(rows.map((row) => [String(row.id), row]));
     return ids.map((id) => byKey.get(id) ?? null);
   });
 }
 
 /** The rows of each part of a union, by ascending id. */
-function splitUnion<Row extends Pick<Kept<Table>, 'id'> & { part?: number }>(rows: readonly Row[], count: number) {
+function splitUnion<Row extends Pick<StoredRow<Table>, 'id'> & { part?: number }>(rows: readonly Row[], count: number) {
   const lists = Array.from({ length: count }, (): Row[] => []);
   for (const row of rows) lists[row.part ?? 0]?.push(row);
   // A union promises no order, https://dev.mysql.com/doc/refman/9.7/en/union.html
@@ -98,7 +99,7 @@ function toPage<Row>(rows: Row[], limit: number): Page<Row> {
   return { rows: Object.freeze(rows), hasMore };
 }
 
-function compareIds(a: Pick<Kept<Table>, 'id'>, b: Pick<Kept<Table>, 'id'>): number {
+function compareIds(a: Pick<StoredRow<Table>, 'id'>, b: Pick<StoredRow<Table>, 'id'>): number {
   if (typeof a.id === 'number' && typeof b.id === 'number') return a.id - b.id;
   return BigInt(a.id) < BigInt(b.id) ? -1 : 1;
 }

@@ -9,19 +9,19 @@ import {
   columnsOf,
   fieldPicker,
   insertList,
-  type Kept,
   type New,
   rowWriter,
+  type StoredRow,
   type Table,
 } from './table.ts';
 
-/** The things of one table. Every function fails with `unavailable` when the database is away, or at its deadline. */
+/** The rows of one table. All functions: DatabaseFault `unavailable` when the database is away, or at the deadline. */
 export type Store<T extends Table> = ReturnType<typeof createStore<T>>;
 
-/** Gives the store of a table: always the same one, for requests share statements in it. */
+/** Gives the store of a table: always the same one, because it batches. */
 export type Stores = ReturnType<typeof createStores>;
 
-/** The stores of this database; one for each process. */
+/** The stores of a database; one for each process. */
 export function createStores(database: Database) {
   const stores = new Map<Table, unknown>();
   return <T extends Table>(table: T): Store<T> => {
@@ -32,38 +32,38 @@ export function createStores(database: Database) {
 }
 
 function createStore<T extends Table>(database: Database, table: T) {
-  const { add, addWithin, takeTurn, bytesOf } = createRowAdder(database, table);
+  const { add, addWithin, acquireIdLock, bytesOf } = createRowAdder(database, table);
   const pick = fieldPicker(table);
   const createOnce = createIdempotentCreates<New<T>>(database, {
     operation: table.records === undefined ? table.name : table.records.name,
     canonical: canonicalWriter(table),
     create: addWithin,
-    takeTurn,
+    acquireIdLock,
     bytesOf,
   });
   return {
     list: createKeysetList(database, table),
-    /** The thing of an id, or null. */
+    /** The row of an id, or null. */
     get: createRowReader(database, table),
-    /** Adds a thing; with `once`, a retry gets what the first request has added (see `createIdempotentCreates`). */
+    /** Adds a row; with `once`, a retry gets the row that the first request added (see `createIdempotentCreates`). */
     async add(added: New<T>, once: Once | null, deadline: Deadline) {
       const { id, replayed } = once
         ? await createOnce(once, added, deadline)
         : { id: await add(added, deadline), replayed: false };
-      return { row: { id, ...pick(added) } as Kept<T>, replayed }; // all fields, and the id
+      return { row: { id, ...pick(added) } as StoredRow<T>, replayed }; // all fields, and the id
     },
-    /** Adds many at once, all or none. */
+    /** Adds many rows at once, all or none. */
     async addAll(added: readonly New<T>[]) {
-      await database.insert(insertList(table), added.map(rowWriter(table)), undefined); // for nobody's request
+      await database.insert(insertList(table), added.map(rowWriter(table)), undefined); // no request, no deadline
     },
     isEmpty: async () => (await database.run((knex) => knex(table.name).first('id'))) === undefined,
   };
 }
 
 /**
- * Whether the database takes writes to these tables, found out without one: statements that add no row need the same rights,
- * the same table and the same writable server. Rolled back, because SQLite notes the last id of a table even so. Throws what
- * a write would throw.
+ * Checks whether the database takes writes to these tables, by INSERTs of no rows: they need the same rights, table and
+ * writable server as a write. Rolled back, because SQLite notes the last id of a table even so. Throws what a write would
+ * throw.
  */
 export async function checkWrites(database: Database, tables: readonly Table[], deadline?: Deadline): Promise<void> {
   const writeNothing = async (transaction: Knex.Transaction) => {

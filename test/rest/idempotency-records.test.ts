@@ -120,7 +120,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     operation: 'test',
     canonical: (input: string) => [input],
     create: (_transaction: unknown, inputs: readonly string[]) => create(inputs),
-    takeTurn: async () => () => {},
+    acquireIdLock: async () => () => {},
     bytesOf: () => 1,
   });
 

@@ -16,11 +16,11 @@ const NEAR: Nearness = { connectionsMax: 10, roundTripMs: () => 0.2 };
 
 /** The names of turns as they begin. */
 function watchTurns(...parameters: Parameters<typeof createCommitOrder>) {
-  const takeTurn = createCommitOrder(...parameters);
+  const acquireIdLock = createCommitOrder(...parameters);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const begin = async (name: string) => {
-    const end = await takeTurn();
+    const end = await acquireIdLock();
     begun.push(name);
     ends.set(name, end);
   };

@@ -6,7 +6,7 @@ import { REQUEST_LIMITS } from '../../src/database/mysql/mysql.ts';
 import { isConnectionOpen } from '../../src/database/mysql/mysql-connection.ts';
 import { openSession } from '../../src/database/mysql/mysql-session.ts';
 import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
-import { examineSession } from '../../src/database/session-check.ts';
+import { examineSession } from '../../src/database/schema-check.ts';
 import { afterFile, ENGINES } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';

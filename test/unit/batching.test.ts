@@ -199,7 +199,7 @@ describe('batches', () => {
     const sent: number[][] = [];
     const ask = createBatched<number, number>(
       NEAR,
-      { inFlight: 2, size: 8, isAboutOne: (error) => error === refused },
+      { inFlight: 2, size: 8, isInputError: (error) => error === refused },
       async (inputs) => {
         sent.push([...inputs]);
         if (inputs.includes(5)) throw refused;
@@ -213,7 +213,7 @@ describe('batches', () => {
   });
 
   test('whose outcome is unknown are never sent again', async () => {
-    const { store, read, end, sent } = slowStore({ inFlight: 1, size: 8, isAboutOne: () => false });
+    const { store, read, end, sent } = slowStore({ inFlight: 1, size: 8, isInputError: () => false });
     const reads = Promise.allSettled([1, 2].map((input) => read(input)));
     await sent(1);
     await end(0, new Error('the connection was lost'));

@@ -23,7 +23,7 @@ describe('what a fault of the database is to a client', () => {
 describe('what an error of the database means', () => {
   test('whatever number a server has for it, known to us or not, is 503', async () => {
     const ours = new Set(
-      Object.entries(NUMBERS).flatMap(([number, meanings]) => (meanings.includes('ours') ? number : [])),
+      Object.entries(NUMBERS).flatMap(([number, meanings]) => (meanings.includes('wrongStatement') ? number : [])),
     );
     const refused: number[] = [];
     for (let errno = 1; errno < 10_000; errno++) {
@@ -107,8 +107,8 @@ describe('what an error of the database means', () => {
     ['a lost deadlock', new DatabaseFault('unavailable', serverError(1213, '40001')), false],
     ['Vitess has this number for a lost connection, too', serverError(1105, '22001'), false],
     ['a fault of ours', new Error('ours'), false],
-  ])('whether it may be about one row of several: %s', (_what, error, isAboutOne) => {
-    expect(isRefused(error)).toBe(isAboutOne);
+  ])('whether it may be about one row of several: %s', (_what, error, refused) => {
+    expect(isRefused(error)).toBe(refused);
   });
 
   test("what a proxy's own client library met leaves the outcome open", async () => {
@@ -135,8 +135,8 @@ describe('what an error of the database means', () => {
   );
 
   test('an error may have several meanings', () => {
-    expect([means(serverError(1062), 'duplicate'), means(serverError(1062), 'ruled')]).toEqual([true, true]);
-    expect([means(serverError(1205), 'duplicate', 'lockWait'), means(serverError(1205), 'ruled')]).toEqual([
+    expect([means(serverError(1062), 'duplicate'), means(serverError(1062), 'rowRefused')]).toEqual([true, true]);
+    expect([means(serverError(1205), 'duplicate', 'lockWait'), means(serverError(1205), 'rowRefused')]).toEqual([
       true,
       false,
     ]);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
-import type { Binding } from '../../src/database/prepared.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { int64FromJson } from '../../src/int64.ts';
+import type { Binding } from '../../src/kinds.ts';
 import { createKeysetList } from '../../src/store/keyset-list.ts';
 import { defineTable, type PageQuery } from '../../src/store/table.ts';
 

@@ -2,21 +2,21 @@ import { connect, type Socket } from 'node:net';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs, watchDeadlines } from '../../deadline.ts';
 import { CONNECTION_END_MS } from '../../deadlines.ts';
-import { poolError } from '../pool-error.ts';
+import { poolError } from '../faults.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
-/** One address of one host. */
+/** One IP address of one host. */
 export interface MysqlTarget {
-  /** As DATABASE_URL names it: certificates are checked against it. */
+  /** The name in DATABASE_URL, for the check of certificates. */
   readonly host: string;
   readonly address: string;
   readonly port: number;
 }
 
-/** Kept by a connection: our texts are fewer, and a server keeps max_prepared_stmt_count (16,382) for all its clients. */
+/** Prepared statements of one connection; the server's limit max_prepared_stmt_count, 16,382 by default, is for all clients. */
 export const PREPARED_MAX = 100;
 
-/** A connection that is not open yet. Throws POOL_TRUST when a file that DATABASE_URL names cannot be used. */
+/** Creates a connection, which is not open yet. Throws POOL_TRUST when a file that DATABASE_URL names cannot be used. */
 export function createConnection(address: MysqlAddress, { host, address: ip, port }: MysqlTarget): Connection {
   const { user, password, database, readTrust } = address;
   const connection = mysql.createConnection({
@@ -42,11 +42,11 @@ export function createConnection(address: MysqlAddress, { host, address: ip, por
     return pending.length > 0;
   });
   states.set(connection, { pending, watch });
-  // mysql2 tells here what it cannot tell to a command: a connection that breaks while idle, or a packet that it does not
-  // understand, whose command is then never answered.
+  // mysql2 emits errors that no command gets: an idle connection breaks, or mysql2 cannot parse a packet. In that case the
+  // command's callback is never called.
   connection.on('error', (error) => destroyConnection(connection, error));
-  // mysql2 throws into the process what it cannot read of a packet that answers nothing.
-  const own = connection as unknown as { handlePacket(packet: unknown): void }; // mysql2 publishes no type of it
+  // Without a command, mysql2 throws parse errors into the process.
+  const own = connection as unknown as { handlePacket(packet: unknown): void }; // mysql2 publishes no type for it
   const handlePacket = own.handlePacket.bind(connection);
   own.handlePacket = (packet) => {
     try {
@@ -55,7 +55,7 @@ export function createConnection(address: MysqlAddress, { host, address: ip, por
       destroyConnection(connection, Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
     }
   };
-  // Answers that come out of order would be taken for those to other questions; MySQL's own client ends the connection, too.
+  // After packets out of order, an answer could be taken for that of another command; MySQL's own client disconnects, too.
   // https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_packets.html#sect_protocol_basic_packets_sequence_id
   connection.on('warn', () =>
     destroyConnection(connection, poolError('POOL_NOT_UNDERSTOOD', "the server's packets came out of order")),
@@ -63,16 +63,16 @@ export function createConnection(address: MysqlAddress, { host, address: ip, por
   return connection;
 }
 
-/** A question that has no answer yet. */
+/** A command without an answer yet. */
 interface Exchange {
   readonly deadline: Deadline;
   readonly reject: (reason: Error) => void;
 }
 
 interface ConnectionState {
-  /** A few at the most: a Set would take twice the time. */
+  /** An array, because it has few elements: a Set would take twice the time. */
   readonly pending: Exchange[];
-  /** Begins to watch the deadlines of what is pending. */
+  /** Begins to watch the deadlines of pending commands. */
   readonly watch: () => void;
   /** Why the connection has failed. */
   failure?: Error;
@@ -81,8 +81,8 @@ interface ConnectionState {
 const states = new WeakMap<Connection, ConnectionState>();
 
 /**
- * What `work` gives, which asks something of the connection. Everything that is asked of a connection goes through here: it
- * settles by its own deadline, which ends the connection, and when the connection fails, whatever mysql2 does with its callbacks.
+ * What `work` gives, which uses the connection; all uses of a connection must go through here. Rejects at the deadline, which ends
+ * the connection, and when the connection fails, even if mysql2 never calls back.
  */
 export async function exchange<Answer>(
   connection: Connection,
@@ -110,7 +110,7 @@ export function ask(connection: Connection, sql: string): Promise<RowDataPacket[
   });
 }
 
-/** Ends a connection at once: all that was asked of it fails with `reason`. */
+/** Ends a connection at once; its pending commands fail with `reason`. */
 export function destroyConnection(connection: Connection, reason: Error): void {
   const state = states.get(connection);
   if (state && !state.failure) {
@@ -120,18 +120,18 @@ export function destroyConnection(connection: Connection, reason: Error): void {
   streamOf(connection).destroy(reason);
 }
 
-/** Ends a connection that does nothing, in good order if that does not take too long. */
+/** Ends an idle connection by COM_QUIT, and the socket after CONNECTION_END_MS. */
 export function endConnection(connection: Connection): void {
   connection.end(() => {});
   setTimeout(() => streamOf(connection).destroy(), CONNECTION_END_MS).unref();
 }
 
-/** Whether a connection can still be used, as far as is known here. */
+/** Whether a connection has not failed so far. */
 export function isConnectionOpen(connection: Connection): boolean {
   return states.get(connection)?.failure === undefined && streamOf(connection).writable;
 }
 
-/** mysql2 types its socket as that of its pools only. */
+/** mysql2 has the type of `stream` for its pools only. */
 function streamOf(connection: Connection): Socket {
   return (connection as unknown as { readonly stream: Socket }).stream; // a net.Socket or its TLSSocket
 }

@@ -1,8 +1,7 @@
 import type { Connection } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
 import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../deadlines.ts';
-import { isUnderstood, means } from '../faults.ts';
-import { poolError } from '../pool-error.ts';
+import { isUnderstood, means, poolError } from '../faults.ts';
 import { createRoundTrip } from '../round-trip.ts';
 import { destroyConnection, endConnection, exchange, isConnectionOpen } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
@@ -11,37 +10,37 @@ import type { MysqlSession } from './mysql-session.ts';
 interface PoolEntry extends MysqlSession {
   readonly generation: number;
   readonly expiresAt: number;
-  /** When the server was last asked on this connection whether it takes writes. */
+  /** The time of the last role check on this connection. */
   checkedAt: number;
   idleSince: number;
 }
 
-/** A caller of `acquire` for whom no connection is free yet. */
+/** A caller of `acquire` that waits for a connection. */
 interface Waiter extends Pick<PromiseWithResolvers<PoolEntry>, 'resolve' | 'reject'> {
   readonly timer: NodeJS.Timeout;
 }
 
-/** An idle connection is closed after this time, in ms: networks forget it later. */
+/** The idle timeout of a connection, in ms; firewalls and NAT drop idle connections later. */
 const IDLE_MS = 30_000;
-/** Maximum lifetime of a connection, in ms, more or less a fifth: an address that moved without a sign is found by then. */
+/** The maximum lifetime of a connection, in ms, ± 20 %. After it, a silent change of the server's address is noticed. */
 const LIFETIME_MS = 30 * 60_000;
-/** The same on a lone read-only server, which may soon take writes, or be left for another one. */
+/** The maximum lifetime on a lone read-only server, which may soon take writes or be replaced. */
 const READ_ONLY_LIFETIME_MS = 250;
-/** After an opening has failed, the next one begins so much later, in ms, while other connections are open or opening. */
+/** The delay after a failed opening, in ms, while other connections are open or opening. */
 const REOPEN_MS = 100;
-/** A refusal for missing rights retires all sessions at most this often, in ms: each new one is work for the server. */
+/** The shortest time between two replacements of all sessions because of stale rights, in ms; new sessions load the server. */
 const STALE_REST_MS = 1000;
 
 type OpenSession = () => Promise<MysqlSession>;
 
-/** All that changes in a pool. */
+/** The state of a pool. */
 const createState = (max: number, open: OpenSession) => ({
   max,
   open,
-  idle: [] as PoolEntry[], // the one that was used last is the last
+  idle: [] as PoolEntry[], // the most recently used one is the last
   inUse: new Map<Connection, PoolEntry>(),
   waiters: new Set<Waiter>(),
-  /** How many connections are being opened. */
+  /** The number of connections that are being opened. */
   opening: 0,
   failedAt: Number.NEGATIVE_INFINITY,
   staleAt: Number.NEGATIVE_INFINITY,
@@ -53,23 +52,24 @@ const createState = (max: number, open: OpenSession) => ({
 type PoolState = ReturnType<typeof createState>;
 
 /**
- * A pool of at most `max` connections, made by `open`, which settles within a bounded time. Every wait ends at its deadline. A
- * waiter gets what comes first, a released connection or a new one. A failed opening rejects the waiters only if no other
- * connection can come.
+ * A pool of at most `max` connections. `open` must settle within a bounded time. A waiter gets the first connection that is
+ * released or opened, and rejects at its deadline. A failed opening rejects the waiters only if no other connection is in use or
+ * opening.
  *
- * All connections lead to one server, the one that takes writes. When it takes none any more, is lost, or another server answers
- * at its address, a new generation begins: connections of earlier ones are not lent again, so no read comes from the old server.
+ * All connections are to one server, the one that takes writes. A new generation begins when that server takes no writes any
+ * more, is lost, or another server answers at its address. Connections of earlier generations are not lent again, so that no read
+ * comes from the old server.
  */
 export function createMysqlPool(max: number, open: OpenSession) {
   const pool = createState(max, open);
   const idleTimer = setInterval(() => endOld(pool), IDLE_MS / 2).unref();
   return {
     /**
-     * A connection until `release`. Its server said that it takes writes less than ROLE_TRUSTED_MS ago, or is asked now. Rejects at
-     * the deadline, and at once when no connection can be opened.
+     * A connection until `release`, whose last role check is at most ROLE_TRUSTED_MS old. Rejects at the deadline, and at once when
+     * no connection can be opened.
      */
     acquire: (deadline: Deadline) => acquire(pool, deadline),
-    /** Takes a connection back, in whatever state it is; a server that was not asked for ROLE_KNOWN_MS is asked before. */
+    /** Takes a connection back, in any state. When its last role check is older than ROLE_KNOWN_MS, another one comes first. */
     release(connection: Connection): void {
       const entry = pool.inUse.get(connection);
       if (entry === undefined) return;
@@ -77,8 +77,8 @@ export function createMysqlPool(max: number, open: OpenSession) {
       else void validate(pool, entry, ROLE_LIMIT_MS).then(() => takeBack(pool, entry));
     },
     /**
-     * What `question` gives, which asks something on a connection in use. Rejects at the deadline and when the connection fails. An
-     * error that says that the server takes no writes, or that the session is out of date, begins a new generation.
+     * What `question` gives, which uses a connection. Rejects at the deadline and when the connection fails. The errors `readOnly`,
+     * `notReady` and `staleSession` begin a new generation.
      */
     async ask<Answer>(
       connection: Connection,
@@ -96,7 +96,7 @@ export function createMysqlPool(max: number, open: OpenSession) {
     },
     /** Whether the server of the newest session takes writes. */
     takesWrites: () => pool.newest?.role === 'writable',
-    /** How long a round trip to the server takes; noted by role checks and reads. */
+    /** The round trip to the server, measured by role checks and reads. */
     roundTrip: pool.roundTrip,
     state: () => ({ used: pool.inUse.size, free: pool.idle.length, waiting: pool.waiters.size }),
     /** Refuses further callers, waits for the connections in use and for the waiters, then ends every connection. */
@@ -143,7 +143,7 @@ function takeBack(pool: PoolState, entry: PoolEntry): void {
   finishClosing(pool);
 }
 
-/** Lends a free connection to the first waiter, or lets it be idle. */
+/** Lends a free connection to the first waiter, or makes it idle. */
 function offer(pool: PoolState, entry: PoolEntry): void {
   const isGood = isUsable(pool, entry);
   const waiter = isGood ? nextWaiter(pool) : undefined;
@@ -181,7 +181,7 @@ function wait(pool: PoolState, deadline: Deadline): Promise<PoolEntry> {
   return promise;
 }
 
-/** The waiter that came first; it leaves the queue. */
+/** Takes the first waiter from the queue. */
 function nextWaiter({ waiters }: PoolState): Waiter | undefined {
   const [waiter] = waiters;
   if (waiter === undefined) return undefined;
@@ -192,7 +192,7 @@ function nextWaiter({ waiters }: PoolState): Waiter | undefined {
 
 // Opening
 
-/** Opens as many connections as waiters need; not at once after a failure if others are open or opening. */
+/** Opens connections for the waiters; after a failure not before REOPEN_MS, if others are in use or opening. */
 function openMore(pool: PoolState): void {
   const missing = Math.min(pool.max - pool.inUse.size - pool.idle.length, pool.waiters.size) - pool.opening;
   if (pool.opening + pool.inUse.size > 0 && performance.now() < pool.failedAt + REOPEN_MS) return;
@@ -233,11 +233,11 @@ function isCheckOver({ role, checkedAt }: PoolEntry, ms: number): boolean {
   return role === 'writable' && performance.now() - checkedAt > ms;
 }
 
-/** Asks the server of a connection in use whether it still takes writes; begins a new generation if it does not say so. */
+/** Checks whether the server still takes writes; begins a new generation if not. */
 async function validate(pool: PoolState, entry: PoolEntry, limitMs: number): Promise<boolean> {
   entry.checkedAt = performance.now();
   const isGood = await pool.roundTrip.measure(() => entry.stillTakesWrites(limitMs)).catch(() => false);
-  // Silence for less than the full time says nothing about the other connections.
+  // A timeout shorter than ROLE_LIMIT_MS says nothing about the other connections.
   if (!isGood && (limitMs === ROLE_LIMIT_MS || isConnectionOpen(entry.connection))) abandonAll(pool);
   return isGood;
 }
@@ -248,10 +248,10 @@ function abandonAll(pool: PoolState): void {
   for (const { connection } of pool.idle.splice(0)) endConnection(connection);
 }
 
-/** What an error on a connection says about that connection, and about all of them. */
+/** Ends the connection, or begins a new generation, if an error calls for it. */
 function learnFrom(pool: PoolState, error: unknown, connection: Connection): void {
   const now = performance.now();
-  // The rest of an answer that was not understood would be taken for the answer to the next question.
+  // The rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
   if (isConnectionOpen(connection) && !isUnderstood(error)) {
     destroyConnection(connection, Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
   }
@@ -260,8 +260,8 @@ function learnFrom(pool: PoolState, error: unknown, connection: Connection): voi
     abandonAll(pool);
   }
   if (!means(error, 'readOnly', 'notReady') || pool.inUse.get(connection)?.role !== 'writable') return;
-  // A member that has lost its cluster refuses ROLLBACK, too, and keeps the transaction: the next write would join it and be
-  // acknowledged without a COMMIT, and the next BEGIN would commit what was answered with 503.
+  // A member that has lost its cluster refuses ROLLBACK, too, and its transaction stays open. The next write would join that
+  // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
   destroyConnection(connection, poolError('POOL_NO_WRITER', 'the server takes no writes now'));
   abandonAll(pool);
 }

@@ -1,48 +1,47 @@
 import type { Connection } from 'mysql2';
 import { deadlineIn } from '../../deadline.ts';
 import { CONNECT_MS } from '../../deadlines.ts';
-import { errorNumber } from '../faults.ts';
-import { poolError } from '../pool-error.ts';
+import { errorNumber, poolError } from '../faults.ts';
 import { ask, createConnection, destroyConnection, exchange, type MysqlTarget } from './mysql-connection.ts';
 import { noteIdRule } from './mysql-prepared.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
-/** Limits that the server itself holds, in ms. */
+/** Limits that the server enforces, in ms. */
 export interface SessionLimits {
-  /** For a lock of a row or a table; whole seconds. */
+  /** Wait for a lock of a row or a table; whole seconds. */
   readonly lockMs: number;
-  /** For a statement; 0 for none. MySQL holds it for SELECT only. */
+  /** Time of a statement; 0 for no limit. MySQL enforces it for SELECT only. */
   readonly statementMs: number;
-  /** For a session that asks nothing: it is ended, and its transaction undone; whole seconds. */
+  /** Idle time of a session, which is then ended and its transaction rolled back; whole seconds. */
   readonly idleMs: number;
 }
 
 /** Whether a server takes writes. */
 export type Role = 'writable' | 'read-only' | 'not ready';
 
-/** An open connection, and what is known of its server. */
+/** An open connection and facts of its server. */
 export interface MysqlSession {
   readonly connection: Connection;
   readonly role: Role;
-  /** When the server was asked for its role, in ms of `performance.now()`. */
+  /** The time of the role check, in ms of `performance.now()`. */
   readonly askedAt: number;
-  /** Tells this server from others; undefined where each member of a cluster has all that was acknowledged. */
+  /** Identifies the server; undefined where each member of a cluster has all acknowledged writes. */
   readonly identity: string | undefined;
   /** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
   stillTakesWrites(limitMs: number): Promise<boolean>;
   /**
-   * Of a Galera node: whether what it has rolled back is certainly not done. While members come or go it may tell of a deadlock
-   * although the others have committed.
+   * On a Galera node only: whether a transaction that it reports as rolled back is surely undone. While members join or leave,
+   * the node may report a deadlock although the other members have committed.
    */
   readonly isSurelyUndone?: ((limitMs: number) => Promise<boolean>) | undefined;
 }
 
-/** What a server says of its variables, by name. */
+/** Server variables by name. */
 type Variables = ReadonlyMap<string, string>;
 
 const NAMING = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
 const KINDS = ['version', 'version_comment', 'wsrep_on', 'group_replication_consistency', 'auto_increment_increment'];
-/** Each of them on means: this server takes no writes. A server has only some of them. */
+/** Variables that, when on, mean that the server takes no writes. Each server has some of them. */
 const REFUSING = ['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'];
 
 /** Connects, sets up the session and asks the server for its role; all of it within CONNECT_MS. */
@@ -56,7 +55,7 @@ export async function openSession(
     return await exchange(connection, deadlineIn(CONNECT_MS), () => beginSession(connection, limits));
   } catch (error) {
     destroyConnection(connection, poolError('POOL_NOT_UNDERSTOOD', 'the session could not be set up'));
-    // As mysql2 marks its own: whatever a server says to a newcomer, such as that the account is locked.
+    // mysql2 marks fatal errors so. Here all are, such as a locked account.
     throw error instanceof Error ? Object.assign(error, { fatal: true }) : error;
   }
 }
@@ -71,10 +70,10 @@ async function beginSession(connection: Connection, limits: SessionLimits): Prom
   const refusing = REFUSING.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
   const roleSql = `SELECT ${['1', ...refusing].join(', ')}`;
   const isUnchanged = async () => {
-    await ask(connection, roleSql); // waits until the node has all that its cluster has
+    await ask(connection, roleSql); // answered when the node has caught up with its cluster
     return (await readMembers(connection)) === members;
   };
-  // Of a proxy to many equal servers, such as TiDB's or Vitess's, any is as good as the other.
+  // The servers of such a cluster are equal, and a proxy may lead to any of them.
   const isOneOfEquals = isGalera || /tidb|vitess/i.test(variables.get('version') ?? '');
   return {
     connection,
@@ -92,7 +91,7 @@ async function beginSession(connection: Connection, limits: SessionLimits): Prom
   };
 }
 
-/** A name of the members that a Galera node sees; empty for one that is cut off: it lets everyone in, and refuses all but SET and SHOW. */
+/** Identifies the cluster membership that a Galera node sees; empty for a node without its cluster, which refuses all but SET and SHOW. */
 async function readMembers(connection: Connection): Promise<string> {
   const names = "'wsrep_ready', 'wsrep_cluster_state_uuid', 'wsrep_cluster_conf_id'";
   const rows = await ask(connection, `SHOW GLOBAL STATUS WHERE Variable_name IN (${names})`);
@@ -104,53 +103,54 @@ function isReadOnly(variables: Variables): boolean {
   return REFUSING.some((name) => isOn(variables.get(name)));
 }
 
-/** Whether a variable that is on or off is on; MariaDB 12 has more words for on. */
+/** Whether a boolean variable is on; MariaDB 12 has further values for on. */
 function isOn(value: unknown): boolean {
   return value !== undefined && value !== null && !/^(?:0|off)?$/i.test(String(value));
 }
 
-/** A setting in a SET, its name and its literal. */
+/** One setting in a SET: name and literal. */
 const SETTING = /(\w+) = ('[^']*'|\d+)/g;
-/** What is stored, read and acknowledged rests on these settings: a session that lacks one is not used. */
+/** Settings that the correctness of reads and writes needs: a session without one of them is not used. */
 const ESSENTIAL = /^(?:character_set|collation|sql_mode|autocommit|sql_select_limit|innodb_lock|\w+_isolation)/;
 
 /**
- * All that could change what a statement does or how long it waits, as `name = literal`: nothing is left to the server's defaults
- * and its `init_connect`.
+ * All settings that can change what a statement does or how long it waits, as `name = literal`, so that the server's defaults and
+ * its `init_connect` do not matter.
  */
 function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
   const level = "'REPEATABLE-READ'";
   const everywhere = [
     "character_set_client = 'utf8mb4', character_set_connection = 'utf8mb4', character_set_results = 'utf8mb4'",
     "collation_connection = 'utf8mb4_bin'", // after the character set, which changes it
-    // Strict, so that nothing is stored cut off or rounded; no NO_BACKSLASH_ESCAPES and ANSI_QUOTES, which change how mysql2 must escape.
+    // Strict, so that no value is truncated or rounded. Without NO_BACKSLASH_ESCAPES and ANSI_QUOTES, under which mysql2's escaping
+    // would be wrong.
     "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
     "autocommit = 1, completion_type = 'NO_CHAIN', time_zone = '+00:00'",
-    // A smaller limit would cut what has no LIMIT of its own, such as the look-up of several records.
+    // A smaller limit would truncate the results of statements without LIMIT.
     `sql_select_limit = ${2 ** 32 - 1}, sql_big_selects = 1, sql_safe_updates = 0, unique_checks = 1`,
     `innodb_lock_wait_timeout = ${lockMs / 1000}, lock_wait_timeout = ${lockMs / 1000}`, // of rows, of metadata
     `wait_timeout = ${idleMs / 1000}, net_read_timeout = 30, net_write_timeout = 30`,
   ];
   const mariadb = [
     `tx_isolation = ${level}, tx_read_only = 0, max_statement_time = ${statementMs / 1000}`,
-    // A transaction that asks nothing for as long as a statement may take has no client any more.
+    // A transaction that is idle for so long has lost its client.
     `idle_transaction_timeout = ${statementMs / 1000}`,
-    // A read waits until its member has what was acknowledged before, whichever member wrote it,
+    // A read waits until its member has all writes that any member acknowledged before,
     // https://mariadb.com/kb/en/galera-cluster-system-variables/#wsrep_sync_wait
     'wsrep_sync_wait = 1',
   ];
   const mysql8 = `transaction_isolation = ${level}, transaction_read_only = 0, max_execution_time = ${statementMs}`;
-  // MariaDB reads /*M! and leaves out what MySQL 5.7 and later read, https://mariadb.com/kb/en/comment-syntax/
+  // MariaDB executes /*M! comments and skips those for MySQL 5.7 and later, https://mariadb.com/kb/en/comment-syntax/
   return `${everywhere.join(', ')} /*M!100300 , ${mariadb.join(', ')} */ /*!80003 , ${mysql8} */`;
 }
 
-/** The settings that a session should have and has not, of those that its server knows: literals by name. */
+/** The settings that the server has and the session lacks: literals by name. */
 export function missingSettings(variables: Variables, limits: SessionLimits): ReadonlyMap<string, string> {
   const settings = new Map<string, string>();
   for (const [, name = '', literal = ''] of settingsSql(limits).matchAll(SETTING)) settings.set(name, literal);
-  // An account that may write to a read-only server must not: its writes would be lost.
+  // Some accounts may write to a read-only server, but a failover would lose those writes.
   if (isReadOnly(variables)) for (const name of ['tx_read_only', 'transaction_read_only']) settings.set(name, '1');
-  // A new primary answers once it has all of the old one's writes; what is stronger stays,
+  // A new primary answers only when it has all writes of the old one; a stronger level stays,
   // https://dev.mysql.com/doc/refman/9.7/en/group-replication-configuring-consistency-guarantees.html
   if (variables.get('group_replication_consistency') === 'EVENTUAL')
     settings.set('group_replication_consistency', "'BEFORE_ON_PRIMARY_FAILOVER'");
@@ -166,11 +166,11 @@ function isSame(shown = '', literal = ''): boolean {
   return shown === value || Number(shown) === Number(value) || ['OFF', 'ON'].indexOf(shown) === Number(value);
 }
 
-/** Sets all, and gives what the server says afterwards; rejects when it has not taken what is essential. */
+/** Sets all settings and gives the variables afterwards; rejects when an essential setting is missing. */
 async function setUp(connection: Connection, limits: SessionLimits): Promise<Variables> {
   const sql = settingsSql(limits);
   const names = [...REFUSING, ...NAMING, ...KINDS, ...sql.matchAll(SETTING).map(([, name]) => name)].join("', '");
-  // SHOW gives those that exist; SELECT would fail at the first that does not.
+  // SHOW skips unknown variables; SELECT would fail.
   const read = async (): Promise<Variables> => {
     const rows = await ask(connection, `SHOW SESSION VARIABLES WHERE Variable_name IN ('${names}')`);
     return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
@@ -179,7 +179,7 @@ async function setUp(connection: Connection, limits: SessionLimits): Promise<Var
   const variables = await read();
   const missing = [...missingSettings(variables, limits)].map((setting) => setting.join(' = '));
   if (missing.length === 0) return variables;
-  // Where one is refused, the others are taken one by one.
+  // When the server refuses all at once, each is set alone.
   if (!(await trySet(connection, missing))) for (const setting of missing) await trySet(connection, [setting]);
   const now = await read();
   const refused = [...missingSettings(now, limits).keys()].filter((name) => ESSENTIAL.test(name));
@@ -188,7 +188,7 @@ async function setUp(connection: Connection, limits: SessionLimits): Promise<Var
   throw poolError('POOL_SETTING_REFUSED', `the server does not let the session be set up: ${told}`);
 }
 
-/** Whether the server takes these settings; rejects with what was not said by the server. */
+/** Whether the server takes these settings; rejects with errors that are not the server's. */
 function trySet(connection: Connection, settings: readonly string[]): Promise<boolean> {
   return ask(connection, `SET SESSION ${settings.join(', ')}`).then(
     () => true,

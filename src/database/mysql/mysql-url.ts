@@ -1,7 +1,7 @@
 import { ConfigError } from '../../config.ts';
 import { createTrustReader, type ServerTrust } from './server-trust.ts';
 
-/** One server that may answer. */
+/** One host of DATABASE_URL. */
 export interface MysqlHost {
   readonly host: string;
   readonly port: number;
@@ -13,15 +13,15 @@ export interface MysqlAddress {
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** Reads the files that it names anew; throws POOL_TRUST when one of them is missing or broken now. */
+  /** Reads the files that the options name; throws POOL_TRUST when one of them is missing or broken. */
   readonly readTrust: () => ServerTrust;
 }
 
-// The password runs to the last @, so that one somebody forgot to encode still works.
+// The password ends at the last @, so that a password with an unencoded @ works.
 const ADDRESS = /^mysql:\/\/(?:([^:@/]*)(?::(.*))?@)?([^@/?#]+)\/([^/?#]+)(?:\?([^#]*))?$/;
 const FORM = 'DATABASE_URL must have the form mysql://user:password@host:3306/database';
 
-/** `databaseUrl` taken apart. Throws ConfigError, which never shows the password. */
+/** Parses a `mysql://` address. Throws ConfigError, which never shows the password. */
 export function parseMysqlUrl(databaseUrl: string): MysqlAddress {
   const [, user = 'root', password = '', hosts = '', database = '', query = ''] =
     ADDRESS.exec(databaseUrl) ?? refuse(FORM);

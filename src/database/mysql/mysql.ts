@@ -4,23 +4,23 @@ import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { Connection, RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
 import { LOCK_MS, SESSION_IDLE_MS, STATEMENT_MS, UNHURRIED_LOCK_MS, UNHURRIED_MS } from '../../deadlines.ts';
-import { poolError } from '../pool-error.ts';
-import type { Binding } from '../prepared.ts';
+import type { Binding } from '../../kinds.ts';
+import { poolError } from '../faults.ts';
 import { destroyConnection } from './mysql-connection.ts';
 import { createMysqlPool } from './mysql-pool.ts';
-import { insertAllOrNone, insertRows, notCommitted, readPrepared } from './mysql-prepared.ts';
+import { insertRows, isOneInsert, notCommitted, readPrepared } from './mysql-prepared.ts';
 import { openSession, type SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
 import { createWritableHost } from './writable-host.ts';
 
-/** For requests: what waits for a lock ends at the server before the request does, so it cannot happen later. */
+/** For requests: a wait for a lock ends at the server before the request's deadline, so that no write happens after it. */
 export const REQUEST_LIMITS: SessionLimits = { lockMs: LOCK_MS, statementMs: STATEMENT_MS, idleMs: SESSION_IDLE_MS };
 
-/** For work of minutes; a connection that holds the lock of migrations is idle meanwhile. */
+/** For work of minutes; the connection that holds the migration lock is idle during a migration. */
 export const UNHURRIED_LIMITS: SessionLimits = { lockMs: UNHURRIED_LOCK_MS, statementMs: 0, idleMs: UNHURRIED_MS };
 
 /**
- * Knex settings for a `mysql://` address; what goes through Knex has the deadline that `currentDeadline` gives. Throws
+ * Knex settings for a `mysql://` address. Queries through Knex have the deadline that `currentDeadline` gives. Throws
  * ConfigError when the address is wrong.
  */
 export function createMysqlClient(
@@ -35,24 +35,14 @@ export function createMysqlClient(
     createWritableHost(address.hosts, (target) => openSession(address, target, limits)),
   );
 
-  /** Runs `work` on a connection, until the deadline. */
-  const onConnection = async <Result>(deadline: Deadline, work: (connection: Connection) => Promise<Result>) => {
-    const connection = await pool.acquire(deadline);
-    try {
-      return await pool.ask(connection, deadline, () => work(connection));
-    } finally {
-      pool.release(connection);
-    }
-  };
-
   return {
-    /** Knex on mysql2, with our session and pool. */
+    /** Knex on mysql2, with the gateway's sessions and pool. */
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
       readonly poolState = pool.state;
       readonly roundTripMs = pool.roundTrip.ms;
 
-      /** Ours stands in for Knex's. */
+      /** Knex's own pool is not used. */
       override initializePool(): void {}
 
       override acquireConnection(): Promise<Connection> {
@@ -76,36 +66,45 @@ export function createMysqlClient(
         }
       }
 
-      /** The rows of a prepared statement, kept by the connection for the next time. */
-      queryPrepared(sql: string, bindings: readonly Binding[], deadline = currentDeadline()): Promise<RowDataPacket[]> {
-        return onConnection(deadline, (connection) =>
-          pool.roundTrip.measure(() => readPrepared(connection, sql, bindings)),
-        );
+      /** The rows of a statement that stays prepared on its connection. */
+      async queryPrepared(sql: string, bindings: readonly Binding[], deadline: Deadline): Promise<RowDataPacket[]> {
+        const connection = await pool.acquire(deadline);
+        try {
+          const read = () => pool.roundTrip.measure(() => readPrepared(connection, sql, bindings));
+          return await pool.ask(connection, deadline, read);
+        } finally {
+          pool.release(connection);
+        }
       }
 
-      /** As `insertPrepared`, on a connection that is held for a transaction. */
+      /** As `insertPrepared`, within the transaction of a connection. */
       insertOn(connection: Connection, into: string, rows: readonly (readonly Binding[])[]) {
         return pool.ask(connection, currentDeadline(), () => insertRows(connection, into, rows));
       }
 
-      /** The ids that one prepared INSERT gives its rows, in their order. */
-      insertPrepared(
-        into: string,
-        rows: readonly (readonly Binding[])[],
-        deadline = currentDeadline(),
-      ): Promise<string[]> {
-        return onConnection(deadline, (connection) => {
-          const refuseLate = () => refuseLateWrite(deadline, limits);
-          refuseLate();
-          return insertAllOrNone(connection, into, rows, refuseLate);
-        });
+      /** Adds rows, all or none; gives their ids in the order of the rows. */
+      async insertPrepared(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
+        const connection = await this.acquireConnection();
+        try {
+          refuseLateWrite(currentDeadline(), limits);
+          if (isOneInsert(connection, rows)) return await this.insertOn(connection, into, rows);
+          const insert = async (transaction: Knex.Transaction) => {
+            // Knex runs the callback of a transaction even when BEGIN failed.
+            if (transaction.isCompleted()) throw new Error('The transaction was not begun.');
+            return this.insertOn(connection, into, rows);
+          };
+          const inserted: unknown = await this.transaction(insert, { connection }, null); // not typed as a promise
+          return inserted as string[]; // of `insert`
+        } finally {
+          pool.release(connection);
+        }
       }
     },
     connection: {},
   };
 }
 
-/** A write that may outlive its deadline is not begun: what waits for a lock must end at the server before. */
+/** Refuses a write whose wait for a lock might end after the deadline. */
 function refuseLateWrite(deadline: Deadline, { lockMs }: SessionLimits): void {
   if (remainingMs(deadline) < lockMs) throw poolError('POOL_TIMEOUT', 'too little time is left for a write');
 }

@@ -2,23 +2,23 @@ import { createPublicKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import mysql, { type ConnectionOptions, type SslOptions } from 'mysql2';
-import { poolError } from '../pool-error.ts';
+import { poolError } from '../faults.ts';
 
-/** What mysql2 must know of who the server is, who we are to it, and what is encrypted. */
+/** mysql2's options for TLS and for the server's RSA key. */
 export type ServerTrust = Pick<ConnectionOptions, 'ssl' | 'authPlugins'>;
 
-/** The options of DATABASE_URL after the `?`; all but the first are named as MySQL's own clients have them. */
+/** The options of DATABASE_URL after the `?`; all but `ssl` have the names of MySQL's own clients. */
 const OPTIONS = ['ssl', 'ssl-cert', 'ssl-key', 'server-public-key-path', 'get-server-public-key'] as const;
 type Options = Readonly<Partial<Record<(typeof OPTIONS)[number], string>>>;
-/** What stands in those of the options that are files: authorities, certificate, key, public key. */
+/** The texts of the files that options name: authorities, certificate, key, public key. */
 type Files = readonly (string | undefined)[];
 
-/** A file of certificates or a key is no larger, in bytes: a system's authorities are about 200,000. */
+/** The size limit of a file, in bytes; the authorities of a system are about 200,000. */
 const FILE_BYTES_MAX = 1_048_576;
 
 /**
- * What the options of DATABASE_URL say of trust. Each call reads their files, so a renewed one counts for the next
- * connection; it gives the same object as before while they are the same. An Error, of one line, for what is not right.
+ * Reads the options of DATABASE_URL. Each call reads their files, so that a renewed file counts for the next connection, and gives
+ * the same object as long as the files are unchanged. Throws POOL_TRUST, with a message of one line, for wrong options or files.
  */
 export function createTrustReader(query: string): () => ServerTrust {
   const given = new URLSearchParams(query);
@@ -71,19 +71,19 @@ function makeTrust(options: Options, [ca, cert, key, publicKey]: Files): ServerT
   return mayAskForKey === 'true' ? {} : trustOneKey({ onServerPublicKey: refuseKey });
 }
 
-/** mysql2's own form, https://sidorares.github.io/node-mysql2/docs/documentation/ssl, of material that was tried. */
+/** The TLS options of mysql2, https://sidorares.github.io/node-mysql2/docs/documentation/ssl; throws when they cannot be used. */
 function makeTls(ssl: string, material: Pick<SslOptions, 'ca' | 'cert' | 'key'>): SslOptions {
   const tls: SslOptions = ssl.startsWith('{') ? { ...JSON.parse(ssl), ...material } : material;
-  // Any certificate of a public authority would do, were the name in it not checked.
+  // Without the check of the name, any certificate of a public authority would pass.
   if (ssl === 'true') tls.verifyIdentity = true;
   if (ssl === 'skip-verify') tls.rejectUnauthorized = false;
-  if (typeof material.ca === 'string') new X509Certificate(material.ca); // which the next line takes whatever it is
-  createSecureContext(tls as SecureContextOptions); // the same names; mysql2 would throw into its socket
+  if (typeof material.ca === 'string') new X509Certificate(material.ca); // createSecureContext does not check it
+  createSecureContext(tls as SecureContextOptions); // the same names; later, mysql2 would throw within a listener
   return tls;
 }
 
 /**
- * Without TLS a server may ask for the password, encrypted by its public key: these ways to prove oneself take this key only,
+ * Authentication plugins that accept this RSA key only. Without TLS, a server may ask for the password encrypted by its key,
  * https://dev.mysql.com/doc/refman/9.7/en/caching-sha2-pluggable-authentication.html
  */
 function trustOneKey(key: Parameters<typeof mysql.authPlugins.sha256_password>[0]): ServerTrust {

@@ -2,19 +2,19 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NAME_LOOKUP_MS } from '../../deadlines.ts';
-import { poolError } from '../pool-error.ts';
+import { poolError } from '../faults.ts';
 import { endConnection, type MysqlTarget } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
 import type { MysqlHost } from './mysql-url.ts';
 
-/** The next server is tried beside one that is silent for so long, in ms, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
+/** The Connection Attempt Delay, in ms: after it, the next address is tried, too, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
 const STAGGER_MS = 250;
 
 /**
- * Opens sessions on the server that takes writes, of all addresses of all hosts, as libpq's target_session_attrs=read-write does,
- * https://www.postgresql.org/docs/current/libpq-connect.html: one address after the other, that of the last session first. A
- * lone read-only server is taken: nobody else can have acknowledged a write that it lacks. Rejects when no server can be used;
- * `openAt` settles within a bounded time.
+ * Opens sessions on the server that takes writes, as libpq's target_session_attrs=read-write does,
+ * https://www.postgresql.org/docs/current/libpq-connect.html: it tries all addresses of all hosts, that of the last session first.
+ * It accepts a lone read-only server, because there is no other server with newer writes. Rejects when no server can be used.
+ * `openAt` must settle within a bounded time.
  */
 export function createWritableHost(
   hosts: readonly MysqlHost[],
@@ -23,7 +23,7 @@ export function createWritableHost(
   let lastUsed: string | undefined;
   return async (): Promise<MysqlSession> => {
     const targets = await findTargets(hosts);
-    // A server may have an address of each family. A host that was not found may be the one that takes writes.
+    // A lone server may have one address of each family (IPv4, IPv6). A host whose name was not found counts as a second server.
     const families = new Set(targets.map(({ address }) => isIP(address)));
     const accepted = hosts.length === 1 && families.size === targets.length ? ['writable', 'read-only'] : ['writable'];
     targets.sort((a, b) => Number(nameOf(b) === lastUsed) - Number(nameOf(a) === lastUsed));
@@ -60,7 +60,7 @@ function nameOf({ address, port }: MysqlTarget): string {
   return `${address}:${port}`;
 }
 
-/** Every address of every host, in their order; rejects when no name is known. */
+/** All addresses of all hosts, in their order; rejects when no name was found. */
 async function findTargets(hosts: readonly MysqlHost[]): Promise<MysqlTarget[]> {
   const found = await Promise.allSettled(hosts.map(lookUp));
   const targets = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));

@@ -10,19 +10,19 @@ const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 const SQLITE_READONLY_DBMOVED = 1032;
 
-/** A database file, and which files stood there when it was opened. */
+/** A database file, its log and their identities when they were opened. */
 export interface SqliteFiles {
   readonly filename: string;
-  /** Its log and the index of that, beside what a link leads to, https://www.sqlite.org/walformat.html */
+  /** The log and the log's index, beside the target of a symbolic link, https://www.sqlite.org/walformat.html */
   readonly beside: readonly string[];
   /** Device and inode of each, by path. */
   readonly opened: Record<string, string>;
 }
 
 /**
- * Makes the folder and the file of an embedded store, for their owner only, or finds them: then they are not changed. SQLite
- * gives the files beside it the mode of the database. Throws ConfigError when they cannot be made, or when what is found is no
- * store of ours.
+ * Creates the folder and the file of an embedded store, readable by their owner only; existing ones stay unchanged. SQLite
+ * gives the log the mode of the database file. Throws ConfigError when they cannot be created, or when the file is not a store
+ * of this gateway.
  */
 export function prepareFiles(filename: string): SqliteFiles {
   const why = existsSync(filename) ? whyForeign(filename) : makeFiles(filename);
@@ -34,8 +34,8 @@ export function prepareFiles(filename: string): SqliteFiles {
 }
 
 /**
- * Throws SQLite's own error for a database that was moved when another file, or none, stands where one of its files was:
- * what is written to an open file without a name is lost when it is closed. A file that was not there before is noted.
+ * Throws SQLITE_READONLY_DBMOVED when one of the files was removed or replaced: writes to an open file without a name are lost
+ * when it is closed. Notes the identity of a file at its first sight.
  */
 export function checkFiles({ filename, beside, opened }: SqliteFiles, paths = [filename, ...beside]): void {
   for (const path of paths) {
@@ -57,13 +57,13 @@ function makeFiles(filename: string): undefined {
   }
 }
 
-/** Why a file is no store of ours, found out by reading; an empty file or a database without tables may become one. */
+/** Why a file is not a store of this gateway, or undefined; reads only. An empty file or database may become a store. */
 function whyForeign(filename: string): string | undefined {
   const found = statSync(filename);
   if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no file';
   if (found.size === 0) return undefined;
-  // An immutable file is read without its log, and nothing is made beside it, https://www.sqlite.org/uri.html#uriimmutable;
-  // while a store is new, all is in its log.
+  // With immutable=1 SQLite creates no files and ignores the log, https://www.sqlite.org/uri.html#uriimmutable. The log is needed
+  // if there is one: it has all data of a new store.
   const search = existsSync(`${realpathSync(filename)}-wal`) ? 'mode=ro' : 'immutable=1';
   try {
     using database = new DatabaseSync(Object.assign(pathToFileURL(filename), { search }), {

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Binding } from '../prepared.ts';
+import type { Binding } from '../../kinds.ts';
 import { insertRows, openSqlite } from './sqlite-connection.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 
-// The thread that `createSqliteWrites` starts. A commit waits for the disk, and node:sqlite waits with it: here it stops
-// no event loop that answers requests.
+// The thread that `createSqliteWrites` starts. A commit of node:sqlite blocks until it is on the disk; here it does not block the
+// event loop of requests.
 
 /** Rows to be added, all or none. */
 export interface WriteJob {
@@ -15,14 +15,14 @@ export interface WriteJob {
 /** The ids of the rows in their order, or why none was added. */
 export type WriteOutcome = string[] | { readonly message: string; readonly code?: string; readonly errcode?: number };
 
-const files: SqliteFiles = workerData; // what `createSqliteWrites` hands over
+const files: SqliteFiles = workerData; // from `createSqliteWrites`
 const connection = await openSqlite(files);
 
 async function write({ into, rows }: WriteJob): Promise<WriteOutcome> {
   try {
     checkFiles(files);
     const ids = await insertRows(connection, into, rows);
-    checkFiles(files); // once more: what is acknowledged was written to a file that had its name
+    checkFiles(files); // again, so that no write to a removed file is acknowledged
     return ids;
   } catch (error) {
     const { message, code, errcode } = error as Error & { code?: string; errcode?: number }; // node:sqlite's

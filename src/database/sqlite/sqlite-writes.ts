@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Binding } from '../prepared.ts';
+import type { Binding } from '../../kinds.ts';
 import type { SqliteFiles } from './sqlite-files.ts';
 import type { WriteJob, WriteOutcome } from './sqlite-writer.ts';
 
 const SQLITE_IOERR = 10;
 
-/** Adds rows to a database file by a thread of its own, which begins with the first of them. */
+/** Adds rows to a database file in a thread, which starts with the first call. */
 export function createSqliteWrites(files: SqliteFiles) {
   const inFlight: PromiseWithResolvers<string[]>[] = []; // answered in their order
   let thread: Worker | undefined;
@@ -34,7 +34,7 @@ export function createSqliteWrites(files: SqliteFiles) {
   };
 
   return {
-    /** Rejects with what node:sqlite says, or with SQLITE_IOERR when the thread has ended. */
+    /** Rejects with the error of node:sqlite, or with SQLITE_IOERR when the thread has ended. */
     insert(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
       thread ??= start();
       const job = Promise.withResolvers<string[]>();

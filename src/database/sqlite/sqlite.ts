@@ -4,14 +4,14 @@ import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import { ACQUIRE_MS } from '../../deadlines.ts';
-import { poolError } from '../pool-error.ts';
-import type { Binding } from '../prepared.ts';
+import type { Binding } from '../../kinds.ts';
+import { poolError } from '../faults.ts';
 import { createReader, insertRows, openSqlite, whenFree } from './sqlite-connection.ts';
 import { checkFiles, prepareFiles } from './sqlite-files.ts';
 import { createSqliteWrites } from './sqlite-writes.ts';
 
-/** A read looks whether the files stand in their place when the last look is older than this, in ms. */
-const FILES_KNOWN_MS = 250;
+/** A read checks the files when the last check is older than this, in ms. */
+const FILES_CHECK_MS = 250;
 
 /** Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError as `prepareFiles` does. */
 export function createSqliteClient(databaseUrl: string): Knex.Config {
@@ -21,13 +21,13 @@ export function createSqliteClient(databaseUrl: string): Knex.Config {
     client: NodeSqliteClient,
     connection,
     useNullAsDefault: true,
-    // One connection for what Knex asks: node:sqlite is synchronous, a second one could only wait for the first.
+    // One connection: node:sqlite is synchronous, so a second one could only wait for the first.
     pool: { min: 1, max: 1, idleTimeoutMillis: 2 ** 31 - 1, acquireTimeoutMillis: ACQUIRE_MS },
     acquireConnectionTimeout: ACQUIRE_MS,
   };
 }
 
-/** A query of Knex: what `_query` reads and fills. */
+/** The fields of Knex's query that `_query` reads and fills. */
 interface KnexQuery {
   sql: string;
   bindings?: readonly unknown[];
@@ -36,8 +36,8 @@ interface KnexQuery {
 }
 
 /**
- * Knex on node:sqlite. 64-bit integers come back as numbers where those are exact, else as decimal text. A file has two more
- * connections: one that only reads, which no writer holds up (https://www.sqlite.org/wal.html), and one in a thread that adds rows.
+ * Knex on node:sqlite. A 64-bit integer is a number where that is exact, else decimal text. A file has two more connections:
+ * one that only reads, which no writer blocks (https://www.sqlite.org/wal.html), and one in a thread that adds rows.
  */
 class NodeSqliteClient extends BetterSqlite3Client {
   override _driver(): typeof DatabaseSync {
@@ -58,10 +58,9 @@ class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   override async _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery> {
-    // A transaction that reads first and writes later fails when another process wrote in between;
-    // IMMEDIATE waits at its begin instead, https://www.sqlite.org/lang_transaction.html
+    // A transaction that reads before it writes fails when another process wrote in between; IMMEDIATE waits at BEGIN instead, https://www.sqlite.org/lang_transaction.html
     const sql = query.sql === 'BEGIN;' ? 'BEGIN IMMEDIATE' : query.sql;
-    // Some faults, such as a full disk, are rolled back by SQLite itself: then there is nothing to roll back any more.
+    // After some errors, such as a full disk, SQLite has already rolled back.
     if (/^ROLLBACK;?$/.test(sql) && !connection.isTransaction) return Object.assign(query, { response: [] });
     const { files } = this.connectionSettings;
     if (files && !connection.isTransaction) checkFiles(files);
@@ -76,7 +75,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
       query.context = { lastID: String(lastInsertRowid), changes: Number(changes) };
       query.response = { lastInsertRowid: query.context.lastID, changes: query.context.changes };
     }
-    // Once more: what is acknowledged was written to a file that had its name. A rollback is acknowledged to nobody.
+    // Again, so that no write to a removed file is acknowledged.
     if (files && !connection.isTransaction && !/^ROLLBACK/.test(sql)) checkFiles(files);
     return query;
   }
@@ -88,14 +87,14 @@ class NodeSqliteClient extends BetterSqlite3Client {
     if (!files) return this.#onOwnConnection((connection) => createReader(connection.prepare(sql))(bindings));
     const read = this.#prepared.get(sql) ?? createReader((await this.#openReader()).prepare(sql));
     this.#prepared.set(sql, read);
-    if (performance.now() - this.#checkedAt > FILES_KNOWN_MS) {
+    if (performance.now() - this.#checkedAt > FILES_CHECK_MS) {
       checkFiles(files);
       this.#checkedAt = performance.now();
     }
     return whenFree(() => read(bindings));
   }
 
-  /** The ids, in their order, of rows that are added all or none. */
+  /** Adds rows, all or none; gives their ids in the order of the rows. */
   async insertPrepared(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
     this.#refuseWhenClosed();
     const { files } = this.connectionSettings;
@@ -104,7 +103,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
     return this.#writes.insert(into, rows);
   }
 
-  /** As `insertPrepared`, on a connection that is held for a transaction. */
+  /** As `insertPrepared`, within the transaction of a connection. */
   insertOn(connection: DatabaseSync, into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
     return insertRows(connection, into, rows);
   }
@@ -135,7 +134,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
     return this.#reader;
   }
 
-  /** A database in memory is its one connection. */
+  /** A database in memory has one connection. */
   async #onOwnConnection<Result>(work: (connection: DatabaseSync) => Result | Promise<Result>): Promise<Result> {
     const connection = await this.acquireConnection();
     try {

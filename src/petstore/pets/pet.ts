@@ -1,4 +1,4 @@
-import { defineTable, type Kept, type New } from '../../store/table.ts';
+import { defineTable, type New, type StoredRow } from '../../store/table.ts';
 
 /** Every availability status, in the order of the API description. */
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
@@ -21,4 +21,4 @@ export const PETS = defineTable(
 export type NewPet = New<typeof PETS>;
 
 /** A stored animal; ids ascend on one server, but are neither dense nor small. */
-export type Pet = Kept<typeof PETS>;
+export type Pet = StoredRow<typeof PETS>;

@@ -1,12 +1,12 @@
 import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments } from '../../../src/schema/builder.ts';
 import { defineResource } from '../../../src/service.ts';
-import { defineTable, type Kept, type New } from '../../../src/store/table.ts';
+import { defineTable, type New, type StoredRow } from '../../../src/store/table.ts';
 
 export const AUTHORS = defineTable('authors', { name: { kind: 'text' } });
 
 /** The type of an author, which books refer to. */
 export const authorType = oncePerSchema((builder) =>
-  builder.objectRef<Kept<typeof AUTHORS>>('Author').implement({
+  builder.objectRef<StoredRow<typeof AUTHORS>>('Author').implement({
     description: 'Somebody who wrote a book.',
     extensions: countedAs('authors'),
     fields: (t) => ({

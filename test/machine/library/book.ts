@@ -1,4 +1,4 @@
-import { defineTable, type Kept, type New } from '../../../src/store/table.ts';
+import { defineTable, type New, type StoredRow } from '../../../src/store/table.ts';
 
 export const GENRES = ['novel', 'essay', 'poetry'] as const;
 
@@ -13,6 +13,6 @@ export const BOOKS = defineTable('books', {
   pages: { kind: 'int', optional: true },
 });
 
-export type Book = Kept<typeof BOOKS>;
+export type Book = StoredRow<typeof BOOKS>;
 
 export type NewBook = New<typeof BOOKS>;
