@@ -61,7 +61,7 @@ function announcesBody({ headers }: IncomingMessage): boolean {
   return (headers['content-length'] ?? headers['transfer-encoding']) !== undefined;
 }
 
-/** The router of the open routes. Routes with a key are called much more often and have a faster one: docs/decisions/0081-own-routes.md */
+/** The router of the open routes. Routes with a key are called much more often and have a faster one: docs/decisions/0020-own-routes.md */
 function createOpenRouter(open: readonly OpenRoute[]): Router {
   const router = new Router({ strict: true, sensitive: true });
   for (const { path, operation, handle } of open) {

@@ -15,7 +15,7 @@ interface FoundPath {
 
 /**
  * Creates a function that finds the routes of a path. A path without parameters takes one look-up in a map; @koa/router
- * would try each route for every request (docs/decisions/0081-own-routes.md).
+ * would try each route for every request (docs/decisions/0020-own-routes.md).
  */
 export function createPathFinder(routes: readonly Route[]): (path: string) => FoundPath | undefined {
   const fixed = new Map<string, FoundPath>();

@@ -51,7 +51,7 @@ async function serve(service: Service, config: Config, log: Logger) {
     log,
     collectMetrics: cluster.isWorker ? shareMetrics : undefined,
   });
-  // Without this flag V8 may allocate the objects of a request in the old space: docs/decisions/0023-born-young.md. It
+  // Without this flag V8 may allocate the objects of a request in the old space: docs/decisions/0035-born-young.md. It
   // is not set at the start of the process, because Node's own code cache is valid only for the default flags.
   setFlagsFromString('--no-allocation-site-pretenuring');
   const server = await listen(gateway, config, log);

@@ -9,7 +9,7 @@ import { type Logger, safely } from '../log.ts';
  * as well, and stops when the primary is gone.
  *
  * An uncaught error ends the process in the same way with exit code 1, because the state of the process is unknown
- * after it (docs/decisions/0031-last-resort.md). A supervisor starts another process: systemd, Docker, or the primary
+ * after it (docs/decisions/0034-last-resort.md). A supervisor starts another process: systemd, Docker, or the primary
  * of a worker.
  */
 export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log: Logger): void {

@@ -36,8 +36,8 @@ const RUN = 'docs/run.md';
 const UPGRADE = 'docs/upgrade.md';
 const DATABASES = 'docs/databases.md';
 const LIMITS_DECISION = 'docs/decisions/0012-graphql-limits.md';
-const MADE_UP_DECISION = 'docs/decisions/0051-made-up-keys.md';
-const SHARES_DECISION = 'docs/decisions/0050-fair-shares.md';
+const MADE_UP_DECISION = 'docs/decisions/0026-made-up-keys.md';
+const SHARES_DECISION = 'docs/decisions/0031-fair-shares.md';
 
 type Row = readonly [documents: string | readonly string[], sentence: string, ...figures: (number | string)[]];
 
@@ -117,10 +117,10 @@ const ROWS: readonly Row[] = [
   // Keys and their shares.
   [README, 'after the grace, by default # hours', constantIn('keys.ts', 'GRACE')],
   ['ARCHITECTURE.md', '# seconds of key cache', BELIEVED_S],
-  ['docs/decisions/0010-key-cache.md', 'A key is cached for # seconds', BELIEVED_S],
-  ['docs/decisions/0010-key-cache.md', 'is cached in memory for # seconds', BELIEVED_S],
+  ['docs/decisions/0025-key-cache.md', 'A key is cached for # seconds', BELIEVED_S],
+  ['docs/decisions/0025-key-cache.md', 'is cached in memory for # seconds', BELIEVED_S],
   [
-    'docs/decisions/0010-key-cache.md',
+    'docs/decisions/0025-key-cache.md',
     'After # seconds a request starts',
     constantIn('deadlines.ts', 'REFRESHED_MS') / SECOND,
   ],
@@ -147,7 +147,7 @@ const ROWS: readonly Row[] = [
   [ERRORS, 'Keys are remembered for # hours', REPLAY_H],
   ['docs/clients.md', 'remembered for # hours', REPLAY_H],
   [UPGRADE, 'older than # hours are removed every # minutes', REPLAY_H, constantIn('gateway.ts', 'SWEEP_MS') / MINUTE],
-  ['docs/decisions/0006-idempotency-key.md', 'kept for # hours', REPLAY_H],
+  ['docs/decisions/0009-idempotency-key.md', 'kept for # hours', REPLAY_H],
   [ERRORS, 'Idempotency-Key must be 1 to # visible', constantIn('context.ts', 'most')],
   // Limits of time.
   [RUN, '| the header of a request | # s |', HEADERS_S],
@@ -161,7 +161,7 @@ const ROWS: readonly Row[] = [
   [RUN, "| another process's migration | # s |", constantIn('deadlines.ts', 'MIGRATION_LOCK_MS') / SECOND],
   [RUN, 'the next one waits 0.2 to # s', constantIn('workers.ts', 'BACK_OFF_MAX_MS') / SECOND],
   [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
-  ['docs/decisions/0061-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
+  ['docs/decisions/0037-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_TRUSTED_MS') / SECOND],
   [DATABASES, 'A connection lives # minutes', constantIn('mysql-pool.ts', 'LIFETIME_MS') / MINUTE],
   [DATABASES, 'that has been idle for # s', constantIn('mysql-pool.ts', 'IDLE_MS') / SECOND],
