@@ -3,7 +3,7 @@ import type { RestService, Row } from './rest/operation.ts';
 import type { Builder } from './schema/builder.ts';
 import type { New, Table } from './store/table.ts';
 
-/** One resource of a service, such as animals; one folder describes it. */
+/** One resource of a service, such as books; one folder describes it. */
 export interface Resource<T extends Table = Table> {
   readonly table: T;
   /** OpenAPI's description of its operations as a group. */
