@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { connectDatabase } from '../../src/database/connect.ts';
-import { openSqlite, whenFree } from '../../src/database/sqlite/sqlite-connection.ts';
+import { insertRows, openSqlite, whenFree } from '../../src/database/sqlite/sqlite-connection.ts';
 import { prepareFiles } from '../../src/database/sqlite/sqlite-files.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { ANSWER_MS, BUSY_MS } from '../../src/deadlines.ts';
@@ -86,5 +86,15 @@ describe('a database file', () => {
     expect(begin).not.toThrow();
     other.close();
     await database.close();
+  });
+
+  test('holds nothing of rows that were refused, and what is added after them', async () => {
+    const files = prepareFiles(join(temporaryFolder(), 'store.sqlite'));
+    const [connection, other] = [await openSqlite(files), await openSqlite(files)];
+    connection.exec('CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL)');
+    await expect(insertRows(connection, 'names (name)', [['Rex'], [null]])).rejects.toThrow('NOT NULL');
+    expect(await insertRows(connection, 'names (name)', [['Ada']])).toEqual(['1']);
+    expect(other.prepare('SELECT name FROM names').all()).toEqual([{ name: 'Ada' }]);
+    for (const each of [connection, other]) each.close();
   });
 });
