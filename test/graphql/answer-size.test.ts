@@ -5,14 +5,24 @@ import { createExecution } from '../../src/graphql/execution.ts';
 import { LIMITS } from '../../src/graphql/limits.ts';
 import { createPlanner } from '../../src/schema/plan.ts';
 
-const schema = buildSchema('type Query { title: String }');
+const schema = buildSchema(
+  'type Query { title: String book: Book } type Book { title: String author: Author } type Author { name: String }',
+);
 let title = '';
-for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) field.resolve = () => title;
+let book: unknown;
+const { title: titleField, book: bookField } = schema.getQueryType()?.getFields() ?? {};
+if (titleField) titleField.resolve = () => title;
+if (bookField) bookField.resolve = () => book;
 const prepare = createDocuments({
   validate: () => ({ errors: [], deprecations: [] }),
   plan: createPlanner(schema),
 });
 const execute = createExecution(schema, 'books');
+const run = (text: string) => {
+  const [prepared] = prepare(text).operations;
+  if (!prepared) throw new Error('one operation');
+  return execute({ prepared, variables: {}, context: {} as never, reserve: () => undefined, onRun() {} });
+};
 
 /** What `{"title":""}` leaves of the longest answer. */
 const MOST = LIMITS.responseBytes.most - '{"title":""}'.length;
@@ -25,19 +35,20 @@ test.each([
   ['letters of three bytes', '€', Math.ceil(MOST / 3) + 1, false],
 ])('an answer has as many bytes as its text in UTF-8: %s', async (_what, letter, count, fits) => {
   title = letter.repeat(count);
-  const [prepared] = prepare('{ title }').operations;
-  const answer =
-    prepared &&
-    (await execute({ prepared, variables: {}, context: {} as never, reserve: () => undefined, onRun() {} }));
-  expect(answer?.errors.map(({ extensions }) => extensions.code)).toEqual(fits ? [] : [LIMITS.responseBytes.code]);
-  expect(answer?.dataJson === 'null').toBe(!fits);
+  const answer = await run('{ title }');
+  expect(answer.errors.map(({ extensions }) => extensions.code)).toEqual(fits ? [] : [LIMITS.responseBytes.code]);
+  expect(answer.dataJson === 'null').toBe(!fits);
 });
 
 test('also when graphql-js runs it', async () => {
   title = '€'.repeat(Math.ceil(MOST / 3) + 1);
-  const [prepared] = prepare('{ title __schema { queryType { name } } }').operations;
-  const answer =
-    prepared &&
-    (await execute({ prepared, variables: {}, context: {} as never, reserve: () => undefined, onRun() {} }));
-  expect(answer?.errors.map(({ extensions }) => extensions.code)).toEqual([LIMITS.responseBytes.code]);
+  const answer = await run('{ title __schema { queryType { name } } }');
+  expect(answer.errors.map(({ extensions }) => extensions.code)).toEqual([LIMITS.responseBytes.code]);
+});
+
+test('what is written anew, because a part of it comes late, is counted once', async () => {
+  book = { title: 'x'.repeat(0.6 * LIMITS.responseBytes.most), author: Promise.resolve({ name: 'late' }) };
+  const { dataJson, errors } = await run('{ book { title author { name } } }');
+  expect(errors).toEqual([]);
+  expect(dataJson?.endsWith(',"author":{"name":"late"}}}')).toBe(true);
 });

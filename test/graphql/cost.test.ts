@@ -3,6 +3,7 @@ import {
   type GraphQLObjectType,
   getNamedType,
   getNullableType,
+  getVariableValues,
   isInputObjectType,
   isListType,
   isObjectType,
@@ -10,6 +11,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { createCost, weighTypes } from '../../src/graphql/cost.ts';
+import { LIMITS } from '../../src/graphql/limits.ts';
 import { createArgumentsOf, NO_VARIABLES } from '../../src/schema/plan.ts';
 import { createPetDocuments, schema } from './schema-alone.ts';
 
@@ -41,12 +43,17 @@ function ask({ name, args }: GraphQLField<unknown, unknown>, times: number, size
   return `{ ${Array.from({ length: times }, (_, index) => `a${index}: ${name}${list} { __typename }`).join(' ')} }`;
 }
 
-function refusalOf(text: string) {
+function refusalOf(text: string, given: Record<string, unknown> = {}) {
   const [prepared] = createPetDocuments()(text).operations;
   if (!prepared) throw new Error('one operation');
-  const plan = prepared.plan(NO_VARIABLES);
+  const { variableValues = NO_VARIABLES } = getVariableValues(
+    schema,
+    prepared.operation.variableDefinitions ?? [],
+    given,
+  );
+  const plan = prepared.plan(variableValues);
   try {
-    costOf(plan, prepared.isMutation, createArgumentsOf(NO_VARIABLES));
+    costOf(plan, prepared.isMutation, createArgumentsOf(variableValues));
   } catch (refusal) {
     return (refusal as Error).message;
   }
@@ -74,6 +81,15 @@ test.each(lists.filter(([coordinate]) => coordinate.startsWith('Query.')))(
     expect(refusalOf(ask(field, 30))).toContain(`600 ${things}`); // by default
   },
 );
+
+test('what is written fits into an answer as often as it has leaves, and once more for their names', () => {
+  const LEAVES = 15;
+  const names = Array.from({ length: LEAVES }, (_, index) => `n${index}: name`).join(' ');
+  const add = `mutation ($name: String!) { addPet(input: { name: $name, categoryId: "1" }) { ${names} } }`;
+  const longest = LIMITS.responseBytes.most / (LEAVES + 1) - '{"input":{"name":"","categoryId":"1"}}'.length;
+  expect(refusalOf(add, { name: 'x'.repeat(longest) })).toBeUndefined();
+  expect(refusalOf(add, { name: 'x'.repeat(longest + 1) })).toContain('33554432 bytes');
+});
 
 test('every operation has a plan', () => {
   const prepare = createPetDocuments();

@@ -12,7 +12,7 @@ import { schema } from './schema-alone.ts';
 
 const BODY_LIMIT_BYTES = 4 * 2 ** 20;
 
-/** Serves the GraphQL endpoint alone, on a gateway's stores, with an execution of its own; gives its address. */
+/** Serves the GraphQL endpoint alone, on a gateway's stores, with an execution of its own; gives its address. `X-Changes` says what the endpoint notes. */
 export async function serveEndpoint(
   { stores, metrics }: Pick<TestGateway, 'stores' | 'metrics'>,
   runPlan?: (request: PlanRequest) => Promise<Answer>,
@@ -29,7 +29,8 @@ export async function serveEndpoint(
   const [route] = createGraphqlRoutes(parts).routes;
   app.use(async (ctx) => {
     const body = ctx.method === 'GET' ? Buffer.alloc(0) : await readJsonBytes(ctx.req, BODY_LIMIT_BYTES);
-    return route?.handle(ctx, { inPath: {}, body, deadline: deadlineIn(), reserve: () => undefined });
+    await route?.handle(ctx, { inPath: {}, body, deadline: deadlineIn(), reserve: () => undefined });
+    if (ctx.state.changes) ctx.set('X-Changes', 'true');
   });
   return (await serveApp(app)) + GRAPHQL_PATH;
 }

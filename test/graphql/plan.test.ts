@@ -98,6 +98,16 @@ describeEachEngine('planned execution answers as graphql-js does', (engine) => {
     expect(await planned(body, wrongKey)).toEqual(await byGraphqlJs(body, wrongKey));
   });
 
+  const ADD = 'addPet(input: { name: "x", categoryId: 1 }) { id }';
+  test.each([
+    ['a query', '{ pets { id } }', false],
+    ['a mutation', `mutation { ${ADD} }`, true],
+    ['a mutation of which nothing was run', `mutation ($skip: Boolean!) { ${ADD} @skip(if: $skip) }`, false],
+  ])('the answer to %s is one that must not be thrown away: it tells of a change', async (_what, query, changes) => {
+    const { headers } = await planned({ query });
+    expect(headers['x-changes']).toBe(changes ? 'true' : undefined);
+  });
+
   test('requests that share one read keep each their own shape', async () => {
     const shapes = ['{ id }', '{ name id }', '{ a: id b: id }', '{ __typename status }', '{ id ... { name } }'];
     const queries = shapes.flatMap((shape) => [`{ pets ${shape} }`, `{ other: pets ${shape} }`]);

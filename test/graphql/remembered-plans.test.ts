@@ -6,36 +6,48 @@ import { createPlanner } from '../../src/schema/plan.ts';
 const schema = buildSchema('type Query { pet: Pet } type Pet { id: ID parent: Pet }');
 for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) field.resolve = () => null;
 
-/** How often an operation is planned that is asked for with each of these values of `$yes`. */
-function plansOf(text: string, values: readonly unknown[]): number {
+/** How often an operation is planned that is asked for with each of these variables. */
+function plansOf(text: string, given: readonly Record<string, unknown>[]): number {
   const plan = createPlanner(schema);
   let plans = 0;
   const prepare = createDocuments({
     validate: () => ({ errors: [], deprecations: [] }),
-    plan(...given) {
+    plan(...request) {
       plans++;
-      return plan(...given);
+      return plan(...request);
     },
   });
-  for (const yes of values) {
+  for (const variables of given) {
     const [prepared] = prepare(text).operations;
     const definitions = prepared?.operation.variableDefinitions ?? [];
-    const { variableValues } = getVariableValues(schema, definitions, { yes });
+    const { variableValues } = getVariableValues(schema, definitions, variables);
     if (variableValues) prepared?.plan(variableValues);
   }
   return plans;
 }
 
+const YES = { yes: true };
+const NO = { yes: false };
 const CONDITION = 'query ($yes: Boolean = true) { pet { id @include(if: $yes) parent { id } } }';
+const BETWEEN = 'query ($before: Boolean, $yes: Boolean!, $after: Boolean) { pet { id @include(if: $yes) } }';
 const LEVELS = [0, 1, 2, 3, 4, 5, 6];
 /** Each fragment spreads the next one under two names: far more fields than tokens. */
 const DOUBLED = `query ($yes: Boolean) { pet { ...F0 } } ${LEVELS.map((n) => `fragment F${n} on Pet { a: parent { ...F${n + 1} } b: parent { ...F${n + 1} } }`).join(' ')} fragment F7 on Pet { id }`;
 
-test.each<readonly [string, string, readonly unknown[], number]>([
-  ['once where nothing depends on a variable', 'query ($yes: Boolean) { pet { id } }', [true, false, true], 1],
-  ['once for each value of a condition', CONDITION, [true, false, true, false], 2],
-  ['once for a value and for the default that is the same', CONDITION, [true, undefined], 1],
-  ['anew when its fragments make more fields than it has tokens: its memory is not counted', DOUBLED, [true, true], 2],
-])('an operation is planned %s', (_how, text, values, times) => {
-  expect(plansOf(text, values)).toBe(times);
+test.each<readonly [string, string, readonly Record<string, unknown>[], number]>([
+  ['once where nothing depends on a variable', 'query ($yes: Boolean) { pet { id } }', [YES, NO, YES], 1],
+  ['once for each value of a condition', CONDITION, [YES, NO, YES, NO], 2],
+  ['once for a value and for the default that is the same', CONDITION, [YES, {}], 1],
+  [
+    'for each of several variables',
+    BETWEEN,
+    [
+      { before: true, yes: false },
+      { yes: true, after: false },
+    ],
+    2,
+  ],
+  ['anew when its fragments make more fields than it has tokens: its memory is not counted', DOUBLED, [YES, YES], 2],
+])('an operation is planned %s', (_how, text, variables, times) => {
+  expect(plansOf(text, variables)).toBe(times);
 });

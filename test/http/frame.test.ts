@@ -11,11 +11,11 @@ import { serveApp } from '../support/served-app.ts';
 
 const log = createLog('silent', { write() {} });
 
-/** Lets everybody in, as one who may write. */
+/** Lets everybody in, as one who may write unless the header X-Rights says `read`. */
 const admission: Admission = {
   async admit(ctx, next) {
     ctx.state.keyId = 'somebody';
-    ctx.state.mayWrite = true;
+    ctx.state.mayWrite = ctx.get('X-Rights') !== 'read';
     await next();
   },
   holdBody: (_ctx, next) => next(),
@@ -34,6 +34,7 @@ app.use(
     routes: [
       { ...common, methods: ['GET', 'HEAD'], changes: false },
       { ...common, methods: ['PUT'], changes: true },
+      { ...common, methods: ['POST'], changes: true, takesBody: true },
     ],
     open: [
       {
@@ -64,6 +65,16 @@ describe('the frame', () => {
       expect((await send(`${url}/books`, { method })).json).toEqual({ changes });
     },
   );
+
+  test.each([
+    ['a change without a body', 'PUT', 'read', undefined, 403],
+    ['a body that is no JSON, unread', 'POST', 'read', 'no JSON', 403],
+    ['a body that is no JSON, of one who may write', 'POST', 'write', 'no JSON', 415],
+    ['nothing of a read', 'GET', 'read', undefined, 200],
+  ])('a key that may only read is refused %s', async (_what, method, rights, body, status) => {
+    const headers = { accept: 'application/json', 'x-rights': rights };
+    expect((await send(`${url}/books`, { method, headers, ...(body && { body }) })).status).toBe(status);
+  });
 
   test.each([
     ['GET', 'text/html', 200, 'text/html'],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { maskUrl } from '../../src/key-mask.ts';
 import { sendRaw } from '../support/client.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -99,4 +100,17 @@ test('a key, in whatever way its letters are encoded, is in no answer and no lin
   const lines = gateway.logs.map((line) => JSON.stringify(line));
   expect(lines.filter((line) => windows.some((window) => decode(line).includes(window)))).toEqual([]);
   expect(lines.filter((line) => line.includes('***')).length).toBeGreaterThan(ROUNDS); // they were there, and masked
+});
+
+test.each([
+  ['an encoded letter', '/v1/p%65ts', '/v1/p%65ts'],
+  ['an encoded percent sign, and more of them', '/v1/%2525252565', '/v1/%2525252565'],
+  ['what is encoded in another way each time', `/\\x25${hex('\\')}x41`, `/\\x25${hex('\\')}x41`],
+  [
+    'what is encoded once too often',
+    `/${Array.from({ length: 6 }).reduce((text: string) => text.replaceAll('%', '%u0025'), '%41')}`,
+    '***',
+  ],
+])('a path that holds no key is shown as it was sent, unless nobody can read it: %s', (_what, path, shown) => {
+  expect(maskUrl(path)).toBe(shown);
 });

@@ -1,8 +1,14 @@
 import { EventEmitter } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { expect, test } from 'vitest';
+import { deadlineIn } from '../../src/deadline.ts';
 import { createShares, limitsOf } from '../../src/load/shares.ts';
 import { createReservation, holdAnswer } from '../../src/load/unread-answers.ts';
+import { PETSTORE } from '../../src/petstore/petstore.ts';
+import { createRestApi } from '../../src/rest/rest-api.ts';
+import { createSchema } from '../../src/schema/schema.ts';
+import type { Stores } from '../../src/store/store.ts';
 
 const ALL_BYTES = 400_000;
 const COUNTED = 16_384;
@@ -59,4 +65,29 @@ test('an answer in the making counts 64 KiB an object, three quarters of all at 
   expect(share.bytes).toBe(0.75 * (ALL_BYTES / 2));
   largest.free();
   expect(share.bytes).toBe(0);
+});
+
+test('REST reads nothing before there is room for the answer', async () => {
+  let reads = 0;
+  const list = async () => {
+    reads++;
+    return { rows: [], hasMore: false };
+  };
+  const stores = (() => ({ list })) as unknown as Stores; // all that listPets asks of them
+  const api = createRestApi({ service: PETSTORE, schema: createSchema(PETSTORE), stores, publicUrl: undefined });
+  const listPets = api.routes.find(({ operation }) => operation === 'listPets');
+  const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
+  const ctx = { querystring: 'limit=7', state: {}, req: { headers: {} }, res: { setHeader() {} }, body: '' };
+  const reserved: number[] = [];
+  const reserve = (objects: number) => {
+    reserved.push(objects);
+    return room;
+  };
+  const request = { inPath: {}, body: Buffer.alloc(0), deadline: deadlineIn(), reserve };
+  const done = listPets?.handle(ctx as unknown as Context, request); // all that it reads and writes
+  await turn();
+  expect([reserved, reads]).toEqual([[7], 0]);
+  makeRoom();
+  await done;
+  expect([ctx.body, reads]).toEqual(['[]', 1]);
 });

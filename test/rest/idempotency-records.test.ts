@@ -60,6 +60,16 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     });
   });
 
+  test.each([
+    ['a minute less than a day', DAY_MS - 60_000, true],
+    ['a day', DAY_MS, false],
+  ])('one that is %s old is replayed or renewed', async (_age, ageMs, isReplayed) => {
+    const { database } = await prepareDatabase(engine);
+    await database.knex('idempotency_keys').insert(earlierRecord('aged', 4711, ageMs));
+    const { row, replayed } = await createStores(database)(PETS).add(PET, once('aged'), deadlineIn());
+    expect([replayed, String(row.id) === '4711']).toEqual([isReplayed, isReplayed]);
+  });
+
   test('those of this version are what the version before looks for', async () => {
     const { database } = await prepareDatabase(engine);
     const { row: pet } = await createStores(database)(PETS).add(PET, once('new'), deadlineIn());

@@ -33,7 +33,7 @@ const service: Service = {
   name: 'Library',
   things: 'books',
   keeps: 'the books of a library',
-  firstCalls: { rest: '/books', graphql: '{ books { title } }' },
+  firstCalls: { rest: '/books', graphql: '{ books { title } } # <!-- </script>' },
   api: { title: 'Library', version: '1.0.0', description: 'Books.' },
   basePath: '/v9',
   resources: [],
@@ -68,6 +68,13 @@ describe('the pages of any service', () => {
     expect(text).toContain('Library</span>');
     expect(text).toContain('data-probe="v9/books?limit=1"');
     expect(text).not.toMatch(/animal|\bpet/i);
+  });
+
+  test('an example operation stays within the settings of GraphiQL, whatever is written in it', async () => {
+    const [, settings = ''] = (await load('/graphql')).split('id="settings">');
+    const { tabs } = JSON.parse(settings.split('</script>')[0] ?? '');
+    expect(tabs).toEqual([{ query: service.firstCalls.graphql }]);
+    expect(settings.split('</script>')[0]).not.toContain('<');
   });
 
   test('the guides show calls that it has', async () => {

@@ -75,6 +75,18 @@ test('a key that is found to be revoked when it is looked up again is refused fr
   await expect(lookUp(header)).rejects.toThrow('has been revoked');
 });
 
+test('a key is looked up once, however its header is written', async () => {
+  let asked = 0;
+  const findByHash = async () => {
+    asked++;
+    return KEY;
+  };
+  const { lookUp } = createAuthenticator({ findByHash }, () => 0);
+  const key = generateApiKey();
+  for (const header of [`Bearer ${key}`, `bearer ${key}`, `BEARER   ${key}`]) await lookUp(header);
+  expect(asked).toBe(1);
+});
+
 test('10,000 keys are cached: the one that was looked up longest ago goes first', async () => {
   const { lookUp, recall } = createAuthenticator({ findByHash: async () => KEY }, () => 0);
   const headers = Array.from({ length: 10_001 }, () => `Bearer ${generateApiKey()}`);

@@ -194,6 +194,21 @@ describe('batches', () => {
     expect(store.sent).toBe(1);
   });
 
+  test('go on until the latest deadline of those who wait for them', async () => {
+    const given: number[] = [];
+    const ask = createBatched<number, number>(
+      NEAR,
+      { inFlight: 1, size: 8, keyOf: String },
+      async (inputs, deadline) => {
+        given.push(deadline);
+        return inputs;
+      },
+    );
+    const last = deadlineIn(60_000);
+    await Promise.all([ask(1, last - 2000), ask(2, last - 1000), ask(1, last), ask(2, last - 3000)]);
+    expect(given).toEqual([last]);
+  });
+
   test('that are refused for one input send each alone, and only that one is refused', async () => {
     const refused = new Error('data too long');
     const sent: number[][] = [];

@@ -276,6 +276,10 @@ describe('the server of the pool', () => {
     expect([checked, pool.state().used]).toEqual([[`1 within ${ROLE_LIMIT_MS}`], 1]);
     await pass(0);
     expect(pool.state()).toEqual({ used: 0, free: 1, waiting: 0 });
+    const third = ask();
+    await pass(0);
+    giveBack(third);
+    expect([checked.length, pool.state().used]).toEqual([1, 0]); // the answer is new
   });
 
   test('is asked before a request when its last answer on this connection is too old', async () => {

@@ -180,6 +180,18 @@ describe('kinds within other bounds than an animal has', () => {
   });
 });
 
+test('what is never null and has a default may be absent from a body', () => {
+  const fields = {
+    size: { type: new GraphQLNonNull(GraphQLInt), defaultValue: 3 },
+    name: { type: new GraphQLNonNull(GraphQLString) },
+    note: { type: GraphQLString },
+  };
+  const input = representInputObject(new GraphQLInputObjectType({ name: 'X', fields }));
+  expect(input.components).toMatchObject({ X: { required: ['name'] } });
+  expect(input.readJson({ name: 'a' }, '')).toEqual({ size: 3, name: 'a', note: undefined });
+  expect(refusalOf(() => input.readJson({ size: 1 }, '')).message).toBe('name is required: a string.');
+});
+
 describe('a message says what came, what is allowed and what to do', () => {
   const longText = 'x'.repeat(64_000);
   const body = (json: string) => () => readPet(parseJson(`{"name":"Rex",${json}}`));

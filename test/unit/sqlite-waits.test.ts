@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { connectDatabase } from '../../src/database/connect.ts';
-import { whenFree } from '../../src/database/sqlite/sqlite-connection.ts';
+import { insertRows, openSqlite, whenFree } from '../../src/database/sqlite/sqlite-connection.ts';
+import { prepareFiles } from '../../src/database/sqlite/sqlite-files.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { ANSWER_MS, BUSY_MS } from '../../src/deadlines.ts';
-import { afterFile } from '../support/engines.ts';
+import { afterFile, temporaryFolder } from '../support/engines.ts';
 
 describe('a statement that meets the lock of another process', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
@@ -60,5 +62,39 @@ describe('work on SQLite', () => {
     await expect(other.run((knex) => knex.raw('SELECT 1'))).rejects.toMatchObject(closed);
     await expect(other.query('SELECT 1', [], undefined)).rejects.toMatchObject(closed);
     await expect(other.insert('pets (name)', [['Rex']], undefined)).rejects.toMatchObject(closed);
+  });
+});
+
+describe('a database file', () => {
+  test.each([
+    ['journal_mode', 'wal'],
+    ['synchronous', 2], // FULL: a commit is on the disk before it is acknowledged
+    ['foreign_keys', 1],
+    ['journal_size_limit', 8 * 2 ** 20],
+  ])('is opened with %s = %s', async (name, value) => {
+    const connection = await openSqlite(prepareFiles(join(temporaryFolder(), 'store.sqlite')));
+    expect(Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})).toEqual([value]);
+    connection.close();
+  });
+
+  test('is locked from the begin of a transaction on: what it has read is still so when it writes', async () => {
+    const path = join(temporaryFolder(), 'store.sqlite');
+    const database = connectDatabase({ databaseUrl: `sqlite:${path}`, databasePoolMax: 1 });
+    const other = await openSqlite(prepareFiles(path));
+    const begin = () => other.exec('BEGIN IMMEDIATE');
+    await database.run((knex) => knex.transaction(async () => expect(begin).toThrow('database is locked')));
+    expect(begin).not.toThrow();
+    other.close();
+    await database.close();
+  });
+
+  test('holds nothing of rows that were refused, and what is added after them', async () => {
+    const files = prepareFiles(join(temporaryFolder(), 'store.sqlite'));
+    const [connection, other] = [await openSqlite(files), await openSqlite(files)];
+    connection.exec('CREATE TABLE names (id INTEGER PRIMARY KEY, name TEXT NOT NULL)');
+    await expect(insertRows(connection, 'names (name)', [['Rex'], [null]])).rejects.toThrow('NOT NULL');
+    expect(await insertRows(connection, 'names (name)', [['Ada']])).toEqual(['1']);
+    expect(other.prepare('SELECT name FROM names').all()).toEqual([{ name: 'Ada' }]);
+    for (const each of [connection, other]) each.close();
   });
 });

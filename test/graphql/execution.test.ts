@@ -1,0 +1,51 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { buildSchema } from 'graphql';
+import { expect, test } from 'vitest';
+import { createDocuments } from '../../src/graphql/documents.ts';
+import { createExecution } from '../../src/graphql/execution.ts';
+import { createPlanner } from '../../src/schema/plan.ts';
+
+const schema = buildSchema('type Query { a: Int b: Int } type Mutation { a: Int b: Int }');
+/** What has happened since the last `run`, in its order. */
+let events: string[] = [];
+for (const type of [schema.getQueryType(), schema.getMutationType()]) {
+  for (const field of Object.values(type?.getFields() ?? {})) {
+    field.resolve = async () => {
+      events.push(`${field.name} begins`);
+      await turn();
+      events.push(`${field.name} ends`);
+      return 1;
+    };
+  }
+}
+const prepare = createDocuments({
+  validate: () => ({ errors: [], deprecations: [] }),
+  plan: createPlanner(schema),
+});
+const execute = createExecution(schema, 'numbers');
+
+/** Runs a document whose fields take a turn of the event loop each. */
+function run(text: string, room?: Promise<void>) {
+  events = [];
+  const [prepared] = prepare(text).operations;
+  if (!prepared) throw new Error('one operation');
+  const onRun = () => void events.push('runs');
+  return execute({ prepared, variables: {}, context: {} as never, reserve: () => room, onRun });
+}
+
+test.each([
+  ['of a query beside each other', '{ a b }', ['runs', 'a begins', 'b begins', 'a ends', 'b ends']],
+  ['of a mutation one after the other', 'mutation { a b }', ['runs', 'a begins', 'a ends', 'b begins', 'b ends']],
+])('the fields %s are resolved, in their order', async (_which, text, expected) => {
+  expect(await run(text)).toEqual({ dataJson: '{"a":1,"b":1}', errors: [] });
+  expect(events).toEqual(expected);
+});
+
+test('nothing runs before there is room for the answer', async () => {
+  const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
+  const answer = run('{ a }', room);
+  for (let count = 0; count < 5; count++) await turn();
+  expect(events).toEqual([]);
+  makeRoom();
+  expect(await answer).toEqual({ dataJson: '{"a":1}', errors: [] });
+});

@@ -1,0 +1,53 @@
+import type { Context } from 'koa';
+import { expect, test } from 'vitest';
+import { ApiError } from '../../src/errors.ts';
+import { createRoutes } from '../../src/http/routes.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { PETSTORE } from '../../src/petstore/petstore.ts';
+import type { Stores } from '../../src/store/store.ts';
+
+/** The probes of a gateway, and how often they looked at the database or read the meters. */
+function probesOf({ isDraining = false } = {}) {
+  const counts = { looks: 0, reads: 0 };
+  const { open } = createRoutes({
+    service: PETSTORE,
+    config: { graphiql: false, publicUrl: undefined },
+    log: createLog('silent', { write() {} }),
+    metrics: createMetrics(() => ({ used: 0, free: 0, waiting: 0 })),
+    stores: (() => expect.fail('no probe reads a store')) as unknown as Stores, // called for no probe
+    async checkReady() {
+      counts.looks++;
+      return { database: 'ok' };
+    },
+    isDraining: () => isDraining,
+    async collectMetrics() {
+      counts.reads++;
+      return 'all_is_well 1';
+    },
+    noteDeprecatedUse() {},
+  });
+  const ask = async (path: string): Promise<unknown> => {
+    const ctx = { set() {}, body: undefined };
+    await open.find((route) => route.path === path)?.handle(ctx as unknown as Context); // all that a probe writes
+    return ctx.body;
+  };
+  return { counts, ask };
+}
+
+test.each([
+  ['/livez', '{"status":"ok"}', { looks: 0, reads: 0 }],
+  ['/readyz', '{"status":"ok","database":"ok"}', { looks: 1, reads: 0 }],
+  ['/metrics', 'all_is_well 1', { looks: 0, reads: 1 }],
+])('%s needs no key: a flood of it is work once a second at most', async (path, body, expected) => {
+  const { counts, ask } = probesOf();
+  const answers = await Promise.all(Array.from({ length: 50 }, () => ask(path)));
+  expect(new Set(answers)).toEqual(new Set([body]));
+  expect(counts).toEqual(expected);
+});
+
+test('a gateway that is shutting down is alive, and not ready', async () => {
+  const { ask } = probesOf({ isDraining: true });
+  expect(await ask('/livez')).toBe('{"status":"ok"}');
+  await expect(ask('/readyz')).rejects.toThrow(ApiError);
+});

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { schemaProblems } from '../../src/database/schema-check.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+
+describeEachEngine('the whole schema', (engine) => {
+  test('is what the migrations make; each table, column and index that is missing has a line', async () => {
+    const { database } = await prepareDatabase(engine);
+    const { knex } = database;
+    expect(await schemaProblems(database)).toEqual([]);
+    await knex.schema.dropTable('deprecated_use');
+    await knex.schema.alterTable('api_keys', (table) => table.dropColumn('read_only'));
+    await knex.schema.alterTable('pets', (table) => table.dropIndex([], 'pets_status_id'));
+    await knex.schema.createTable('of_a_newer_version', (table) => table.increments());
+    expect((await schemaProblems(database)).sort()).toEqual([
+      'api_keys: column read_only is missing',
+      'pets: index pets_status_id (status, id) is missing',
+      'table deprecated_use is missing',
+    ]);
+  });
+});

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { inTransaction } from '../../src/database/connect.ts';
+import { describeEachEngine } from '../support/engines.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+
+describeEachEngine('a transaction', (engine) => {
+  test.each([
+    ['is done as a whole', undefined, 3],
+    ['leaves nothing when it fails', new Error('on purpose'), 0],
+  ])('%s: what it inserts and what it runs', async (_what, failure, count) => {
+    const { database } = await prepareDatabase(engine);
+    const countPets = async () => (await database.knex('pets').select('id')).length;
+    const done = inTransaction(database, async (within) => {
+      const ids = await within.insert(
+        'pets (name, category_id)',
+        [
+          ['Rex', 1],
+          ['Ada', 2],
+        ],
+        undefined,
+      );
+      expect(ids).toHaveLength(2);
+      await within.run((knex) => knex('pets').insert({ name: 'Kim', category_id: 3 }));
+      if (failure) throw failure;
+    });
+    if (failure) await expect(done).rejects.toBe(failure);
+    else await done;
+    expect(await countPets()).toBe(count);
+  });
+});

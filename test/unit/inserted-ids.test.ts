@@ -1,0 +1,43 @@
+import type { Connection } from 'mysql2';
+import { describe, expect, test } from 'vitest';
+import { insertRows, isOneInsert, noteIdRule } from '../../src/database/mysql/mysql-prepared.ts';
+
+const ROWS = [['Rex'], ['Ada'], ['Kim']];
+const INTO = 'pets (name)';
+const insertOf = (count: number) => `INSERT INTO pets (name) VALUES ${Array(count).fill('(?)').join(', ')}`;
+
+/** A connection to a server with these variables: whatever it inserts gets the ids from 100 on, in steps of 7. */
+function connectTo(variables: Record<string, string>) {
+  const asked: string[] = [];
+  let next = 100;
+  const connection = {
+    execute({ sql, values }: { sql: string; values: unknown[] }, settle: (error: null, answer: unknown) => void) {
+      asked.push(sql);
+      const first = next;
+      next += 7 * values.length;
+      const rows = values.map((_, index) => ({ id: first + 7 * index }));
+      settle(null, sql.endsWith('RETURNING id') ? rows : { insertId: first });
+    },
+  } as unknown as Connection; // all that an INSERT asks of it
+  noteIdRule(connection, new Map(Object.entries(variables)));
+  return { connection, asked };
+}
+
+const IN_STEPS = { version: '8.4.3', auto_increment_increment: '7' };
+const WITHOUT_RULE = { ...IN_STEPS, version_comment: 'Percona XtraDB Cluster' };
+const RETURNING = { version: '11.8.2-MariaDB', auto_increment_increment: '1' };
+
+describe('the ids of rows that are added', () => {
+  test.each([
+    ['follow from the first one', IN_STEPS, ROWS, [insertOf(3)]],
+    ['follow from the first one, one by itself', IN_STEPS, [['Rex']], [insertOf(1)]],
+    ['are told by MariaDB', RETURNING, ROWS, [`${insertOf(3)} RETURNING id`]],
+    ['are told one by one', WITHOUT_RULE, ROWS, Array(3).fill(insertOf(1))],
+    ['are told of a single row', WITHOUT_RULE, [['Rex']], [insertOf(1)]],
+  ])('%s', async (_how, variables, rows, statements) => {
+    const { connection, asked } = connectTo(variables);
+    expect(await insertRows(connection, INTO, rows)).toEqual(['100', '107', '114'].slice(0, rows.length));
+    expect(asked).toEqual(statements);
+    expect(isOneInsert(connection, rows)).toBe(statements.length === 1);
+  });
+});
