@@ -4,18 +4,20 @@ import { defineConfig } from 'vitest/config';
 // here: it would reach require(), too, and mysql2 would get `long` in a form that it cannot use.
 const ssr = { resolve: { conditions: ['module-sync', 'node'] } };
 
-// They start programs, or database servers of their own: commands, gateways, compilers, what makes GraphiQL's bundle.
+// They start programs, or database servers of their own: commands, gateways, compilers, what makes GraphiQL's bundle. Or
+// they take longer than `npm run test:fast` should.
 const PROGRAMS = [
   'test/checks.test.ts',
   'test/browser/{page-links,pages}.test.ts',
   'test/cli/**/*.test.ts',
   'test/docs/{clients,deploy}.test.ts',
-  'test/keys/{commands,rate-limit,revoke}.test.ts',
+  'test/http/metric-labels.test.ts',
+  'test/keys/{admission,commands,rate-limit,revoke,usage}.test.ts',
   'test/load/pipeline.test.ts',
   'test/machine/{closed,two-services}.test.ts',
   'test/migrations/server-defaults.test.ts',
   'test/process/{failing-start,first-start,kill,lone-process,secrets,stop,wrong-address}.test.ts',
-  'test/rest/{bundle-again,typed-client}.test.ts',
+  'test/rest/{bundle-again,idempotency-races,moved-file,raw-http,typed-client}.test.ts',
   'test/store/session.test.ts',
 ];
 
