@@ -38,12 +38,12 @@ describeEachEngine('the cost of a list', (engine) => {
     await gateway.pets.addAll(Array.from({ length: ANIMALS }, (_, index) => newPet(index)));
     const { client } = gateway.database.knex; // Knex types it as any
     const query = client.queryPrepared.bind(client);
-    client.queryPrepared = (sql: string, bindings: readonly unknown[]) => {
+    client.queryPrepared = (sql: string, bindings: readonly unknown[], deadline: number) => {
       if (sql.includes('FROM pets')) lastSent = { sql, bindings };
-      return query(sql, bindings);
+      return query(sql, bindings, deadline);
     };
     const word = engine.name === 'mysql' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN';
-    explain = ({ sql, bindings }) => query(`${word} ${sql}`, bindings);
+    explain = ({ sql, bindings }) => query(`${word} ${sql}`, bindings, deadlineIn());
   });
 
   // Every field with an index can filter lists: a new one has its cases without a line here.
