@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { createBatched, LOW_LATENCY_MS } from '../database/batching.ts';
-import type { Database } from '../database/connect.ts';
+import { type Database, insertWithin } from '../database/connect.ts';
 import { isIdTaken, isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
 import { DatabaseFault } from '../errors.ts';
@@ -61,14 +61,7 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
     async addWithin(transaction: Knex.Transaction, added: readonly New<T>[]): Promise<Int64[]> {
       const rows = added.map(toRow);
       await refuseTooLarge(rows, async (sql) => (await transaction.raw(sql))[0]);
-      const connection = await transaction.client.acquireConnection(); // the transaction's own; Knex types it as any
-      // Knex runs the callback of a transaction even when BEGIN failed, and then refuses only queries through Knex.
-      if (transaction.isCompleted()) throw new Error('The transaction was not begun, or is over.');
-      try {
-        return await transaction.client.insertOn(connection, into, rows); // of this project, on both engines
-      } catch (error) {
-        return explain(error);
-      }
+      return insertWithin(transaction, into, rows).catch(explain);
     },
     /** The approximate size of a row in a statement, in bytes. */
     bytesOf: (added: New<T>) => rowBytes(toRow(added)),
