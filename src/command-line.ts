@@ -4,7 +4,7 @@ import { loadDotEnv, type UnknownName } from './dot-env.ts';
 import { explainFailure, UsageError } from './failure.ts';
 
 /** `npm start`, or a command of `npm run`. */
-export interface Program<Options extends ParseArgsOptionsConfig> {
+interface Program<Options extends ParseArgsOptionsConfig> {
   /** What `--help` prints. */
   readonly help: string;
   readonly options: Options;

@@ -1,7 +1,7 @@
 import { type Int64, type Integer64, int64FromJson, parseInt64 } from './int64.ts';
 
 /** A value that is bound to an SQL statement; a number is an integer. */
-export type Stored = string | number | bigint;
+type Stored = string | number | bigint;
 /** A value for a `?` of a prepared statement. */
 export type Binding = Stored | null;
 

@@ -1,5 +1,5 @@
 /** An approximate LRU cache with text keys. */
-export interface LruCache<Value> {
+interface LruCache<Value> {
   get(text: string): Value | undefined;
   set(text: string, value: Value): void;
 }

@@ -12,7 +12,7 @@ import type { ArgumentsOf, FieldPlan, OperationPlan } from '../schema/plan.ts';
 import { answerLimitError, LIMITS, limitError } from './limits.ts';
 
 /** The limits of one request for a type. */
-export interface Weight {
+interface Weight {
   /** What messages call the objects, such as `books`. */
   readonly things: string;
   /** The most objects: five of the largest pages. */

@@ -113,7 +113,7 @@ const READ_MAX = 2 * MESSAGE_MAX;
 const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)|(?<=(?:found|Found|value): ).+$/gs;
 
 /** Shortens a message of graphql-js: it then quotes at most the first 100 characters of the input, and no API key. */
-export function shortMessage(whole: string): string {
+function shortMessage(whole: string): string {
   const message = maskValue(cut(whole, READ_MAX)); // masked before quotes are cut: a part of a key would not be recognized
   if (message.length <= QUOTED_MAX) return message;
   let left = QUOTED_MAX;

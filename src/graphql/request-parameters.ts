@@ -4,7 +4,7 @@ import { parseJson } from '../int64.ts';
 import { isJsonObject, parseJsonBytes } from '../web/json-body.ts';
 
 /** The parameters of a request with their right types. */
-export interface RequestParameters {
+interface RequestParameters {
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;

@@ -11,7 +11,7 @@ import type { Metrics } from '../metrics.ts';
 import type { AdmittedRequest } from '../web/route.ts';
 
 /** The dependencies of the admission. */
-export interface AdmissionParts {
+interface AdmissionParts {
   readonly authenticator: Authenticator;
   readonly usage: Usage;
   readonly metrics: Metrics;

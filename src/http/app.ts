@@ -18,7 +18,7 @@ import { createRoutes, type RoutesParts } from './routes.ts';
 import { sendPlainly } from './send-answer.ts';
 
 /** The dependencies of the application. */
-export interface AppParts extends Omit<RoutesParts, 'noteDeprecatedUse'> {
+interface AppParts extends Omit<RoutesParts, 'noteDeprecatedUse'> {
   readonly config: Config;
   readonly authenticator: Authenticator;
   readonly usage: Usage;

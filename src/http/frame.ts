@@ -10,7 +10,7 @@ import type { Admission } from './admission.ts';
 import { createPathFinder, otherMethod } from './path-finder.ts';
 
 /** The dependencies of the frame. */
-export interface FrameParts {
+interface FrameParts {
   /** The routes that need a key. */
   readonly routes: readonly Route[];
   /** THE list of routes that need no key. */

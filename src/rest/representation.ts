@@ -29,7 +29,7 @@ interface Described {
 }
 
 /** A scalar or enum: its kind and its OpenAPI description. */
-export type Leaf = AnyKind & Described;
+type Leaf = AnyKind & Described;
 
 /** A part of an answer; `write` writes its value as JSON. */
 export type Output = Described & { write(value: unknown): string };
@@ -98,7 +98,7 @@ function representInputField(field: GraphQLInputField): Input {
 }
 
 /** Represents a selection as a JSON object with the schema `name`; members that are null are left out. */
-export function representObject(selection: SelectionPlan, name = selection.type.name): Output {
+function representObject(selection: SelectionPlan, name = selection.type.name): Output {
   const { type } = selection;
   const members = selection.fields.map((selected, index) => {
     const { responseName, field } = selected;

@@ -15,7 +15,7 @@ export interface Reply {
 }
 
 /** The API key of a request. */
-export interface Caller {
+interface Caller {
   readonly keyId: string;
   /** The same for a key and its replacements by `rotate`. */
   readonly ownerId: string;
@@ -31,7 +31,7 @@ export const IDEMPOTENCY_KEY = {
 };
 
 /** The store of a table for one request: it applies the request's deadline and Idempotency-Key. */
-export interface RequestStore<T extends Table> {
+interface RequestStore<T extends Table> {
   /** A page in ascending order of id. */
   list(query: PageQuery<T>): Promise<readonly StoredRow<T>[]>;
   /** The row with an id, which may be an input or a stored value; null when there is none. */

@@ -4,7 +4,7 @@ import { type Builder, createBuilder } from './builder.ts';
 import { type Context, requireWrite } from './context.ts';
 
 /** What a schema is made of. */
-export interface SchemaParts {
+interface SchemaParts {
   /** The objects of the service, such as `books`, for the descriptions of Query and Mutation. */
   readonly things: string;
   readonly resources: readonly { readonly defineTypes: (builder: Builder) => void }[];

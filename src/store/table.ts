@@ -54,7 +54,7 @@ export type StoredRow<T extends Table> =
     : never;
 
 /** The names of the fields by which lists can be filtered. */
-export type FilterName<T extends Table> =
+type FilterName<T extends Table> =
   T extends Table<infer F> ? { [Name in keyof F]: F[Name] extends { filter: true } ? Name : never }[keyof F] : never;
 
 /** A query for one page; a filter that is absent or null lets all rows through. */
