@@ -3,16 +3,16 @@ import {
   type GraphQLObjectType,
   getNamedType,
   getNullableType,
-  getVariableValues,
   isInputObjectType,
   isListType,
   isObjectType,
   parse,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { createCost, weighTypes } from '../../src/graphql/cost.ts';
+import { weighTypes } from '../../src/graphql/cost.ts';
 import { LIMITS } from '../../src/graphql/limits.ts';
-import { createArgumentsOf, NO_VARIABLES } from '../../src/schema/plan.ts';
+import { NO_VARIABLES } from '../../src/schema/plan.ts';
+import { createRefusalOf } from './cost-refusal.ts';
 import { createPetDocuments, schema } from './schema-alone.ts';
 
 const types = Object.values(schema.getTypeMap()).filter(
@@ -22,7 +22,6 @@ const fields = types.flatMap((type) =>
   Object.values(type.getFields()).map((field) => [`${type.name}.${field.name}`, field] as const),
 );
 const weights = weighTypes(schema);
-const costOf = createCost(schema, 'animals');
 /** The arguments that say how long a page may be. */
 const PAGE_SIZES = ['limit', 'first'];
 const isPageSize = ({ name }: { name: string }) => PAGE_SIZES.includes(name);
@@ -43,22 +42,7 @@ function ask({ name, args }: GraphQLField<unknown, unknown>, times: number, size
   return `{ ${Array.from({ length: times }, (_, index) => `a${index}: ${name}${list} { __typename }`).join(' ')} }`;
 }
 
-function refusalOf(text: string, given: Record<string, unknown> = {}) {
-  const [prepared] = createPetDocuments()(text).operations;
-  if (!prepared) throw new Error('one operation');
-  const { variableValues = NO_VARIABLES } = getVariableValues(
-    schema,
-    prepared.operation.variableDefinitions ?? [],
-    given,
-  );
-  const plan = prepared.plan(variableValues);
-  try {
-    costOf(plan, prepared.isMutation, createArgumentsOf(variableValues));
-  } catch (refusal) {
-    return (refusal as Error).message;
-  }
-  return undefined;
-}
+const refusalOf = createRefusalOf(schema, 'animals', createPetDocuments());
 
 test.each(lists)('the list %s costs its page: it has the argument, with a rule that ends it', (_coordinate, field) => {
   const size = field.args.find(isPageSize);

@@ -1,27 +1,16 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { createCost } from '../../src/graphql/cost.ts';
 import { createDocuments, createValidator } from '../../src/graphql/documents.ts';
-import { createArgumentsOf, createPlanner, NO_VARIABLES, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
+import { createPlanner, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
+import { createRefusalOf } from './cost-refusal.ts';
 import { createNestedSchema } from './nested-schema.ts';
 
 const schema = createNestedSchema();
 const plan = createPlanner(schema);
-const costOf = createCost(schema, 'shops');
 const prepare = createDocuments({ validate: createValidator(schema, []), plan });
 
-function refusalOf(query: string): string | undefined {
-  const [operation] = prepare(query).operations;
-  if (!operation) throw new Error(prepare(query).errors.join());
-  const asked = operation.plan(NO_VARIABLES);
-  try {
-    costOf(asked, operation.isMutation, createArgumentsOf(NO_VARIABLES));
-  } catch (refusal) {
-    return (refusal as Error).message;
-  }
-  return undefined;
-}
+const refusalOf = createRefusalOf(schema, 'shops', prepare);
 
 describe('each type is counted by itself', () => {
   test.each<[query: string, refusal: string | undefined]>([
