@@ -6,16 +6,18 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:24.21.0-slim
+LABEL org.opencontainers.image.title="Petstore Gateway" org.opencontainers.image.licenses=MIT
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json schema.graphql ./
+COPY package.json schema.graphql LICENSE ./
 COPY migrations ./migrations
 COPY src ./src
 # Where the embedded store would be, for who sets no DATABASE_URL: the only place that the process may write to.
 RUN mkdir --mode=0700 data && chown node:node data
 USER node
 EXPOSE 4000
+# Readiness: a gateway that waits for its database is unhealthy and goes on by itself; Docker restarts nothing for that.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # The exec form: node is process 1 and hears SIGTERM itself. It starts no processes that it does not wait for.

@@ -8,34 +8,40 @@ const ssr = { resolve: { conditions: ['module-sync', 'node'] } };
 // they take longer than `npm run test:fast` should.
 const PROGRAMS = [
   'test/checks.test.ts',
+  'test/backup/**/*.test.ts',
   'test/browser/{page-links,pages}.test.ts',
   'test/cli/**/*.test.ts',
-  'test/docs/{clients,deploy}.test.ts',
+  'test/docs/{clients,deploy,guides}.test.ts',
   'test/http/metric-labels.test.ts',
   'test/keys/{admission,commands,rate-limit,revoke,usage}.test.ts',
   'test/load/pipeline.test.ts',
   'test/machine/{closed,two-services}.test.ts',
   'test/migrations/server-defaults.test.ts',
-  'test/process/{failing-start,first-start,kill,lone-process,secrets,stop,wrong-address}.test.ts',
-  'test/rest/{bundle-again,idempotency-races,moved-file,raw-http,typed-client}.test.ts',
+  'test/process/{failing-start,first-start,kill,lone-process,secrets,stop,waiting,wrong-address}.test.ts',
+  'test/rest/{bundle-again,idempotency-races,moved-file,python-client,raw-http,typed-client}.test.ts',
   'test/store/session.test.ts',
 ];
 
 // The longest of `npm run test:slow`, which begin first.
 const LONG = [
-  'test/browser/{accessibility,graphiql}.test.ts',
+  'test/browser/{accessibility,examples,graphiql}.test.ts',
   'test/faults/{database-away,galera,group}.test.ts',
-  'test/process/{database-refuses,floods,small-heap,soak,starting-together,supervision}.test.ts',
+  'test/process/{database-refuses,floods,prometheus,small-heap,soak,starting-together,supervision}.test.ts',
 ];
 
 // Pages in a browser, faults, floods, workers, and what else takes long.
 const SLOW = [
   'test/browser/**/*.test.ts',
+  'test/drills/**/*.test.ts',
   'test/faults/**/*.test.ts',
   'test/migrations/cut.test.ts',
   'test/process/**/*.test.ts',
+  'test/proxies/**/*.test.ts',
   'test/rest/creates-under-stress.test.ts',
 ];
+
+// docker-compose.yml, which needs Docker or what stands in for it: `npm run test:compose`.
+const COMPOSE = ['test/compose/*.test.ts'];
 
 // More than cores, because most files wait now and then. A database handed in by address may be the only one that its
 // account can use: one file at a time, unless told otherwise.
@@ -70,8 +76,9 @@ export default defineConfig({
       project('long', LONG),
       project('programs', PROGRAMS),
       // What one process can do by itself. No module of src has a state, so these files share processes.
-      project('quick', ['test/**/*.test.ts'], [...PROGRAMS, ...SLOW], false),
+      project('quick', ['test/**/*.test.ts'], [...PROGRAMS, ...SLOW, ...COMPOSE], false),
       project('slow', SLOW, [...PROGRAMS, ...LONG]),
+      project('compose', COMPOSE),
     ],
   },
 });

@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import packageJson from '../package.json' with { type: 'json' };
 import { type Config, readConfig } from './config.ts';
 import { loadDotEnv, type UnknownName } from './dot-env.ts';
 import { explainFailure, UsageError } from './failure.ts';
@@ -30,8 +31,8 @@ export async function runProgram<Options extends ParseArgsOptionsConfig>(program
   let config: Config | undefined;
   try {
     const words = readWords(program);
-    if (words === undefined) return console.log(program.help);
-    const unknownNames = loadDotEnv();
+    if (typeof words === 'string') return console.log(words);
+    const unknownNames = loadDotEnv(process.env);
     config = readConfig();
     await program.run({ ...words, config, unknownNames });
   } catch (error) {
@@ -41,9 +42,15 @@ export async function runProgram<Options extends ParseArgsOptionsConfig>(program
   }
 }
 
-/** Parses the command line; undefined when it has `--help` or `-h`. Throws UsageError. */
-function readWords<Options extends ParseArgsOptionsConfig>({ options, positionals: most = 0 }: Program<Options>) {
-  const { values, positionals } = parse({ ...options, help: { type: 'boolean', short: 'h' } });
+/** What every program has besides. */
+const COMMON_OPTIONS: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } };
+const COMMON_HELP = `
+  --help       this page
+  --version    the version of the gateway, alone`;
+
+/** Parses the command line; gives the text that `--help` or `--version` asks for, if it has one. Throws UsageError. */
+function readWords<Options extends ParseArgsOptionsConfig>({ help, options, positionals: most = 0 }: Program<Options>) {
+  const { values, positionals } = parse({ ...options, ...COMMON_OPTIONS });
   const swallowed = Object.keys(options).filter((name) => !(name in values) && npmTook(name));
   if (swallowed.length > 0) {
     const again = swallowed.map((name) => (options[name]?.type === 'boolean' ? `--${name}` : `--${name} …`));
@@ -52,8 +59,10 @@ function readWords<Options extends ParseArgsOptionsConfig>({ options, positional
   }
   const extra = positionals[most];
   if (extra !== undefined) throw new UsageError(`Unknown word "${extra}"; --help shows what is possible.`);
+  if (values.help) return `${help}\n${COMMON_HELP}`;
+  if (values.version) return packageJson.version;
   // parseArgs gives values by `options`; TypeScript cannot infer that from the generic.
-  return values.help ? undefined : { values: values as ProgramInput<Options>['values'], positionals };
+  return { values: values as ProgramInput<Options>['values'], positionals };
 }
 
 function parse(options: ParseArgsOptionsConfig) {
@@ -73,7 +82,13 @@ function npmTook(option: string): boolean {
   return process.env[`npm_config_${option.replaceAll('-', '_')}`] !== undefined;
 }
 
+/** The script by which npm has started this process: https://docs.npmjs.com/cli/v11/using-npm/scripts#current-lifecycle-event */
+const SCRIPT = process.env.npm_lifecycle_event;
+
+/** The command that makes a key, as it works where this process runs: in an image there may be no npm. */
+export const CREATE_KEY = `${SCRIPT === undefined ? 'node src/cli/keys.ts' : 'npm run keys --'} create --name NAME`;
+
 function npmScript(): string {
-  const script = process.env.npm_lifecycle_event ?? 'start';
+  const script = SCRIPT ?? 'start';
   return script === 'start' ? 'npm start' : `npm run ${script}`;
 }

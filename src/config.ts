@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { maskCredentials } from './credentials.ts';
 import { PRODUCT } from './product.ts';
@@ -42,6 +43,8 @@ const SETTINGS = {
   databasePoolMax: wholeNumber('DATABASE_POOL_MAX', 10, 1, 1000),
   /** Base address shown in the OpenAPI document, without a trailing slash; undefined: derived from the request. */
   publicUrl: setting('PUBLIC_URL', '', 'an http:// or https:// address without credentials, ? and #', parsePublicUrl),
+  /** Where `X-Forwarded-` headers are believed from; undefined: nowhere. */
+  trustedProxies: setting('TRUSTED_PROXIES', '', 'addresses and networks (10.0.0.0/8), with commas', parseNetworks),
   /** Origins that browsers may call from, or `*`. */
   corsOrigins: setting(
     'CORS_ORIGINS',
@@ -169,6 +172,19 @@ function parsePublicUrl(text: string): string | undefined | null {
   const url = URL.parse(text);
   const isPlain = url !== null && !url.username && !url.password && !url.search && !url.hash;
   return isPlain && /^https?:$/.test(url.protocol) ? url.href.replace(/\/+$/, '') : null;
+}
+
+function parseNetworks(text: string): BlockList | undefined | null {
+  if (text === '') return undefined;
+  const networks = new BlockList(); // an IPv4 address is in it in its IPv6 form (::ffff:…), too
+  for (const network of text.split(/[\s,]+/)) {
+    const [, address = '', bits] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
+    const isV6 = isIP(address) === 6;
+    const most = isV6 ? 128 : 32;
+    if (isIP(address) === 0 || Number(bits ?? most) > most) return null;
+    networks.addSubnet(address, Number(bits ?? most), isV6 ? 'ipv6' : 'ipv4');
+  }
+  return networks;
 }
 
 function parseOrigins(text: string): readonly string[] | '*' | null {

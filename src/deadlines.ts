@@ -76,8 +76,13 @@ export const USAGE_FLUSH_MS = 60_000;
 
 // The end of a process; SHUTDOWN_GRACE_MS is for the requests in flight
 
-/** How long an idle connection stays open for a request that is on its way; at most half of SHUTDOWN_GRACE_MS. */
+/**
+ * How long a stopping server takes requests, so that load balancers learn of the stop by `/readyz`; at most half of
+ * SHUTDOWN_GRACE_MS.
+ */
 export const LINGER_MS = 1000;
+/** Its requests wait this long at most while it accepts its last connections. */
+export const ACCEPT_MS = 200;
 /** The time after SHUTDOWN_GRACE_MS for writing the counts and closing the database. */
 export const CLOSING_MS = 4000;
 /** Writing the counts, whether the database answers or not. */

@@ -8,6 +8,13 @@ export interface Deprecation {
   readonly sunset: Date;
   /** What to use instead: phrases for people, and `restPath` for links. */
   readonly replacement: { readonly graphql: string; readonly rest: string; readonly restPath: string };
+  /** The requests that replace it, for each purpose. `note` tells what their answers mean. */
+  readonly steps?: readonly {
+    readonly purpose: string;
+    readonly rest: string;
+    readonly graphql: string;
+    readonly note?: string;
+  }[];
 }
 
 /** Finds the deprecation of a GraphQL coordinate. */

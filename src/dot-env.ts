@@ -10,17 +10,29 @@ export interface UnknownName {
 }
 
 /**
- * Adds the settings of the file `.env`, if the working folder has one, to the environment. Variables that are set
- * already stay. Gives the names in the file that are no settings. Throws ConfigError when the file cannot be read.
+ * Adds the settings of the file `.env`, if the working folder has one, to `environment`. Variables that are set already
+ * stay. Gives the names in the file that are no settings. Throws ConfigError when the file cannot be read, or sets a
+ * setting without an equals sign, as YAML does.
  */
-export function loadDotEnv(): UnknownName[] {
+export function loadDotEnv(environment: NodeJS.Dict<string>): UnknownName[] {
+  const text = readDotEnv();
+  // parseEnv drops such a line without a word.
+  const withoutSign = new RegExp(`^[ \\t]*(?:export +)?(${settingNames().join('|')})(?![\\w.-]|[ \\t]*=)`, 'm');
+  const [, name] = withoutSign.exec(text) ?? [];
+  if (name !== undefined) throw new ConfigError(`The file .env has ${name} without an equals sign: write ${name}=…`);
+  const variables = parseEnv(text);
+  for (const [variable, value] of Object.entries(variables)) environment[variable] ??= value;
+  return unknownNames(Object.keys(variables));
+}
+
+/** The text of the file, without a byte order mark, which some editors write; empty without a file. */
+function readDotEnv(): string {
   try {
-    const names = Object.keys(parseEnv(readFileSync('.env', 'utf8')));
-    process.loadEnvFile('.env');
-    return unknownNames(names);
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync('.env'));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    throw new ConfigError(`The file .env cannot be read: ${(error as Error).message}`); // fs throws only Errors
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    // fs and TextDecoder throw only Errors
+    throw new ConfigError(`The file .env must be text in UTF-8 that can be read: ${(error as Error).message}`);
   }
 }
 

@@ -1,26 +1,34 @@
 /**
- * THE table of errors that clients see, by the `code` of a REST Error body. `graphql` is GraphQL's `extensions.code`.
- * `retryAfterS` is the default of the `Retry-After` header, in seconds.
+ * THE table of errors that clients see, by the `code` of a REST Error body. `graphql` is GraphQL's `extensions.code`,
+ * `meaning` what documents say of it. `retryAfterS` is the default of the `Retry-After` header, in seconds.
  */
 export const ERRORS = {
-  bad_request: { status: 400, graphql: 'BAD_USER_INPUT' },
-  unauthorized: { status: 401, graphql: 'UNAUTHENTICATED' },
-  forbidden: { status: 403, graphql: 'FORBIDDEN' },
-  not_found: { status: 404, graphql: 'BAD_USER_INPUT' },
-  method_not_allowed: { status: 405, graphql: 'BAD_USER_INPUT' },
-  idempotency_conflict: { status: 409, graphql: 'IDEMPOTENCY_CONFLICT', retryAfterS: 1 },
-  payload_too_large: { status: 413, graphql: 'PAYLOAD_TOO_LARGE' },
-  unsupported_media_type: { status: 415, graphql: 'BAD_USER_INPUT' },
-  idempotency_mismatch: { status: 422, graphql: 'IDEMPOTENCY_MISMATCH' },
-  too_many_requests: { status: 429, graphql: 'TOO_MANY_REQUESTS', retryAfterS: 1 },
-  internal_error: { status: 500, graphql: 'INTERNAL_SERVER_ERROR' },
-  service_unavailable: { status: 503, graphql: 'SERVICE_UNAVAILABLE', retryAfterS: 1 },
-} as const satisfies Record<string, Refusal>;
+  bad_request: refusal(400, 'BAD_USER_INPUT', 'A value, a header or the body is not allowed: the message names it.'),
+  unauthorized: refusal(401, 'UNAUTHENTICATED', 'Missing or invalid API key.'),
+  forbidden: refusal(403, 'FORBIDDEN', 'The API key may only read.'),
+  not_found: refusal(404, 'BAD_USER_INPUT', 'The requested resource could not be found.'),
+  method_not_allowed: refusal(405, 'BAD_USER_INPUT', 'The path has other methods: see `Allow`.'),
+  idempotency_conflict: refusal(
+    409,
+    'IDEMPOTENCY_CONFLICT',
+    'A request with the same Idempotency-Key is still at work.',
+    1,
+  ),
+  payload_too_large: refusal(413, 'PAYLOAD_TOO_LARGE', 'The body is larger than the service accepts.'),
+  unsupported_media_type: refusal(415, 'BAD_USER_INPUT', 'The body is not sent as application/json.'),
+  idempotency_mismatch: refusal(422, 'IDEMPOTENCY_MISMATCH', 'The same Idempotency-Key came with another body before.'),
+  too_many_requests: refusal(
+    429,
+    'TOO_MANY_REQUESTS',
+    'Too many requests of this API key: its rate limit, or its share of the machine.',
+    1,
+  ),
+  internal_error: refusal(500, 'INTERNAL_SERVER_ERROR', 'A fault of the service.'),
+  service_unavailable: refusal(503, 'SERVICE_UNAVAILABLE', 'The service cannot answer now; try again.', 1),
+} as const;
 
-interface Refusal {
-  readonly status: number;
-  readonly graphql: string;
-  readonly retryAfterS?: number;
+function refusal(status: number, graphql: string, meaning: string, retryAfterS?: number) {
+  return { status, graphql, meaning, retryAfterS } as const;
 }
 
 /** The `code` of a REST Error body. */
@@ -42,7 +50,7 @@ export class ApiError extends Error {
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    const { retryAfterS }: Refusal = ERRORS[code];
+    const { retryAfterS } = ERRORS[code];
     this.headers = { ...(retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) }), ...headers };
   }
 
@@ -65,6 +73,13 @@ const DATABASE_FAULTS = {
   noWriter: 'No server of the database takes writes.',
   /** A statement is larger than the server takes. Nothing of it was done. */
   tooLarge: 'The database takes no value of this length.',
+  /** The account, its password or its rights. */
+  accessDenied: 'The database refuses the account.',
+  unknownDatabase: 'The database does not exist.',
+  /** The server, or the way to it, is not as DATABASE_URL demands. */
+  untrusted: 'The database is not trusted.',
+  /** The schema or the file is not as a statement needs it. */
+  unusable: 'The database cannot be used as it is.',
 } as const;
 
 /** An error of the database whose meaning is known; `cause` is the error of the driver or the pool. */

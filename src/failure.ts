@@ -11,19 +11,30 @@ export class UsageError extends Error {
 const NO_HOST = new Set<unknown>(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
 const PORT_MAX = 65_535;
 
+/** What to do about a fault of the database, by its meaning. */
+const ADVICE: Partial<Record<DatabaseFault['meaning'], string>> = {
+  accessDenied: 'correct DATABASE_URL, or the account and its rights at the server',
+  unknownDatabase: 'create it, or correct its name in DATABASE_URL',
+  untrusted: 'correct the options of DATABASE_URL (docs/databases.md#tls), or the server',
+};
+
 /** Explains an error that ends a process: one line without a password, and the exit code. */
 export function explainFailure(
   thrown: unknown,
   config?: Pick<Config, 'databaseUrl' | 'host' | 'port'>,
 ): { line: string; exitCode: 1 | 2 } {
   if (thrown instanceof ConfigError || thrown instanceof UsageError) return { line: oneLine(thrown), exitCode: 2 };
-  const isOfDatabase = thrown instanceof DatabaseFault && thrown.cause !== undefined;
-  const cause = isOfDatabase ? thrown.cause : thrown;
+  const fault = thrown instanceof DatabaseFault && thrown.cause !== undefined ? thrown : undefined;
+  const cause = fault ? fault.cause : thrown;
   const line = oneLine(cause);
   if (config === undefined) return { line, exitCode: 1 };
   const { databaseUrl, host, port } = config;
-  if (isOfDatabase) {
-    return { line: `The database ${maskCredentials(databaseUrl)} does not answer: ${line}`, exitCode: 1 };
+  if (fault) {
+    const advice = ADVICE[fault.meaning];
+    const unadvised = hasAnswered(cause) ? 'cannot be used' : 'does not answer';
+    const does = advice ? fault.message.slice('The database '.length, -1) : unadvised;
+    const sentence = `The database ${maskCredentials(databaseUrl)} ${does}: ${line.replace(/\.$/, '')}`;
+    return { line: advice ? `${sentence}: ${advice}` : sentence, exitCode: 1 };
   }
   const { code, syscall }: NodeJS.ErrnoException = cause instanceof Error ? cause : new Error();
   if (code === 'EADDRINUSE') {
@@ -40,6 +51,12 @@ export function explainFailure(
     return { line: `PORT="${port}" is not allowed: a port that this user may listen at, such as 4000`, exitCode: 2 };
   }
   return { line, exitCode: 1 };
+}
+
+/** Whether the cause of a fault is an answer of the database, and no error of the network. */
+function hasAnswered(cause: unknown): boolean {
+  const { code, errno = 0 }: NodeJS.ErrnoException = cause instanceof Error ? cause : new Error();
+  return code === undefined || code === 'ERR_SQLITE_ERROR' || errno > 0; // errors of the system have negative numbers
 }
 
 function oneLine(error: unknown): string {

@@ -80,7 +80,7 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
 }
 
 async function openDatabase(config: Config, { resources }: Service): Promise<Database> {
-  const database = connectDatabase(config);
+  const database = await connectDatabase(config);
   try {
     await database.ping();
     if (config.migrateOnStart) await migrateUp(database);

@@ -76,6 +76,18 @@ const int = (bounds: Bounds): Kind<number> => {
   };
 };
 
+/** True or false; a database gives 1 or 0. */
+const boolean = (): Kind<boolean, boolean | number> => ({
+  schema: { type: 'boolean' },
+  allowed: 'true or false',
+  bind: Number,
+  fromText: (sent) => (sent === 'true' || sent === 'false' ? sent === 'true' : undefined),
+  fromJson: (value) => (typeof value === 'boolean' ? value : undefined),
+  suggest: (value) => (typeof value === 'string' ? nearestWord(value, ['true', 'false']) : undefined),
+  write: writeBoolean,
+  writeGraphql: writeBoolean,
+});
+
 /** One of a few words, which GraphQL writes in capitals. */
 const word = ({ enum: given }: Bounds): Kind<string> => {
   const words = given as readonly string[]; // the only bound of this kind is `enum`
@@ -103,6 +115,7 @@ export const KINDS = {
   text: { scalar: 'String', columns: ['varchar', 'text', 'mediumtext', 'longtext'], within: text },
   int64: { scalar: 'ID', columns: ['bigint'], within: int64 },
   int: { scalar: 'Int', columns: ['int'], within: int },
+  boolean: { scalar: 'Boolean', columns: ['tinyint'], within: boolean },
   word: { scalar: undefined, columns: ['enum', 'varchar'], within: word },
 } as const;
 
@@ -125,6 +138,12 @@ export function kindOfScalar(scalar: string, bounds: Bounds): AnyKind | undefine
   return Object.values(KINDS)
     .find((kind) => kind.scalar === scalar)
     ?.within(bounds);
+}
+
+function writeBoolean(value: boolean | number): string {
+  if (value === true || value === 1) return 'true';
+  if (value === false || value === 0) return 'false';
+  throw new Error('A resolver gave a value that is no Boolean.');
 }
 
 function refuseWord(words: readonly string[]): never {

@@ -127,7 +127,7 @@ export async function readableOutput(): Promise<DestinationStream | undefined> {
   if (!process.stdout.isTTY) return undefined;
   const pretty = await import('pino-pretty').catch(() => undefined);
   return pretty?.default({
-    ignore: 'api,operation,method,path,status,ms,requestId,keyId', // in `messageFormat`, or of use to programs only
+    ignore: 'api,operation,method,path,status,ms,requestId,clientAddress,keyId', // in `messageFormat`, or of use to programs only
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss',
     messageFormat: ({ msg, method, path, status, ms }) => {

@@ -1,9 +1,12 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../package.json' with { type: 'json' };
+import { ERRORS } from './errors.ts';
 import { PRODUCT } from './product.ts';
 
+const APIS = ['rest', 'graphql', 'other'] as const;
+
 /** The API that served a request; `other` for pages, probes and unknown paths. */
-export type ApiName = 'rest' | 'graphql' | 'other';
+export type ApiName = (typeof APIS)[number];
 
 /** The meters of one process. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -16,6 +19,7 @@ export function createMetrics(poolState: () => Readonly<Record<string, number>>,
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  addState(registers, poolState, droppedLines);
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request header to the end of the response; its count is the number of requests.',
@@ -29,13 +33,40 @@ export function createMetrics(poolState: () => Readonly<Record<string, number>>,
   const errors = counter('graphql_errors_total', 'GraphQL errors in responses, by extensions.code.', ['code']);
   const deprecated = counter('deprecated_use_total', 'Uses of what is deprecated.', ['operation']);
   const shed = counter('http_requests_shed_total', 'Requests refused early because of overload.', []);
+  const failed = counter('http_requests_failed_total', 'Requests answered with 500 and above.', ['api', 'status']);
+  for (const { status } of Object.values(ERRORS)) {
+    if (isFailure(status)) for (const api of APIS) failed.inc({ api, status }, 0);
+  }
+  return {
+    registry,
+    countRequest(api: ApiName, operation: string, status: number, seconds: number) {
+      requests.observe({ api, operation, status }, seconds);
+      if (isFailure(status)) failed.inc({ api, status });
+    },
+    countGraphqlOperation: (type: 'query' | 'mutation' | 'subscription') => operations.inc({ type }),
+    countGraphqlError: (code: string) => errors.inc({ code }),
+    countDeprecatedUse: (operation: string) => deprecated.inc({ operation }),
+    countShedRequest: () => shed.inc(),
+    /**
+     * Shows these codes of GraphQL errors and these deprecated operations at 0. Prometheus sees no increase in a series
+     * that first appears above 0: https://prometheus.io/docs/practices/instrumentation/#avoid-missing-metrics
+     */
+    showAtZero(codes: Iterable<string>, deprecatedOperations: Iterable<string>) {
+      for (const code of codes) errors.inc({ code }, 0);
+      for (const operation of deprecatedOperations) deprecated.inc({ operation }, 0);
+    },
+  };
+}
+
+/** Adds what is read at each scrape, and what does not change. */
+function addState(registers: Registry[], poolState: () => Readonly<Record<string, number>>, dropped: () => number) {
   new Counter({
     name: 'log_lines_dropped_total',
     help: 'Lines of the log that standard output did not take.',
     registers,
     collect() {
       this.reset();
-      this.inc(droppedLines());
+      this.inc(dropped());
     },
   });
   new Gauge({
@@ -54,13 +85,6 @@ export function createMetrics(poolState: () => Readonly<Record<string, number>>,
     aggregator: 'first', // over several workers
     registers,
   }).set({ version: packageJson.version, node: process.version }, 1);
-  return {
-    registry,
-    countRequest: (api: ApiName, operation: string, status: number, seconds: number) =>
-      requests.observe({ api, operation, status }, seconds),
-    countGraphqlOperation: (type: 'query' | 'mutation' | 'subscription') => operations.inc({ type }),
-    countGraphqlError: (code: string) => errors.inc({ code }),
-    countDeprecatedUse: (operation: string) => deprecated.inc({ operation }),
-    countShedRequest: () => shed.inc(),
-  };
 }
+
+const isFailure = (status: number) => status >= 500;

@@ -36,6 +36,8 @@ export interface Service extends RestService {
   /** The calls of the greeting: a path below the base path, and a GraphQL query on one line without a double quote. */
   readonly firstCalls: { readonly rest: string; readonly graphql: string };
   readonly resources: readonly Resource[];
+  /** What changed for callers, the newest version first. */
+  readonly changes?: readonly { readonly version: string; readonly changes: readonly string[] }[];
 }
 
 /** Checks the type of a resource against the type of its table. */

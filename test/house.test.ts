@@ -82,6 +82,13 @@ describe('the house', () => {
     expect(sources.filter((path) => lines(path) > (longer.includes(path) ? 350 : 200))).toEqual([]);
   });
 
+  test('so is an example: under 200 lines each', () => {
+    const files = tracked.filter((path) => /^examples\/.+\.tsx?$/.test(path));
+    const byExample = Object.entries(Object.groupBy(files, (path) => path.split('/')[1] ?? ''));
+    const long = byExample.filter(([, paths = []]) => paths.map(read).join('').split('\n').length > 200);
+    expect([byExample.length, long]).toEqual([2, []]);
+  });
+
   test('basenames in src are unique, and say something', () => {
     const names = sources.map((path) => basename(path));
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);

@@ -10,7 +10,7 @@ import { UsageError } from '../failure.ts';
  */
 export async function withDatabase<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
   if (config.inMemory) throw new UsageError('sqlite::memory: ends with its process: a command cannot reach it.');
-  const database = connectDatabase(config);
+  const database = await connectDatabase(config);
   try {
     await database.ping();
     if (config.migrateOnStart) await migrateUp(database);
@@ -29,11 +29,11 @@ export function databaseFile({ databaseUrl, inMemory }: Pick<Config, 'databaseUr
  * Opens the database for a command that changes nothing. In place of a missing or empty file it opens a database in
  * memory.
  */
-export function openToLook(config: Config): { database: Database; exists: boolean } {
+export async function openToLook(config: Config): Promise<{ database: Database; exists: boolean }> {
   const file = databaseFile(config);
   const found = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
   const exists = file === undefined || (found !== undefined && !(found.isFile() && found.size === 0));
-  return { database: connectDatabase(exists ? config : { ...config, databaseUrl: 'sqlite::memory:' }), exists };
+  return { database: await connectDatabase(exists ? config : { ...config, databaseUrl: 'sqlite::memory:' }), exists };
 }
 
 const COLUMNS_MAX = 80;

@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { runProgram } from '../command-line.ts';
+import { CREATE_KEY, runProgram } from '../command-line.ts';
 import { type Config, describeSettings } from '../config.ts';
 import type { Database } from '../database/connect.ts';
 import { migrationStatus } from '../database/migrations.ts';
@@ -73,7 +73,7 @@ function printSection(title: string, rows: readonly (readonly string[])[]): void
 async function examineDatabase(config: Config, problems: string[]): Promise<Record<string, string>> {
   if (config.inMemory) return { exists: 'in memory, while the gateway runs' };
   const facts: Record<string, string> = {};
-  const { database, exists } = openToLook(config);
+  const { database, exists } = await openToLook(config);
   try {
     if (exists) await collectFacts(database, config, facts, problems);
     else {
@@ -90,12 +90,7 @@ async function examineDatabase(config: Config, problems: string[]): Promise<Reco
 }
 
 /** Adds to `facts` and `problems`. The facts found before an error stay in `facts`. */
-async function collectFacts(
-  database: Database,
-  config: Config,
-  facts: Record<string, string>,
-  problems: string[],
-): Promise<void> {
+async function collectFacts(database: Database, config: Config, facts: Record<string, string>, problems: string[]) {
   facts.answers = `yes, ${database.engine === 'mysql' ? 'MySQL protocol' : 'SQLite'} ${await database.ping()}`;
   if (database.engine === 'mysql') {
     const [[row]] = await database.run((knex) => knex.raw("SHOW SESSION STATUS LIKE 'Ssl_version'"));
@@ -125,7 +120,7 @@ async function collectFacts(
   const keys = await createKeyStore(database).list();
   const valid = keys.filter((key) => !key.revokedAt && (!key.expiresAt || key.expiresAt.getTime() > Date.now()));
   facts['API keys'] = `${valid.length} valid of ${keys.length}`;
-  if (valid.length === 0) problems.push('no valid API key: npm run keys -- create --name NAME');
+  if (valid.length === 0) problems.push(`no valid API key: ${CREATE_KEY}`);
 }
 
 /** The limits of requests by name. */

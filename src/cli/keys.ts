@@ -1,7 +1,9 @@
-import { type ProgramInput, runProgram } from '../command-line.ts';
+import { CREATE_KEY, type ProgramInput, runProgram } from '../command-line.ts';
+import { type Database, inTransaction } from '../database/connect.ts';
 import { UsageError } from '../failure.ts';
 import { type Int64, parseInt64 } from '../int64.ts';
 import { type ApiKey, createKeyStore } from '../keys/key-store.ts';
+import { addSamples } from '../store/store.ts';
 import { printTable, UNPRINTABLE, visibleName, withDatabase } from './command.ts';
 
 /** How long a key stays valid after its rotation, without `--grace`. */
@@ -65,10 +67,23 @@ async function createKey({ values, config }: Input): Promise<void> {
   if (name.trim() === '' || name.length > 255) throw new UsageError('--name must be 1 to 255 characters.');
   if (UNPRINTABLE.test(name)) throw new UsageError('--name must have no control or other invisible characters.');
   const expiresAt = expires === undefined ? null : new Date(Date.now() + parseDuration('expires', expires));
-  const { id, key } = await withDatabase(config, (database) =>
-    createKeyStore(database).create({ name, expiresAt, readOnly }),
+  const { id, key, added } = await withDatabase(config, (database) =>
+    inTransaction(database, async (within) => {
+      const keys = createKeyStore(within);
+      // `npm start` adds samples only where no key is yet.
+      const isFirst = config.embedded && config.sampleData && (await keys.count()) === 0;
+      const added = isFirst ? await addFirstSamples(within) : 0;
+      return { ...(await keys.create({ name, expiresAt, readOnly })), added };
+    }),
   );
+  if (added > 0) console.log(`The new store has ${added} sample animals; SAMPLE_DATA=false adds none.`);
   printKey(`Key ${id} for "${name}", ${readOnly ? 'read-only, ' : ''}valid ${untilWhen(expiresAt)}.`, key);
+}
+
+/** Adds what a newcomer's first start would add, and gives how many. */
+async function addFirstSamples(within: Database): Promise<number> {
+  const { PETSTORE } = await import('../petstore/petstore.ts'); // the whole schema, which no other call needs
+  return addSamples(within, PETSTORE.resources);
 }
 
 async function rotateKey({ positionals, values, config }: Input): Promise<void> {
@@ -89,7 +104,7 @@ async function listKeys({ values, config }: Input): Promise<void> {
   const keys = await withDatabase(config, (database) => createKeyStore(database).list());
   const rows = keys.map(describeKey);
   if (values.json) return console.log(JSON.stringify(rows, null, 2));
-  if (rows.length === 0) return console.log('No keys yet: npm run keys -- create --name NAME');
+  if (rows.length === 0) return console.log(`No keys yet: ${CREATE_KEY}`);
   const day = (moment: string | null) => moment?.slice(0, 10) ?? '-';
   const lines = rows.map(({ id, name, prefix, state, rights, created, lastUsed }) => {
     return [id, visibleName(name), prefix, state, rights === 'full' ? 'full' : 'read', day(created), day(lastUsed)];

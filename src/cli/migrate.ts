@@ -24,7 +24,7 @@ await runProgram({
 });
 
 async function printStatus(config: Config): Promise<void> {
-  const { database } = openToLook(config);
+  const { database } = await openToLook(config);
   try {
     const { completed, pending } = await migrationStatus(database);
     for (const name of completed) console.log(`done     ${name}`);

@@ -7,8 +7,6 @@ import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import type { Binding } from '../kinds.ts';
 import { poolError, withoutFaults } from './faults.ts';
-import { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } from './mysql/mysql.ts';
-import { createSqliteClient } from './sqlite/sqlite.ts';
 
 /** What DATABASE_URL leads to: a server of the MySQL protocol, or the embedded store. */
 export type Engine = 'mysql' | 'sqlite';
@@ -60,14 +58,20 @@ const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
  * The database of DATABASE_URL. Connections open on first use: call `ping` to know whether the server answers. Throws
  * ConfigError when the address itself is wrong.
  */
-export function connectDatabase({ databaseUrl, databasePoolMax }: Pick<Config, 'databaseUrl' | 'databasePoolMax'>) {
+export async function connectDatabase({
+  databaseUrl,
+  databasePoolMax,
+}: Pick<Config, 'databaseUrl' | 'databasePoolMax'>): Promise<Database> {
+  // Only the engine that is used is loaded: mysql2 is a fifth of the start of the embedded store.
   if (!databaseUrl.startsWith('mysql:')) {
+    const { createSqliteClient } = await import('./sqlite/sqlite.ts');
     const database: Database = createDatabase('sqlite', 1, REQUEST_MS, {
       createClient: () => createSqliteClient(databaseUrl),
       unhurried: () => ({ ...database, close: async () => {} }), // a second connection to `:memory:` has another database
     });
     return database;
   }
+  const { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } = await import('./mysql/mysql.ts');
   const connectMysql = (max: number, limits: typeof REQUEST_LIMITS, workMs: number): Database =>
     createDatabase('mysql', max, workMs, {
       createClient: (currentDeadline) => createMysqlClient(databaseUrl, max, limits, currentDeadline),

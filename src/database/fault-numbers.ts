@@ -22,13 +22,22 @@ export type Meaning =
   | 'outOfIds'
   /** Another transaction held a lock for too long. */
   | 'lockWait'
-  | 'tooLarge';
+  | 'tooLarge'
+  | (typeof LASTING)[number];
+
+/**
+ * THE list of meanings that last until somebody changes a setting, the account or the database: they end a start. It waits
+ * for the end of everything else. A DatabaseFault has them, too.
+ */
+export const LASTING = ['accessDenied', 'unknownDatabase', 'untrusted', 'unusable'] as const;
 
 /** Meanings by class of SQLSTATE, its first two characters (ISO 9075-2; 70 is MySQL's own). NUMBERS goes first. */
 export const STATE_CLASSES: Readonly<Record<string, readonly Meaning[]>> = {
   '08': ['unknownOutcome'], // connection exception
   22: ['rowRefused'], // data exception: a narrowed column refuses a value
   23: ['rowRefused'], // integrity constraint violation
+  28: ['accessDenied'], // invalid authorization specification
+  42: ['unusable'], // syntax error or access rule violation: a table is missing, or there already
   44: ['rowRefused'], // with check option violation: a view has replaced the table
   45: ['rowRefused'], // a trigger's own refusal
   70: ['unknownOutcome'], // interrupted
@@ -44,9 +53,10 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   167: ['outOfIds'], // HA_ERR_AUTOINC_ERANGE (MariaDB)
   1020: ['rolledBack'], // ER_CHECKREAD: MariaDB's snapshot conflict
   1040: [], // ER_CON_COUNT_ERROR: its class is that of lost connections, but nothing was begun
-  1044: ['staleSession'], // ER_DBACCESS_DENIED_ERROR
+  1044: ['staleSession', 'accessDenied'], // ER_DBACCESS_DENIED_ERROR
   1046: ['staleSession'], // ER_NO_DB_ERROR
   1047: ['notReady', 'notBegun'], // ER_UNKNOWN_COM_ERROR: Galera's "not yet prepared node for application use"
+  1049: ['unknownDatabase'], // ER_BAD_DB_ERROR
   1053: ['notReady'], // ER_SERVER_SHUTDOWN
   1062: ['duplicate', 'rowRefused'], // ER_DUP_ENTRY
   1064: ['wrongStatement'], // ER_PARSE_ERROR
@@ -54,16 +64,20 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1077: ['notReady'], // ER_NORMAL_SHUTDOWN
   1079: ['notReady'], // ER_SHUTDOWN_COMPLETE
   1105: ['unknownOutcome'], // ER_UNKNOWN_ERROR: Vitess gives it for any error, https://vitess.io/docs/reference/errors/query-serving/
+  1130: ['accessDenied'], // ER_HOST_NOT_PRIVILEGED: an account has a name and a host
   1136: ['wrongStatement'], // ER_WRONG_VALUE_COUNT_ON_ROW
-  1142: ['staleSession'], // ER_TABLEACCESS_DENIED_ERROR: a session has the rights of its beginning
-  1143: ['staleSession'], // ER_COLUMNACCESS_DENIED_ERROR
+  1142: ['staleSession', 'accessDenied'], // ER_TABLEACCESS_DENIED_ERROR: a session has the rights of its beginning
+  1143: ['staleSession', 'accessDenied'], // ER_COLUMNACCESS_DENIED_ERROR
   1153: ['tooLarge'], // ER_NET_PACKET_TOO_LARGE
   1180: ['unknownOutcome'], // ER_ERROR_DURING_COMMIT
+  1203: [], // ER_TOO_MANY_USER_CONNECTIONS
   1205: ['rolledBack', 'lockWait'], // ER_LOCK_WAIT_TIMEOUT
   1206: ['rolledBack'], // ER_LOCK_TABLE_FULL
   1213: ['rolledBack'], // ER_LOCK_DEADLOCK: also Galera's certification failure at commit
-  1227: ['staleSession'], // ER_SPECIFIC_ACCESS_DENIED_ERROR
+  1226: [], // ER_USER_LIMIT_REACHED
+  1227: ['staleSession', 'accessDenied'], // ER_SPECIFIC_ACCESS_DENIED_ERROR
   1243: ['staleSession', 'notBegun'], // ER_UNKNOWN_STMT_HANDLER: a server that has forgotten what it prepared
+  1251: ['accessDenied'], // ER_NOT_SUPPORTED_AUTH_MODE
   1265: ['rowRefused'], // WARN_DATA_TRUNCATED
   1290: ['readOnly', 'notBegun'], // ER_OPTION_PREVENTS_STATEMENT: --read-only, --super-read-only
   1300: ['rowRefused'], // ER_INVALID_CHARACTER_STRING
@@ -72,14 +86,16 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1366: ['rowRefused'], // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
   1390: ['wrongStatement'], // ER_PS_MANY_PARAM
   1412: ['rolledBack'], // ER_TABLE_DEF_CHANGED: the table was altered after the transaction had begun
+  1461: [], // ER_MAX_PREPARED_STMT_COUNT_REACHED
   1467: ['outOfIds'], // ER_AUTOINC_READ_FAILED
+  1524: ['accessDenied'], // ER_PLUGIN_IS_NOT_LOADED: the account's own
   1526: ['rowRefused'], // ER_NO_PARTITION_FOR_GIVEN_VALUE
   1615: ['notBegun'], // ER_NEED_REPREPARE
   1644: ['rowRefused'], // ER_SIGNAL_EXCEPTION: a trigger's own refusal
   1792: ['readOnly', 'notBegun'], // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
-  1820: ['staleSession'], // ER_MUST_CHANGE_PASSWORD
+  1820: ['staleSession', 'accessDenied'], // ER_MUST_CHANGE_PASSWORD
   1836: ['readOnly', 'notBegun'], // ER_READ_ONLY_MODE
-  1862: ['staleSession'], // ER_MUST_CHANGE_PASSWORD_LOGIN
+  1862: ['staleSession', 'accessDenied'], // ER_MUST_CHANGE_PASSWORD_LOGIN
   1874: ['readOnly', 'notBegun'], // ER_INNODB_READ_ONLY
   1927: ['unknownOutcome'], // ER_CONNECTION_KILLED (MariaDB)
   1969: ['unknownOutcome'], // ER_STATEMENT_TIMEOUT (MariaDB)
@@ -91,6 +107,7 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   3032: ['notReady'], // ER_SERVER_OFFLINE_MODE
   3100: ['unknownOutcome', 'readOnly'], // ER_RUN_HOOK_ERROR: a member leaves its group during a commit, which may have reached the others
   3101: ['rolledBack'], // ER_TRANSACTION_ROLLBACK_DURING_COMMIT: Group Replication's certification
+  3159: ['untrusted'], // ER_SECURE_TRANSPORT_REQUIRED
   3169: ['unknownOutcome'], // ER_SESSION_WAS_KILLED
   3572: ['rolledBack', 'lockWait'], // ER_LOCK_NOWAIT
   3796: ['notReady'], // ER_GRP_TRX_CONSISTENCY_NOT_ALLOWED: the member is not online
@@ -112,8 +129,19 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   9007: ['rolledBack'], // write conflict
 };
 
-/** Meanings by result code of SQLite, the extended codes too, https://www.sqlite.org/rescode.html */
+/** Meanings by code, where mysql2 or the pool refuses a server. */
+export const CODES: Readonly<Record<string, readonly Meaning[]>> = {
+  AUTH_SWITCH_PLUGIN_ERROR: ['untrusted'], // the server asks for the password in a way that is unknown
+  HANDSHAKE_NO_SSL_SUPPORT: ['untrusted'],
+  MYSQL_CLEAR_PASSWORD_NOT_ENABLED: ['untrusted'],
+  POOL_SETTING_REFUSED: ['unusable'],
+  POOL_TRUST: ['untrusted'],
+};
+
+/** Meanings by result code of SQLite, the extended codes too, https://www.sqlite.org/rescode.html; of all others: `unusable`. */
 export const SQLITE_CODES: Readonly<Record<number, readonly Meaning[]>> = {
+  5: [], // BUSY: another process writes
+  6: [], // LOCKED: another connection of this process does
   18: ['tooLarge'], // TOOBIG
   19: ['rowRefused'], // CONSTRAINT
   20: ['rowRefused'], // MISMATCH

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Deadline, remainingMs } from '../deadline.ts';
 import { ATTEMPT_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
-import { type Meaning, NUMBERS, SQLITE_CODES, STATE_CLASSES } from './fault-numbers.ts';
+import { CODES, LASTING, type Meaning, NUMBERS, SQLITE_CODES, STATE_CLASSES } from './fault-numbers.ts';
 
 /** The most attempts: for work that the database rolled back in favour of another transaction, and for other repeatable work. */
 const ATTEMPTS = { rolledBack: 4, other: 2 };
@@ -62,13 +62,18 @@ function toFault(error: unknown): unknown {
   const isExternal = errno !== undefined || errcode !== undefined || fatal === true || EXTERNAL_CODES.test(code);
   if (error instanceof DatabaseFault || !isExternal || means(error, 'wrongStatement')) return error;
   if (means(error, 'tooLarge')) return new DatabaseFault('tooLarge', error);
-  return new DatabaseFault(code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable', error);
+  const lasting = LASTING.find((meaning) => means(error, meaning));
+  return new DatabaseFault(lasting ?? (code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable'), error);
 }
 
 /** Codes of the system, of mysql2 and of the pool; Node's own begin with ERR_. */
 const EXTERNAL_CODES = /^(?:E(?!RR_)|PROTOCOL_|HANDSHAKE_|POOL_)/;
 /** Codes of a connection that was lost during a statement; not of a failed connect or of a timeout. */
 const LOST_CODES = /^(?:ECONNRESET|EPIPE|ERR_\w+|PROTOCOL_\w+|POOL_NOT_UNDERSTOOD)$/;
+
+/** Codes of TLS. mysql2 has one for all that may end a handshake; when either side refused the other, the message says so. */
+const TLS_CODES = /^(?:HANDSHAKE_SSL_ERROR|ERR_SSL_\w+)$/;
+const TLS_REFUSAL = /certificate|\balert\b/i;
 
 /** Whether the id that the database assigned to a row was taken. MySQL's text of a duplicate ends with the name of the index. */
 export function isIdTaken(error: unknown): boolean {
@@ -95,10 +100,16 @@ export function means(error: unknown, ...meanings: readonly Meaning[]): boolean 
 
 function meaningsOf({ code = '', errno, sqlState, errcode, fatal, message }: DriverError): readonly Meaning[] {
   // SQLite has one code for a wrong statement and for a wrong schema.
-  if (errcode === 1) return /syntax error|^incomplete input/.test(message ?? '') ? ['wrongStatement'] : [];
-  if (errcode !== undefined) return SQLITE_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff] ?? [];
+  if (errcode === 1) return /syntax error|^incomplete input/.test(message ?? '') ? ['wrongStatement'] : ['unusable'];
+  if (errcode !== undefined) return SQLITE_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff] ?? ['unusable'];
+  if (TLS_CODES.test(code) && TLS_REFUSAL.test(message ?? '')) return ['untrusted', 'unknownOutcome'];
   if (LOST_CODES.test(code) || (fatal && code === '')) return ['unknownOutcome'];
-  return NUMBERS[errno ?? 0] ?? STATE_CLASSES[sqlState?.slice(0, 2) ?? ''] ?? [];
+  return CODES[code] ?? NUMBERS[errno ?? 0] ?? STATE_CLASSES[sqlState?.slice(0, 2) ?? ''] ?? [];
+}
+
+/** Whether the error lasts until somebody changes a setting, the account or the database. */
+export function isLasting(error: unknown): boolean {
+  return means(error, ...LASTING);
 }
 
 /** The error number of the server or SQLite; 0 when the error has none. */

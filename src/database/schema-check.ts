@@ -1,8 +1,5 @@
 import { connectDatabase, type Database } from './connect.ts';
 import { migrateUp } from './migrations.ts';
-import { REQUEST_LIMITS } from './mysql/mysql.ts';
-import { PREPARED_MAX } from './mysql/mysql-connection.ts';
-import { missingSettings } from './mysql/mysql-session.ts';
 
 /** One row for each column, and one for each column of an index, in the index's order; a primary key is the index PRIMARY. */
 const SCHEMA_SQL = {
@@ -46,7 +43,7 @@ export async function engineProblems({ engine, run }: Database, tables: readonly
 
 /** The schema that the migrations make: they are run in memory. */
 async function expectedSchema(): Promise<Map<string, string[]>> {
-  const database = connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
+  const database = await connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
   try {
     await migrateUp(database);
     return await readSchema(database);
@@ -77,6 +74,9 @@ async function readSchema(database: Database): Promise<Map<string, string[]>> {
  */
 export async function examineSession(database: Database) {
   if (database.engine === 'sqlite') return { facts: {}, problems: [] };
+  const { REQUEST_LIMITS } = await import('./mysql/mysql.ts');
+  const { PREPARED_MAX } = await import('./mysql/mysql-connection.ts');
+  const { missingSettings } = await import('./mysql/mysql-session.ts');
   const show = async (what: string) => {
     const rows = await database.query<{ Variable_name: string; Value: string }>(`SHOW ${what}`, [], undefined);
     return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { LIST_LIMIT } from '../schema/builder.ts';
 import type { ArgumentsOf, FieldPlan, OperationPlan } from '../schema/plan.ts';
-import { answerLimitError, LIMITS, limitError } from './limits.ts';
+import { answerLimitError, documentRefusals, LIMITS, limitError } from './limits.ts';
 
 /** The limits of one request for a type. */
 interface Weight {
@@ -17,7 +17,7 @@ interface Weight {
   readonly things: string;
   /** The most objects: five of the largest pages. */
   readonly mostObjects: number;
-  /** The most leaves: as many as `mostObjects` objects have with all their leaves. */
+  /** The most leaves: as many as `mostObjects` objects have with all their leaves and `__typename`, which caches ask for. */
   readonly mostLeaves: number;
 }
 
@@ -33,7 +33,7 @@ export function weighTypes(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType
     counted.map((type) => {
       const { countedAs: things = `${type.name} objects` } = type.extensions as { countedAs?: string }; // see countedAs
       const leaves = Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type)));
-      return [type, { things, mostObjects, mostLeaves: mostObjects * leaves.length }];
+      return [type, { things, mostObjects, mostLeaves: mostObjects * (leaves.length + 1) }];
     }),
   );
 }
@@ -47,7 +47,7 @@ export function createCost(schema: GraphQLSchema, things: string) {
   return (plan: OperationPlan, isMutation: boolean, argumentsOf: ArgumentsOf): number => {
     if (plan.fieldCount > LIMITS.fields.most) throw limitError('fields');
     const cost: Cost = new Map();
-    for (const field of plan.fields) addField(cost, field, argumentsOf, 1, undefined);
+    for (const field of plan.fields) addField(cost, field, argumentsOf, 1);
     const answerBytes = isMutation ? addInputs(cost, plan, argumentsOf) : 0;
     let most = 0;
     for (const [type, { objects, leaves }] of cost) {
@@ -62,11 +62,28 @@ export function createCost(schema: GraphQLSchema, things: string) {
   };
 }
 
+/**
+ * What GraphQL alone refuses, for documents: each code with its meaning or an example of its message. `things` names the
+ * objects of the type whose limits are told.
+ */
+export function describeRefusals(schema: GraphQLSchema, things: string) {
+  const weights = [...weighTypes(schema).values()].filter((weight) => weight.things === things).slice(0, 1);
+  const ofCosts = weights.flatMap(({ mostObjects, mostLeaves }) => [
+    costError(mostObjects, mostObjects + 1, things),
+    costError(mostLeaves, mostLeaves + 1, `values of ${things}`),
+  ]);
+  const errors = [...documentRefusals(), ...ofCosts, answerLimitError(things)];
+  return errors.map(({ message, extensions }) => ({ code: String(extensions.code), message }));
+}
+
 function requireAtMost(most: number, actual: number, what: string): void {
-  if (actual <= most) return;
+  if (actual > most) throw costError(most, actual, what);
+}
+
+function costError(most: number, actual: number, what: string): GraphQLError {
   const counted = Number.isFinite(actual) ? actual : 'any number of';
   const message = `The request may touch ${counted} ${what}; the limit is ${most}.`;
-  throw new GraphQLError(message, { extensions: { code: LIMITS.fields.code } });
+  return new GraphQLError(message, { extensions: { code: LIMITS.fields.code } });
 }
 
 /** The objects and leaves that a request may touch, by type. */
@@ -81,19 +98,13 @@ function add(cost: Cost, type: GraphQLObjectType, objects: number, leaves: numbe
  * Adds the objects of a field that is selected on `parents` objects, and those of its selection. `page` is the page size of
  * the nearest enclosing field that no list has used yet: it bounds a list that is a property, such as `edges`.
  */
-function addField(
-  cost: Cost,
-  field: FieldPlan,
-  argumentsOf: ArgumentsOf,
-  parents: number,
-  page: number | undefined,
-): void {
+function addField(cost: Cost, field: FieldPlan, argumentsOf: ArgumentsOf, parents: number, page?: number): void {
   const { selection, isList, resolver } = field;
   if (selection === undefined || parents === 0) return;
   const ownPage = pageOf(field, argumentsOf);
   const listPage = resolver === undefined ? page : ownPage;
   const count = isList ? parents * (listPage ?? Number.POSITIVE_INFINITY) : parents; // a list without a page size has no bound
-  add(cost, selection.type, count, count === 0 ? 0 : count * selection.leafCount);
+  add(cost, selection.type, count, count * selection.leafCount);
   const pageWithin = isList ? undefined : (ownPage ?? page);
   for (const inner of selection.fields) addField(cost, inner, argumentsOf, count, pageWithin);
 }

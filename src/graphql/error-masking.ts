@@ -7,7 +7,7 @@ import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { originalError } from '../schema/rules.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
-import { LIMITS, LOCATIONS_MAX } from './limits.ts';
+import { DOCUMENT_CODES, LIMITS, LOCATIONS_MAX } from './limits.ts';
 
 /** Where errors are logged and counted. */
 export interface ErrorWatch {
@@ -71,13 +71,13 @@ function isFault(thrown: unknown, cause: GraphQLError): boolean {
   return isOfField && cause.nodes === undefined && !CODES.has(cause.extensions.code);
 }
 
-// The codes that clients may see. graphql-yoga sets others; they are replaced.
-const CODES = new Set<unknown>([
-  'GRAPHQL_PARSE_FAILED',
-  'GRAPHQL_VALIDATION_FAILED',
+/** The values of `extensions.code` that clients may see. graphql-yoga sets others; they are replaced. */
+export const ERROR_CODES: readonly string[] = [
+  ...Object.keys(DOCUMENT_CODES),
   ...Object.values(LIMITS).map((limit) => limit.code),
   ...Object.values(ERRORS).map((error) => error.graphql),
-]);
+];
+const CODES = new Set<unknown>(ERROR_CODES);
 
 function rewrite(thrown: unknown, message: string, extensions: Record<string, unknown>): GraphQLError {
   const { nodes, source, positions, path } = thrown instanceof GraphQLError ? thrown : new GraphQLError('');

@@ -46,6 +46,21 @@ export function limitError(limit: DocumentLimit, node?: FieldNode): GraphQLError
   return new GraphQLError(MESSAGES[limit](most), { ...(node && { nodes: node }), extensions: { code } });
 }
 
+/** What graphql-js refuses in a document, by code, with its meaning for documents. */
+export const DOCUMENT_CODES = {
+  GRAPHQL_PARSE_FAILED: 'The document is no GraphQL; `locations` shows where.',
+  GRAPHQL_VALIDATION_FAILED: 'The document does not fit the schema.',
+} as const;
+
+/** An example of each error of a document. */
+export function documentRefusals(): readonly GraphQLError[] {
+  const limits = Object.keys(MESSAGES) as DocumentLimit[]; // the type of MESSAGES has no other keys
+  const ofGraphql = Object.entries(DOCUMENT_CODES).map(
+    ([code, meaning]) => new GraphQLError(meaning, { extensions: { code } }),
+  );
+  return [...ofGraphql, ...limits.map((limit) => limitError(limit))];
+}
+
 /** The error of an answer that is too large. `things` names its objects. */
 export function answerLimitError(things: string): GraphQLError {
   const { most, code } = LIMITS.responseBytes;

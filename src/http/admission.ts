@@ -41,10 +41,8 @@ export function createAdmission(parts: AdmissionParts) {
     ctx.state.keyValidUntil = validUntil;
     usage.noteUse(key.id);
     if (rateLimit === undefined) return next();
-    return noteWait(
-      ctx,
-      rateLimit(key.id, (field, value) => ctx.set(field, value)),
-    ).then(next);
+    const counted = rateLimit(key.id, (field, value) => ctx.set(field, value));
+    return noteWait(ctx, counted).then(next);
   };
 
   return {

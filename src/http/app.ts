@@ -1,20 +1,23 @@
 import Koa, { type Middleware } from 'koa';
 import type { Config } from '../config.ts';
+import { ApiError } from '../errors.ts';
 import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
-import { graphqlErrorBody } from '../graphql/error-masking.ts';
+import { ERROR_CODES, graphqlErrorBody } from '../graphql/error-masking.ts';
 import type { Authenticator } from '../keys/authenticator.ts';
 import { createRateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { limitsOf } from '../load/shares.ts';
 import { type Logger, safely } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 import { REFERENCE_PATH } from '../pages/site.ts';
 import { createAdmission } from './admission.ts';
 import { allowOrigins } from './allow-origins.ts';
+import { readForwarded } from './client-address.ts';
 import { createFrame } from './frame.ts';
 import { createUnknownPath } from './path-finder.ts';
 import { errorBody } from './refusal.ts';
-import { requestLog } from './request-log.ts';
-import { createRoutes, type RoutesParts } from './routes.ts';
+import { requestLog, type Served } from './request-log.ts';
+import { createRoutes, LIVEZ, type RoutesParts } from './routes.ts';
 import { sendPlainly } from './send-answer.ts';
 
 /** The dependencies of the application. */
@@ -37,19 +40,48 @@ export function createApp(parts: AppParts) {
   };
   const served = createRoutes({ ...parts, noteDeprecatedUse });
   const { routes, open } = served;
-  const { basePath } = service;
+  const { basePath, deprecations } = service;
+  const deprecatedRows = routes.flatMap(({ isDeprecated, operation }) => (isDeprecated && operation) || []);
+  metrics.showAtZero(ERROR_CODES, [...deprecatedRows, ...deprecations.map(({ coordinate }) => coordinate)]);
   const refuseUnknown = createUnknownPath(served.knownPaths, REFERENCE_PATH);
 
-  const koa = new Koa();
-  sendPlainly(koa);
-  koa.use(closeWhenDraining(parts.isDraining));
-  koa.use(requestLog(log, metrics, served.operations));
-  koa.use(errorBody(log));
+  const koa = createKoa(parts, metrics, served);
   koa.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));
   koa.use(allowOrigins(config, served.methods));
   koa.use(createFrame({ routes, open, basePath, admission, bodyLimitBytes, noteDeprecatedUse, refuseUnknown }));
-  koa.on('error', logUnsent(log));
   return { koa, ...served };
+}
+
+/** Creates the application of a gateway that has no database yet: `/livez` is 200, everything else 503 with an Error body. */
+export function createStartingApp(config: Parameters<typeof readForwarded>[0], log: Logger) {
+  const metrics = { countRequest() {} }; // `/metrics` is 503, too
+  const probes = new Set([LIVEZ.operation]);
+  const koa = createKoa({ config, log, isDraining: () => false }, metrics, { operations: probes, probes });
+  const methods = ['GET', 'HEAD'];
+  koa.use((ctx) => {
+    if (ctx.path !== LIVEZ.path || !methods.includes(ctx.method)) {
+      throw new ApiError('service_unavailable', 'The gateway is starting: it waits for its database.');
+    }
+    ctx.state.operation = LIVEZ.operation;
+    return LIVEZ.handle(ctx);
+  });
+  return { koa, methods };
+}
+
+/** Koa, with the middleware that every request passes first. */
+function createKoa(
+  { config, log, isDraining }: Pick<AppParts, 'log' | 'isDraining'> & { config: Parameters<typeof readForwarded>[0] },
+  metrics: Pick<Metrics, 'countRequest'>,
+  served: Served,
+): Koa {
+  const koa = new Koa();
+  sendPlainly(koa);
+  koa.on('error', logUnsent(log));
+  koa.use(closeWhenDraining(isDraining));
+  koa.use(readForwarded(config, log));
+  koa.use(requestLog(log, metrics, served));
+  koa.use(errorBody(log));
+  return koa;
 }
 
 /** Logs the errors of sending an answer, except those of a client that has gone: the request log has `aborted` for it. */

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Middleware } from 'koa';
 import { type ApiError, toApiError } from '../errors.ts';
 import { holdsKey } from '../key-mask.ts';
 import { type Logger, logFault } from '../log.ts';
+import { peerAddress } from './client-address.ts';
 
 /** The headers of every answer. */
 export const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
@@ -51,6 +53,12 @@ export function refuseAndEnd(answer: ServerResponse, error: ApiError, requestId:
   answer.shouldKeepAlive = false;
   answer.once('finish', () => answer.req.destroy());
   refuse(answer, error, requestId);
+}
+
+/** Logs the refusal of a request that never reached the app. */
+export function logRefusedUnread(log: Logger, { status, message }: ApiError, requestId: string, socket: Duplex): void {
+  const clientAddress = peerAddress(socket);
+  log.info({ requestId, clientAddress, status, reason: message }, 'request refused unread');
 }
 
 /** An ApiError as the Error of the API description: `{"code":…,"message":…,"status":…}`. */

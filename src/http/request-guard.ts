@@ -5,7 +5,7 @@ import { connectionsMost, limitConnections } from '../load/connection-limit.ts';
 import { serveInOrder } from '../load/pipeline.ts';
 import { type Logger, safely } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
-import { refuse, requestIdOf } from './refusal.ts';
+import { logRefusedUnread, refuse, requestIdOf } from './refusal.ts';
 
 /** Serves a request. The promise may reject. */
 export type Serve = (request: IncomingMessage, answer: ServerResponse) => Promise<unknown>;
@@ -17,13 +17,15 @@ export type Serve = (request: IncomingMessage, answer: ServerResponse) => Promis
 export function guardRequests(server: Server, serve: Serve, log: Logger, databaseConnections = 0): void {
   const serveOne = (request: IncomingMessage, answer: ServerResponse): void => {
     answer.on('error', ignore).on('timeout', endStalled);
+    // Reset before its first request was read: nobody waits for an answer, and no log could say who asked.
+    if (request.socket.remoteAddress === undefined) return void request.socket.destroy();
     try {
       readRequestTarget(request);
     } catch (thrown) {
       const error = toApiError(thrown);
       const requestId = requestIdOf(request.headers);
       refuse(answer, error, requestId);
-      log.info({ requestId, status: error.status, reason: error.message }, 'request refused unread');
+      logRefusedUnread(log, error, requestId, request.socket);
       return;
     }
     serve(request, answer).catch((error) => {

@@ -13,11 +13,22 @@ const PATH_MAX = 1024;
 const CLIENT_GONE = 499;
 const STANDARD = Object.entries(STANDARD_HEADERS);
 
+/** The names of the operations that are served. */
+export interface Served {
+  readonly operations: ReadonlySet<string>;
+  readonly probes: ReadonlySet<string>;
+}
+
 /**
  * Koa middleware: gives each request its id and the standard headers, and logs and counts it when its answer is closed. An
- * operation that is not in `operations` is logged as `unknown`: no text from outside becomes a metric label.
+ * operation that is not in `operations` is logged as `unknown`: no text from outside becomes a metric label. A probe that
+ * does not fail is logged at level `debug`.
  */
-export function requestLog(log: Logger, metrics: Metrics, operations: ReadonlySet<string>): Middleware {
+export function requestLog(
+  log: Logger,
+  metrics: Pick<Metrics, 'countRequest'>,
+  { operations, probes }: Served,
+): Middleware {
   return (ctx, next) => {
     const startedAt = performance.now();
     const { method, headers } = ctx.req;
@@ -28,13 +39,14 @@ export function requestLog(log: Logger, metrics: Metrics, operations: ReadonlySe
     for (const [name, value] of STANDARD) ctx.res.setHeader(name, value);
     const write = () => {
       const ms = performance.now() - startedAt;
-      const { api = 'other', operation: named = '', requestId, keyId } = ctx.state;
+      const { api = 'other', operation: named = '', requestId, clientAddress, keyId } = ctx.state;
       const operation = operations.has(named) ? named : 'unknown';
       const status = ctx.res.headersSent ? ctx.res.statusCode : CLIENT_GONE;
       metrics.countRequest(api, operation, status, ms / 1000);
-      log.info(
+      log[probes.has(operation) && status < 400 ? 'debug' : 'info'](
         {
           requestId,
+          clientAddress,
           keyId,
           api,
           operation,

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { atMostOnce } from '../at-most-once.ts';
 import type { Config } from '../config.ts';
 import { ApiError } from '../errors.ts';
+import { describeRefusals } from '../graphql/cost.ts';
 import { createGraphqlRoutes, GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -11,7 +12,6 @@ import { createRestApi } from '../rest/rest-api.ts';
 import { createSchema, printedSchema } from '../schema/schema.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
-import { baseUrl } from '../web/base-url.ts';
 import type { OpenRoute, Route } from '../web/route.ts';
 import { pageRoutes } from './assets.ts';
 
@@ -24,7 +24,7 @@ const OPEN_WORK_MS = 1000;
 /** The dependencies of the routes. */
 export interface RoutesParts {
   readonly service: Service;
-  readonly config: Pick<Config, 'graphiql' | 'publicUrl'>;
+  readonly config: Pick<Config, 'graphiql'>;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly stores: Stores;
@@ -36,26 +36,32 @@ export interface RoutesParts {
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
 }
 
+/** Answers as long as the process runs. */
+export const LIVEZ = textRoute('/livez', 'livez', 'application/json', () => '{"status":"ok"}');
+
 /** Creates the routes of both APIs, of the pages and of the probes. */
 export function createRoutes(parts: RoutesParts) {
   const { service, stores, log, metrics, noteDeprecatedUse } = parts;
-  const { graphiql, publicUrl } = parts.config;
+  const { graphiql } = parts.config;
   const checkReady = atMostOnce(OPEN_WORK_MS, parts.checkReady);
   const collectMetrics = atMostOnce(OPEN_WORK_MS, parts.collectMetrics);
   const schema = createSchema(service);
   const sdl = printedSchema(schema);
-  const rest = createRestApi({ service, schema, stores, publicUrl });
+  const rest = createRestApi({ service, schema, stores });
   const graphql = createGraphqlRoutes({ service, schema, stores, log, metrics, noteDeprecatedUse });
   const { openApiPath } = rest;
-  const paths = { openApiPath, graphqlPath: GRAPHQL_PATH };
-  const site = createPages({ ...paths, service, openApi: rest.openApiDocument, graphiql, publicUrl, checkReady });
+  const site = createPages({
+    ...{ service, openApi: rest.openApiDocument, graphiql, checkReady },
+    ...{ openApiPath, graphqlPath: GRAPHQL_PATH, sdlPath: SDL_PATH },
+    graphqlRefusals: describeRefusals(schema, service.things),
+  });
   const probes = createProbes(checkReady, collectMetrics, parts.isDraining);
   const routes: readonly Route[] = [...rest.routes, ...graphql.routes];
   const open: readonly OpenRoute[] = [
     { path: '/', operation: 'page', handle: site.landing },
     ...pageRoutes(site.pages),
     textRoute(openApiPath, 'openapi', 'application/json', (ctx) =>
-      JSON.stringify(rest.openApiDocument(baseUrl(ctx.req, publicUrl))),
+      JSON.stringify(rest.openApiDocument(ctx.state.baseUrl)),
     ),
     textRoute(SDL_PATH, 'sdl', 'text/plain', () => sdl),
     ...probes,
@@ -75,6 +81,8 @@ export function createRoutes(parts: RoutesParts) {
     methods: [...new Set(routes.flatMap(({ methods }) => methods))],
     /** The names of operations in the log and in metric labels. */
     operations: new Set([...routes, ...open].flatMap(({ operation = [] }) => operation).concat(graphql.operations)),
+    /** The operations that balancers and Prometheus call all the time. */
+    probes: new Set(probes.map(({ operation }) => operation)),
   };
 }
 
@@ -89,7 +97,7 @@ function createProbes(
     return { status: 'ok', ...(await checkReady()) };
   };
   return [
-    textRoute('/livez', 'livez', 'application/json', () => '{"status":"ok"}'),
+    LIVEZ,
     textRoute('/readyz', 'readyz', 'application/json', async () => JSON.stringify(await status())),
     // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
     textRoute('/metrics', 'metrics', 'text/plain; version=0.0.4', collectMetrics),
@@ -97,16 +105,11 @@ function createProbes(
 }
 
 /** A route that serves a text. Its Content-Type is set after `write`, so that a refusal does not get it. */
-function textRoute(
-  path: string,
-  operation: string,
-  type: string,
-  write: (ctx: Context) => string | Promise<string>,
-): OpenRoute {
+function textRoute(path: string, operation: string, type: string, write: (ctx: Context) => string | Promise<string>) {
   return {
     path,
     operation,
-    async handle(ctx) {
+    async handle(ctx: Context) {
       const text = await write(ctx);
       ctx.set('Content-Type', `${type}; charset=utf-8`);
       ctx.body = text;

@@ -12,6 +12,8 @@ const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const FORM = new RegExp(`^${KEY_PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+/** The number of characters in a key. */
+export const KEY_LENGTH = KEY_PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH;
 
 /** The characters of a key that may be shown: the prefix and four of the other 38. */
 const VISIBLE_LENGTH = KEY_PREFIX.length + 4;

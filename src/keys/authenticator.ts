@@ -3,7 +3,7 @@ import { BELIEVED_MS, KEY_LOOKUP_MS, REFRESHED_MS } from '../deadlines.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
 import { PRODUCT } from '../product.ts';
-import { hashApiKey, isApiKey } from './api-key.ts';
+import { hashApiKey, isApiKey, KEY_LENGTH } from './api-key.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 
 const CACHE_SIZE = 10_000;
@@ -127,7 +127,9 @@ function readBearerKey(authorization: string): string {
     throw unauthorized(`${fault}: ${FORM}`, CHALLENGE);
   }
   if (!token) throw unauthorized(`The Authorization header lacks the API key: ${FORM}`, CHALLENGE);
-  if (!isApiKey(token)) throw invalidToken('The API key is not known.');
+  if (!isApiKey(token)) {
+    throw invalidToken(`The API key is cut or mistyped: a key has ${KEY_LENGTH} characters, without quotes or spaces.`);
+  }
   return token;
 }
 

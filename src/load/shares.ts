@@ -30,6 +30,11 @@ export type Shares = ReturnType<typeof createShares>;
 const TURN_MS = 3;
 /** Beyond this number of shares, the idle ones are deleted. */
 const SHARES_MAX = 10_000;
+/**
+ * Reservations wait, but bodies and answers to be sent are refused when there is no room for them. So reservations leave them
+ * a quarter of a key's bytes.
+ */
+const RESERVABLE = 0.75;
 /** An upper limit for large heaps. */
 const BYTES_MAX = 384 * 2 ** 20;
 
@@ -133,16 +138,18 @@ function createBytes(limits: ShareLimits) {
     held += bytes;
     return true;
   };
+  const tryReserve = (share: Share, bytes: number): boolean =>
+    share.bytes + bytes <= RESERVABLE * (limits.bytes - held - bytes) && hold(share, bytes);
 
   return {
     /** Holds bytes until `free`; false beyond the key's share. */
     hold,
     /** Holds bytes at once (undefined), or queues the request until it can. ApiError `too_many_requests`. */
     reserve(share: Share, bytes: number, isAbandoned: () => boolean): Promise<void> | undefined {
-      if (!queue.has(share) && hold(share, bytes)) return undefined;
+      if (!queue.has(share) && tryReserve(share, bytes)) return undefined;
       return queue.wait(share, () => {
         if (isAbandoned()) return Promise.reject(tooManyRequests('The request has been abandoned.'));
-        return hold(share, bytes) ? Promise.resolve() : undefined;
+        return tryReserve(share, bytes) ? Promise.resolve() : undefined;
       });
     },
     free(share: Share, bytes: number): void {

@@ -8,8 +8,8 @@ const COUNTED_LENGTH = 16_384;
 
 /** Bytes reserved for each object of an answer while it is built: for the row, its text and its part of the whole answer. */
 const OBJECT_BYTES = 65_536;
-/** The largest reservation of one answer, as a fraction of all bytes: with more, it would have to wait until it is alone. */
-const RESERVED_FRACTION = 0.75;
+/** The largest reservation of one answer, as a fraction of all bytes: there is never room for two, and for one beside bodies. */
+const RESERVED_FRACTION = 1 / 3;
 
 /** Reserves bytes for one answer until `free`. `allBytes` is the limit of all keys together. */
 export function createReservation(shares: Shares, share: Share, allBytes: number, isAbandoned: () => boolean) {

@@ -1,10 +1,12 @@
 // Runs in the browser: the API key of this tab. It is stored in the tab's session storage and never in the address.
 
+import { safeStorage } from './safe-storage.js';
+
 const CHECK_MS = 10_000;
 const MESSAGES = {
   needed: 'Every call needs an API key.',
   checking: 'Checking the key …',
-  refused: 'This key was refused: it is unknown, expired or revoked.',
+  refused: 'This key was refused. ',
   away: 'The gateway cannot be reached; the key was not checked.',
   accepted: 'Kept in this tab only.',
 };
@@ -14,6 +16,7 @@ const { prefix = '', probe = '' } = form.dataset;
 const KEY = new RegExp(`\\b${prefix}\\w+`);
 const STORED_AS = `${prefix}key`;
 const input = /** @type {HTMLInputElement} */ (form.querySelector('input'));
+const storage = safeStorage('sessionStorage');
 /** @type {((key: string) => void)[]} */
 const listeners = [];
 let key = '';
@@ -36,7 +39,7 @@ form.addEventListener('keydown', (event) => {
 });
 addEventListener('hashchange', takeKeyFromAddress);
 if (!takeKeyFromAddress()) {
-  key = sessionStorage.getItem(STORED_AS) ?? '';
+  key = storage.getItem(STORED_AS) ?? '';
   if (key) show('accepted');
 }
 
@@ -72,15 +75,30 @@ export function onKeyChange(listener) {
 }
 
 /**
- * Notes that a call with the key `used` was answered with `status`; 401 means that the key is not valid.
- * @param {string} used @param {number} status
+ * Notes that a call with the key `used` was answered with `status`; 401 means that the key is not valid, and `body` says why.
+ * @param {string} used @param {number} status @param {string} body
  */
-export function noteAnswer(used, status) {
+export function noteAnswer(used, status, body) {
   if (status !== 401) return used && used !== key ? setKey(used) : undefined;
   if (!used) return show('needed');
   if (used === key) setKey('');
-  show('refused');
+  refuse(used, messageIn(body));
+}
+
+/** @param {string} used @param {string} reason */
+function refuse(used, reason) {
+  show('refused', reason);
   input.value = used; // so that the person can correct it
+}
+
+/** The message of a refusal by either API. @param {string} body @returns {string} */
+function messageIn(body) {
+  try {
+    const { message, errors } = JSON.parse(body);
+    return message ?? errors[0].message;
+  } catch {
+    return ''; // not an answer of the gateway
+  }
 }
 
 /**
@@ -90,19 +108,20 @@ export function noteAnswer(used, status) {
 export async function useKey(text) {
   const given = keyIn(text) ?? text.trim().replace(/^(?:Authorization:\s*)?Bearer\s+/i, '');
   if (!given) return show('needed');
-  if (!/^[\x21-\x7e]+$/.test(given)) return noteAnswer(given, 401); // characters that a header cannot have
+  if (!/^[\x21-\x7e]+$/.test(given)) return refuse(given, 'It has characters that no key has.');
   show('checking');
   checks += 1;
   const check = checks;
   const isOvertaken = () => check !== checks;
   try {
-    const { status } = await fetch(probe, {
+    const response = await fetch(probe, {
       headers: { Authorization: `Bearer ${given}` },
       credentials: 'omit',
       signal: AbortSignal.timeout(CHECK_MS),
     });
+    const body = await response.text();
     if (isOvertaken()) return;
-    if (status === 401) return noteAnswer(given, status);
+    if (response.status === 401) return noteAnswer(given, response.status, body);
     setKey(given);
   } catch {
     if (isOvertaken()) return;
@@ -123,18 +142,18 @@ function takeKeyFromAddress() {
 /** @param {string} next */
 function setKey(next) {
   key = next;
-  if (key) sessionStorage.setItem(STORED_AS, key);
-  else sessionStorage.removeItem(STORED_AS);
+  if (key) storage.setItem(STORED_AS, key);
+  else storage.removeItem(STORED_AS);
   input.value = '';
   show(key ? 'accepted' : 'needed');
   for (const listener of listeners) listener(key);
 }
 
-/** @param {keyof typeof MESSAGES} state */
-function show(state) {
+/** @param {keyof typeof MESSAGES} state @param {string} [reason] */
+function show(state, reason = '') {
   form.dataset.state = state;
   input.type = state === 'refused' ? 'text' : 'password';
   input.ariaInvalid = String(state === 'refused');
-  /** @type {HTMLElement} */ (form.querySelector('#key-message')).textContent = MESSAGES[state];
+  /** @type {HTMLElement} */ (form.querySelector('#key-message')).textContent = MESSAGES[state] + reason;
   /** @type {HTMLElement} */ (form.querySelector('code')).textContent = key && maskedKey(key);
 }

@@ -11,6 +11,14 @@ export function keyVariable(keyPrefix) {
   return `${keyPrefix.toUpperCase()}KEY`;
 }
 
+/**
+ * An address in characters that HTML, a shell and string literals need not escape. A Host may have others, such as `'`.
+ * @param {string} address
+ */
+export function plainAddress(address) {
+  return address.replaceAll(/[^\w:/.~[\]%-]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+}
+
 // The default methods: fetch and curl send GET; curl sends POST when there is a body.
 const USUAL_METHOD = 'GET';
 const USUAL_METHOD_WITH_BODY = 'POST';
@@ -59,9 +67,12 @@ function javascriptCall({ method, url, headers, body }, variable) {
 if (!response.ok) throw new Error(await response.text());`;
 }
 
+/** A reviver in JavaScript that reads integers exactly. */
+export const EXACT = 'const exact = (key, value, { source }) => (/^-?\\d+$/.test(source) ? BigInt(source) : value);';
+
 const JAVASCRIPT_ANSWER = `
 // Ids have 64 bits: a number would round them, a BigInt does not.
-const exact = (key, value, { source }) => (/^-?\\d+$/.test(source) ? BigInt(source) : value);
+${EXACT}
 const answer = JSON.parse(await response.text(), exact);
 console.log(answer);`;
 
@@ -83,19 +94,32 @@ response.raise_for_status()`;
 
 /** The request for a shell. @param {ApiRequest} request @param {string} variable */
 export function curlSample({ method, url, headers, body }, variable) {
-  const shell = (/** @type {string} */ value) => `'${value.replaceAll("'", `'\\''`)}'`;
   const usual = body === undefined ? USUAL_METHOD : USUAL_METHOD_WITH_BODY;
   return [
-    `curl ${method === usual ? '' : `-X ${method} `}${shell(url)}`,
+    `curl ${method === usual ? '' : `-X ${method} `}${shellQuote(url)}`,
     `-H "Authorization: Bearer $${variable}"`,
-    ...headers.map(([header, value]) => `-H ${shell(`${header}: ${value}`)}`),
-    ...(body === undefined ? [] : [`--data-raw ${shell(body)}`]),
+    ...headers.map(([header, value]) => `-H ${shellQuote(`${header}: ${value}`)}`),
+    ...(body === undefined ? [] : [`--data-raw ${shellQuote(body)}`]),
   ].join(' \\\n  ');
 }
 
+/** A word of a shell. @param {string} text */
+export function shellQuote(text) {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** A string literal for both JavaScript and Python. @param {string} text */
-function quote(text) {
+export function quote(text) {
   return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+}
+
+/**
+ * JSON with comments and trailing commas as JSON, with each value as it is written.
+ * @param {string} text
+ */
+export function plainJson(text) {
+  const withoutComments = text.replaceAll(/("(?:[^"\\]|\\.)*")|\/\/.*|\/\*[\s\S]*?\*\//g, '$1');
+  return withoutComments.replaceAll(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, '$1').trim();
 }
 
 /**

@@ -1,7 +1,8 @@
 // Runs in the browser: the calls of GraphiQL, and the bar below it, which shows the last call.
 
 import { currentKey, keyIn, keyPrefix, noteAnswer } from './api-key-form.js';
-import { curlSample, formatJson, keyVariable } from './code-samples.js';
+import { curlSample, formatJson, keyVariable, plainJson } from './code-samples.js';
+import { copyText } from './copy-text.js';
 
 /** @typedef {{ query: string, operationName?: string, variables?: unknown }} Params */
 /** @typedef {{ uri: { path: string }, getValue(): string, setValue(text: string): void }} Model */
@@ -12,12 +13,17 @@ const ANSWER_MS = 15_000;
 const bar = /** @type {HTMLElement} */ (document.querySelector('.call-bar'));
 const outcome = /** @type {HTMLElement} */ (bar.querySelector('[role=status]'));
 const received = /** @type {HTMLElement} */ (bar.querySelector('pre'));
+/**
+ * The names of the operations that ran last, by their documents.
+ * @type {Map<string, string | undefined>}
+ */
+const namesRun = new Map();
 
-bar.addEventListener('click', async ({ target }) => {
+bar.addEventListener('click', ({ target }) => {
   const action = target instanceof HTMLElement ? target.dataset.action : undefined;
-  if (!action) return;
-  await navigator.clipboard?.writeText(action === 'curl' ? asCurl() : asLink());
-  outcome.textContent = `${action === 'curl' ? 'The curl command' : 'The link'} was copied, without the key.`;
+  // It shows its own errors.
+  if (action === 'curl') void copyText(asCurl(), outcome, 'The curl command was copied, without the key.');
+  if (action === 'link') void copyText(asLink(), outcome, 'The link was copied, without the key.');
 });
 
 /** @param {string} editor the end of its model's name @returns {Model | undefined} */
@@ -51,7 +57,7 @@ export function headersWith(token, text) {
 /** @param {string | null} [text] @returns {Record<string, string>} */
 function readHeaders(text) {
   try {
-    return JSON.parse(text || '{}') ?? {};
+    return JSON.parse(plainJson(text ?? '') || '{}') ?? {};
   } catch {
     return {};
   }
@@ -71,6 +77,9 @@ export async function fetcher(params, { headers = {} } = {}) {
   const others = Object.entries(headers).filter(([name]) => !/^authorization$/i.test(name));
   const token = tokenIn(Object.entries(headers).find(([name]) => /^authorization$/i.test(name))?.[1]) || currentKey();
   if (params.operationName === 'IntrospectionQuery' && !token) return failure('An API key is needed: see above.');
+  const { query, variables } = params;
+  const operationName = isNamedIn(params) ? params.operationName : undefined;
+  namesRun.set(query, operationName);
   const started = performance.now();
   try {
     const response = await fetch(location.pathname, {
@@ -81,14 +90,14 @@ export async function fetcher(params, { headers = {} } = {}) {
         ...Object.fromEntries(others),
         ...(token && { Authorization: `Bearer ${token}` }),
       },
-      body: JSON.stringify(isNamedIn(params) ? params : { ...params, operationName: undefined }),
+      body: bodyOf(query, operationName, variables ? editorText('variables.json') : ''),
       credentials: 'omit',
       signal: AbortSignal.timeout(ANSWER_MS),
     });
     const text = await response.text();
     outcome.textContent = `${response.status} ${response.statusText} · ${Math.round(performance.now() - started)} ms`;
     received.textContent = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-    noteAnswer(token, response.status);
+    noteAnswer(token, response.status, text);
     return readAnswer(text) ?? failure(`The answer is no JSON: ${response.status} ${response.statusText}.`);
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === 'TimeoutError';
@@ -120,15 +129,30 @@ function isNamedIn({ query, operationName }) {
   return new RegExp(`\\b${operationName}\\b`).test(query);
 }
 
+/**
+ * The body of a request. The variables are the text of their editor: GraphiQL's own ones have lost digits of long integers.
+ * @param {string} query @param {string | undefined} operationName @param {string} variables JSON with comments
+ */
+function bodyOf(query, operationName, variables) {
+  const plain = plainJson(variables);
+  const name = operationName && `,"operationName":${JSON.stringify(operationName)}`;
+  return `{"query":${JSON.stringify(query)}${name ?? ''}${plain && `,"variables":${plain}`}}`;
+}
+
+/** The first named operation of a document. @param {string} query */
+function firstNameIn(query) {
+  const code = query.replaceAll(/"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#.*/g, '');
+  return /\b(?:query|mutation)\s+(\w+)/.exec(code)?.[1];
+}
+
 function asCurl() {
-  const variables = editorText('variables.json').trim();
-  const query = JSON.stringify(editorText('operation.graphql'));
+  const query = editorText('operation.graphql');
   const headers = Object.entries(readHeaders(editorText('request-headers.json')));
   const request = {
     method: 'POST',
     url: new URL(location.pathname, location.href).href,
     headers: [['Content-Type', 'application/json'], ...headers.filter(([name]) => !/^authorization$/i.test(name))],
-    body: formatJson(`{"query":${query}${variables && `,"variables":${variables}`}}`, ''),
+    body: formatJson(bodyOf(query, namesRun.get(query) ?? firstNameIn(query), editorText('variables.json')), ''),
   };
   return curlSample(request, keyVariable(keyPrefix));
 }

@@ -2,6 +2,7 @@
 
 import { currentKey, isKeyComing, keyPrefix, onKeyChange } from './api-key-form.js';
 import { editorText, fetcher, headersWith, PLACEHOLDER, setEditorText, tokenIn } from './graphiql-calls.js';
+import { safeStorage } from './safe-storage.js';
 
 /** @typedef {{ id: string, query: string | null, variables: string | null, headers: string | null }} Tab */
 /** @typedef {{ tabs: Tab[], activeTabIndex: number }} TabsState */
@@ -28,10 +29,17 @@ document.addEventListener(
   (event) => event.clipboardData?.types.length || event.stopImmediatePropagation(),
   true,
 );
-// The bundle's icons have minified names as titles, which hide their correct labels.
+// The bundle's icons have minified names as titles, which hide their correct labels. Its tabs have a button in them, to close
+// them, which a tab may not have: they are shown to screen readers as a list of buttons.
 new MutationObserver(() => {
   for (const title of root.querySelectorAll('svg > title')) title.remove();
-}).observe(root, { childList: true, subtree: true });
+  for (const item of root.querySelectorAll('.graphiql-tabs[role], .graphiql-tab[aria-selected]')) {
+    item.removeAttribute('role');
+    const button = item.querySelector('button');
+    if (button && item.ariaSelected) button.ariaCurrent = item.ariaSelected;
+    item.removeAttribute('aria-selected');
+  }
+}).observe(root, { childList: true, subtree: true, attributeFilter: ['aria-selected'] });
 const WHOLE_KEY = new RegExp(`${keyPrefix}[0-9A-Za-z]{38}`, 'g');
 const SIGNS = ['pointermove', 'pointerdown', 'touchstart', 'wheel', 'keydown', 'focusin', 'hashchange'];
 const UNTOUCHED_MS = 6000;
@@ -116,10 +124,11 @@ function takeSharedOperation() {
  * opens the tab that has the stored query and variables, so these are read from the tab that was open.
  */
 function keylessStorage() {
+  const storage = safeStorage('localStorage');
   const openTab = () => {
     try {
       /** @type {TabsState} */
-      const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');
+      const { tabs, activeTabIndex } = JSON.parse(storage.getItem('graphiql:tabState') ?? '');
       return tabs[activeTabIndex];
     } catch {
       return undefined;
@@ -127,18 +136,18 @@ function keylessStorage() {
   };
   return {
     get length() {
-      return localStorage.length;
+      return storage.length;
     },
-    clear: () => localStorage.clear(),
+    clear: storage.clear,
     getItem(/** @type {string} */ name) {
       if (name === 'graphiql:query') return openTab()?.query ?? null;
       if (name === 'graphiql:variables') return openTab()?.variables ?? null;
-      return localStorage.getItem(name);
+      return storage.getItem(name);
     },
-    removeItem: (/** @type {string} */ name) => localStorage.removeItem(name),
+    removeItem: storage.removeItem,
     setItem(/** @type {string} */ name, /** @type {string} */ value) {
       const masked = value.replaceAll(/(Bearer\s+)[^"\\\s<]+/gi, `$1${PLACEHOLDER}`);
-      localStorage.setItem(name, masked.replaceAll(WHOLE_KEY, PLACEHOLDER)); // keys outside of headers too
+      storage.setItem(name, masked.replaceAll(WHOLE_KEY, PLACEHOLDER)); // keys outside of headers too
     },
   };
 }

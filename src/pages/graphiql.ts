@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { makeOnce } from '../make-once.ts';
 import type { CompressedBundle } from './graphiql-bundle.ts';
 import { escapeHtml, htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
-import { type Site, siteHeader } from './site.ts';
+import { SHARED_SCRIPTS, type Site, siteHeader } from './site.ts';
 
 // Monaco, the editor, writes style elements and attributes and offers no nonce for them. All scripts are files.
 const PERMISSIONS = {
@@ -36,7 +36,7 @@ export function createGraphiql({ service, graphqlPath, ...site }: Site): readonl
     graphql: piece('graphql-worker.js'),
   };
   const names = ['graphiql-page.css', 'graphiql-narrow.css', 'graphiql-page.js', 'graphiql-calls.js'];
-  const assets = ownAssets(import.meta.url, ...names, 'api-key-form.js', 'code-samples.js');
+  const assets = ownAssets(import.meta.url, ...names, ...SHARED_SCRIPTS);
   const known = service.resources.flatMap(({ tabs = [] }) => tabs);
   const tabs = known.length > 0 ? known : [{ query: service.firstCalls.graphql }];
   const { script, style, ...workers } = Object.fromEntries(
@@ -45,10 +45,10 @@ export function createGraphiql({ service, graphqlPath, ...site }: Site): readonl
   const settings = JSON.stringify({ tabs, workers, script, style }).replaceAll('<', '\\u003c');
   // Until GraphiQL has loaded, its place shows the query of its first tab.
   const body = `${siteHeader({ service, graphqlPath, ...site }, graphqlPath)}
-<main id="graphiql"><h1>GraphiQL</h1>
-<pre>${escapeHtml(tabs[0]?.query ?? '')}</pre>
+<main><h1>GraphiQL</h1>
+<div id="graphiql"><pre>${escapeHtml(tabs[0]?.query ?? '')}</pre>
 <p class="loading">Loading the editor …</p>
-<noscript><p>GraphiQL needs JavaScript. <a href="./">The overview</a> does not.</p></noscript></main>
+<noscript><p>GraphiQL needs JavaScript. <a href="./">The overview</a> does not.</p></noscript></div></main>
 <footer class="call-bar"><p role="status">No call yet.</p>
 <details><summary>Headers</summary><pre></pre></details>
 <button type="button" data-action="curl">Copy as curl</button><button type="button" data-action="link">Copy link</button></footer>

@@ -1,19 +1,17 @@
 import type { Context } from 'koa';
 import packageJson from '../../package.json' with { type: 'json' };
+import { CREATE_KEY } from '../command-line.ts';
 import { toApiError } from '../errors.ts';
-import { baseUrl } from '../web/base-url.ts';
 import { prefersHtml } from '../web/negotiation.ts';
 import { capitalised, escapeHtml, htmlDocument, htmlHeaders, ownAssets } from './page.ts';
 import { REFERENCE_PATH, type Site } from './site.ts';
-
-const KEY_COMMAND = 'npm run keys -- create --name NAME';
 
 /**
  * The handler of `GET /`, which answers with a page or, to clients that prefer JSON, with JSON; and the assets of the
  * page.
  */
 export function createLandingPage(site: Site) {
-  const { service, assets, calls, publicUrl, checkReady, graphiql, graphqlPath, openApiPath: openapi } = site;
+  const { service, assets, calls, addressOf, checkReady, graphiql, graphqlPath, sdlPath, openApiPath: openapi } = site;
   const { name, basePath: base } = service;
   const style = ownAssets(import.meta.url, 'landing.css');
   const description = `One GraphQL schema for ${service.keeps}, and the REST API ${calls.list.path} served from it exactly.`;
@@ -26,7 +24,7 @@ export function createLandingPage(site: Site) {
     if (prefersHtml(ctx)) {
       ctx.set('Content-Type', 'text/html; charset=utf-8');
       ctx.set(htmlHeaders({ connect: "'self'" })); // some crawlers fetch robots.txt by a script in the page
-      const body = landingBody(site, baseUrl(ctx.req, publicUrl), fault);
+      const body = landingBody(site, addressOf(ctx), fault);
       const styles = [assets.style, assets.prose, ...style];
       ctx.body = htmlDocument({ title: name, description, icon: assets.icon, styles, body });
       return;
@@ -38,18 +36,22 @@ export function createLandingPage(site: Site) {
       version: packageJson.version,
       status: fault === undefined ? 'ready' : 'not ready',
       rest: { base, reference: REFERENCE_PATH, openapi },
-      graphql: { endpoint: graphqlPath, ...(graphiql && { graphiql: graphqlPath }) },
+      graphql: {
+        endpoint: graphqlPath,
+        guide: `${REFERENCE_PATH}#graphql`,
+        schema: sdlPath,
+        ...(graphiql && { graphiql: graphqlPath }),
+      },
       health: { live: '/livez', ready: '/readyz', metrics: '/metrics' },
-      keys: { header: 'Authorization: Bearer <API key>', create: KEY_COMMAND },
+      keys: { header: 'Authorization: Bearer <API key>', create: CREATE_KEY },
     });
   };
   return { assets: style, landing };
 }
 
 /** The HTML of the page. `fault` is the reason why the gateway is not ready. */
-function landingBody(site: Site, address: string, fault: string | undefined): string {
-  const { service, assets, calls, graphiql, graphqlPath } = site;
-  const url = escapeHtml(address);
+function landingBody(site: Site, url: string, fault: string | undefined): string {
+  const { service, assets, calls, graphiql, graphqlPath, sdlPath } = site;
   return `<main>
 <h1><img src="${assets.icon.path.slice(1)}" alt="">${escapeHtml(service.name)}</h1>
 <p class="lead">${escapeHtml(capitalised(service.keeps))}, over REST and over GraphQL: one schema, one store, one API key for both.</p>
@@ -69,17 +71,23 @@ ${fault === undefined ? '<li class="ready">Ready</li>' : `<li class="unready">No
 <section class="api">
 <h2>GraphQL</h2>
 <p>The same ${escapeHtml(service.things)} at <code>${graphqlPath}</code>. ${graphiql ? 'Write operations with completion and documentation, from examples in tabs.' : 'Any GraphQL client reads the schema by introspection.'}</p>
-${graphiql ? `<a href="${graphqlPath.slice(1)}">GraphiQL →</a>` : ''}
+<ul>
+<li><a href="${REFERENCE_PATH.slice(1)}#graphql">GraphQL guide →</a></li>
+${graphiql ? `<li><a href="${graphqlPath.slice(1)}">GraphiQL →</a></li>` : ''}
+</ul>
 </section>
 <section class="api">
 <h2>For programs</h2>
-<p>Generate a client from the OpenAPI 3.1 document, or from the GraphQL schema: introspection with your key.</p>
-<a href="${site.openApiPath.slice(1)}">openapi.json →</a>
+<p>Generate a client from the OpenAPI 3.1 document, or from the GraphQL schema. Neither needs a key.</p>
+<ul>
+<li><a href="${site.openApiPath.slice(1)}">openapi.json →</a></li>
+<li><a href="${sdlPath.slice(1)}">${sdlPath.slice(1)} →</a></li>
+</ul>
 </section>
 </div>
 <h2>Get a key</h2>
 <p>Every operation needs an API key. Whoever runs this gateway makes one, which is shown once:</p>
-<pre>${KEY_COMMAND}</pre>
+<pre>${CREATE_KEY}</pre>
 <h2>Make a call</h2>
 <pre>curl -H 'Authorization: Bearer <var>YOUR_API_KEY</var>' '${url}${calls.list.path}?limit=3'</pre>
 <pre>curl -H 'Authorization: Bearer <var>YOUR_API_KEY</var>' -H 'Content-Type: application/json' \\

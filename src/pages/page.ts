@@ -1,6 +1,10 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import type { Context } from 'koa';
+
+/** Stands for the base address in the content of a page with `addressOf`. Escaping does not change it. */
+export const ADDRESS = 'http://address.invalid';
 
 /** A page, or an asset of a page; `http/` serves it. */
 export interface Page {
@@ -14,6 +18,8 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether `load` gives content that is compressed by Brotli. */
   readonly isCompressed?: boolean;
+  /** Gives the base address for a request, as HTML. It replaces every ADDRESS in the content. */
+  readonly addressOf?: (ctx: Context) => string;
   /** Gives the content; called once, at the first request. */
   load(): Promise<string | Buffer>;
 }

@@ -1,15 +1,16 @@
 // Runs in the browser: updates the samples when fields change, and makes the call when "Send" is pressed.
 
 import { currentKey, keyPrefix, maskedKey, noteAnswer } from './api-key-form.js';
-import { codeSamples, formatJson, keyVariable, requestOf } from './code-samples.js';
+import { codeSamples, formatJson, keyVariable, plainAddress, requestOf } from './code-samples.js';
+import { copyText } from './copy-text.js';
+import { safeStorage } from './safe-storage.js';
 
 const LANGUAGE = `${keyPrefix}language`;
 const ANSWER_MS = 15_000;
-const base = new URL('.', document.baseURI).href.replace(/\/$/, '');
-/** @type {WeakMap<HTMLFormElement, AbortController>} */
-const underWay = new WeakMap();
+const base = plainAddress(new URL('.', document.baseURI).href.replace(/\/$/, ''));
+const storage = safeStorage('localStorage');
 
-// PUBLIC_URL may be unset, or differ from the address of this page.
+// Behind a proxy the gateway may know itself by another address.
 const written = part(document, '.base-url').textContent ?? '';
 for (const text of written === base ? [] : document.querySelectorAll('main pre')) {
   text.textContent = (text.textContent ?? '').replaceAll(written, base);
@@ -20,7 +21,6 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
     event.preventDefault();
     void send(form); // shows its own errors
   });
-  part(form, '.copy').addEventListener('click', () => navigator.clipboard?.writeText(chosenSample(form)));
   part(form, '.next').addEventListener('click', ({ currentTarget }) => {
     const { address = '' } = /** @type {HTMLElement} */ (currentTarget).dataset;
     // Only the query of the address is used, so that the key is never sent to another host.
@@ -32,10 +32,13 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
     void send(form); // shows its own errors
   });
 }
+for (const button of document.querySelectorAll('.copy')) {
+  button.addEventListener('click', () => copySample(/** @type {Element} */ (button.closest('.side'))));
+}
 document.addEventListener('change', ({ target }) => {
   if (target instanceof HTMLInputElement && target.type === 'radio') chooseLanguage(target.value);
 });
-chooseLanguage(localStorage.getItem(LANGUAGE) ?? 'curl');
+chooseLanguage(storage.getItem(LANGUAGE) ?? 'curl');
 
 /** @param {ParentNode} parent @param {string} selector */
 function part(parent, selector) {
@@ -58,12 +61,15 @@ function readRequest(form) {
 function showSamples(form) {
   const samples = codeSamples(readRequest(form), keyVariable(keyPrefix), form.dataset.answer === 'json');
   for (const [language, code] of Object.entries(samples)) part(form, `[data-language=${language}]`).textContent = code;
+  part(form, '.copied').textContent = '';
 }
 
-/** @param {HTMLFormElement} form */
-function chosenSample(form) {
-  const language = new FormData(form).get(`${form.closest('section')?.id}-language`);
-  return part(form, `[data-language=${language}]`).textContent ?? '';
+/** @param {Element} side the column of a sample */
+function copySample(side) {
+  const { value } = /** @type {HTMLInputElement} */ (part(side, '.languages :checked'));
+  const code = part(side, `[data-language=${value}]`).textContent ?? '';
+  for (const earlier of document.querySelectorAll('.copied')) earlier.textContent = '';
+  void copyText(code, part(side, '.copied'), 'Copied'); // shows its own errors
 }
 
 /** @param {string} language */
@@ -71,19 +77,21 @@ function chooseLanguage(language) {
   for (const radio of document.querySelectorAll(`.languages input[value=${CSS.escape(language)}]`)) {
     /** @type {HTMLInputElement} */ (radio).checked = true;
   }
-  localStorage.setItem(LANGUAGE, language);
+  storage.setItem(LANGUAGE, language);
 }
 
-/** @param {HTMLFormElement} form */
+/**
+ * Makes the call of an operation, unless its last one is under way: what is sent twice would be added twice.
+ * @param {HTMLFormElement} form
+ */
 async function send(form) {
+  const button = part(form, '[type=submit]');
+  if (button.ariaDisabled) return;
   const { method, url, headers, body } = readRequest(form);
   const key = currentKey();
   const show = (/** @type {string} */ selector, /** @type {string} */ text) => {
     part(form, selector).textContent = text;
   };
-  underWay.get(form)?.abort();
-  const newer = new AbortController();
-  underWay.set(form, newer);
   const sentHeaders = key ? [['Authorization', `Bearer ${key}`], ...headers] : headers;
   const lines = sentHeaders.map(
     ([name, value]) => `${name}: ${name === 'Authorization' ? `Bearer ${maskedKey(key)}` : value}`,
@@ -93,13 +101,13 @@ async function send(form) {
   show('.received', '');
   part(form, '.live').hidden = false;
   part(form, '.next').hidden = true;
+  button.ariaDisabled = 'true'; // unlike `disabled`, it leaves the focus where it is
   const started = performance.now();
   try {
-    const signal = AbortSignal.any([newer.signal, AbortSignal.timeout(ANSWER_MS)]);
     const init = {
       method,
       headers: /** @type {[string, string][]} */ (sentHeaders),
-      signal,
+      signal: AbortSignal.timeout(ANSWER_MS),
       ...(body !== undefined && { body }),
     };
     const response = await fetch(url, { ...init, credentials: 'omit', redirect: 'error' });
@@ -110,11 +118,12 @@ async function send(form) {
     const [, next] = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(response.headers.get('Link') ?? '') ?? [];
     part(form, '.next').hidden = next === undefined;
     part(form, '.next').dataset.address = next;
-    noteAnswer(key, response.status);
+    noteAnswer(key, response.status, text);
   } catch (error) {
-    if (newer.signal.aborted) return;
     const isLate = error instanceof DOMException && error.name === 'TimeoutError';
     show('.outcome', isLate ? 'No answer came within 15 seconds.' : `The call could not be made: ${explain(error)}`);
+  } finally {
+    button.ariaDisabled = null;
   }
 }
 

@@ -2,33 +2,27 @@ import { longDay } from '../deprecations.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
 import { codeSamples, formatJson, keyVariable, requestOf } from './code-samples.js';
 import { type Answer, type Operation, type Parameter, type Schema, schemaInWords } from './openapi-reader.ts';
-import { capitalised, escapeHtml, htmlPage, inline, ownAssets, type Page } from './page.ts';
+import { ADDRESS, capitalised, escapeHtml, htmlPage, inline, ownAssets, type Page } from './page.ts';
 import { createGuides } from './reference-guides.ts';
-import { REFERENCE_PATH, type Site, siteHeader } from './site.ts';
+import { REFERENCE_PATH, SHARED_SCRIPTS, type Site, siteHeader } from './site.ts';
 
-/** The page of the REST reference and its assets. All text is readable without scripts; they make calls. */
+/** The page of the reference and its assets. All text is readable without scripts; they make calls. */
 export function createReferencePage(site: Site): readonly Page[] {
-  const names = [
-    'reference-calls.css',
-    'reference-page.css',
-    'reference-page.js',
-    'api-key-form.js',
-    'code-samples.js',
-  ];
-  const assets = ownAssets(import.meta.url, ...names);
+  const names = ['reference-calls.css', 'reference-page.css', 'reference-page.js'];
+  const assets = ownAssets(import.meta.url, ...names, ...SHARED_SCRIPTS);
   const page = htmlPage(REFERENCE_PATH, { script: "'self'", connect: "'self'" }, () => ({
-    title: `REST reference · ${site.service.name}`,
+    title: `Reference · ${site.service.name}`,
     description: site.service.api.description,
     icon: site.assets.icon,
     styles: [site.assets.style, site.assets.prose, site.assets.header, ...assets.slice(0, 2)],
     modules: assets.slice(2),
     body: siteHeader(site, REFERENCE_PATH) + body(site),
   }));
-  return [page, ...assets];
+  return [{ ...page, addressOf: site.addressOf }, ...assets];
 }
 
 function body(site: Site): string {
-  const { service, operations, baseUrl } = site;
+  const { service, operations } = site;
   const guides = createGuides(site);
   const guideLinks = guides.map(({ id, title }) => `<a href="#${id}">${title}</a>`);
   const links = operations.map(
@@ -36,33 +30,33 @@ function body(site: Site): string {
       `<a href="#${operationId}">${escapeHtml(summary)} <span class="kind">${method}</span></a>`,
   );
   const sections = guides.map(
-    ({ id, title, text, example }) =>
-      `<section id="${id}" aria-labelledby="${id}-title" class="columns"><div><h2 id="${id}-title"><a href="#${id}">${title}</a></h2>${text}</div><div class="side"><pre>${escapeHtml(example)}</pre></div></section>`,
+    ({ id, title, text, code }) =>
+      `<section id="${id}" aria-labelledby="${id}-title" class="columns"><div><h2 id="${id}-title"><a href="#${id}">${title}</a></h2>${text}</div><div class="side">${typeof code === 'string' ? code && `<pre>${escapeHtml(code)}</pre>` : samples(id, code)}</div></section>`,
   );
   return `<div class="reference">
 <nav class="contents" aria-label="Contents"><h2>Guides</h2>${guideLinks.join('')}<h2>Operations</h2>${links.join('')}</nav>
 <main>
-<div class="columns"><div><h1>REST reference</h1><p class="lead">${inline(service.api.description)}</p></div><div class="side"><p class="base">Base address</p><pre class="base-url">${escapeHtml(baseUrl)}</pre><p class="kind">Generate a client from <a href="${site.openApiPath.slice(1)}">openapi.json</a> (OpenAPI 3.1).</p></div></div>
+<div class="columns"><div><h1>Reference</h1><p class="lead">${inline(service.api.description)}</p></div><div class="side"><p class="base">Base address</p><pre class="base-url">${ADDRESS}</pre><p class="kind">Generate a client from <a href="${site.openApiPath.slice(1)}">openapi.json</a> (OpenAPI 3.1) or <a href="${site.sdlPath.slice(1)}">${site.sdlPath.slice(1)}</a> (GraphQL).</p></div></div>
 ${sections.join('\n')}
-${operations.map((operation) => operationSection(operation, baseUrl)).join('\n')}
+${operations.map(operationSection).join('\n')}
 </main>
 </div>`;
 }
 
 /** The section of an operation: description, fields, answers, samples and the place for the answer of a call. */
-function operationSection(operation: Operation, baseUrl: string): string {
+function operationSection(operation: Operation): string {
   const { operationId: id, method, path, parameters, body, answers } = operation;
   const bodyText = body && formatJson(JSON.stringify(body.example ?? {}), '  ');
   const hasContent = answers[0]?.json !== undefined;
   const values = parameters.map((parameter) => ({ ...parameter, value: firstValue(parameter) }));
-  const request = requestOf(method, baseUrl, path, values, bodyText);
+  const request = requestOf(method, ADDRESS, path, values, bodyText);
   const [text = '', notice = ''] = operation.description.split(/\s*Deprecated: /);
   return `<section id="${id}" aria-labelledby="${id}-title">
 <form class="columns operation" autocomplete="off" novalidate data-method="${method}" data-path="${path}"${hasContent ? ' data-answer="json"' : ''}>
 <div>
 <h2 id="${id}-title"><a href="#${id}">${escapeHtml(operation.summary)}</a>${badges(operation)}</h2>
 <p class="route"><b>${method}</b> <code>${escapeHtml(path)}</code></p>
-${operation.deprecated ? `<p class="notice"><strong>Deprecated.</strong> ${inline(capitalised(notice))}</p>` : ''}
+${operation.deprecated ? `<p class="notice"><strong>Deprecated.</strong> ${inline(capitalised(notice))} <a href="#deprecations">How to leave it</a></p>` : ''}
 <p>${inline(text)}</p>
 ${parameters.length === 0 ? '' : `<h3>Parameters</h3>${values.map((parameter) => field(id, parameter)).join('')}`}
 ${body && bodyText ? `<h3>Body</h3>${attributes(body.schema)}<label class="body-label" for="${id}-body">Body, sent as typed</label><textarea id="${id}-body" name="body" rows="${bodyText.split('\n').length + 1}" spellcheck="false">${escapeHtml(bodyText)}</textarea>` : ''}
@@ -115,6 +109,7 @@ function answer({ status, description, headers, json }: Answer, indent: string):
   return `<div class="answer"><h4><code>${status}</code> ${inline(description)}</h4>${names && `<p class="kind">Headers: ${names}</p>`}${json ? `<pre>${escapeHtml(example)}</pre>` : ''}</div>`;
 }
 
+/** Code by language, of which one is shown. */
 function samples(id: string, byLanguage: Readonly<Record<string, string>>): string {
   const languages = Object.entries(byLanguage);
   const choices = languages.map(
@@ -122,5 +117,5 @@ function samples(id: string, byLanguage: Readonly<Record<string, string>>): stri
       `<label><input type="radio" name="${id}-language" value="${name}"${index === 0 ? ' checked' : ''}>${name}</label>`,
   );
   const texts = languages.map(([name, code]) => `<pre data-language="${name}">${escapeHtml(code)}</pre>`);
-  return `<fieldset class="languages"><legend>Language of the sample</legend>${choices.join('')}<button type="button" class="copy">Copy</button></fieldset>${texts.join('')}`;
+  return `<fieldset class="languages"><legend>Language of the sample</legend>${choices.join('')}<span class="copied" role="status"></span><button type="button" class="copy">Copy</button></fieldset>${texts.join('')}`;
 }

@@ -1,4 +1,5 @@
 import { defineService } from '../service.ts';
+import { CHANGES } from './changes.ts';
 import { PET_RESOURCE } from './pets/pet-operations.ts';
 
 /** The service: the animals of a pet store. */
@@ -18,4 +19,5 @@ export const PETSTORE = defineService({
     graphql: '{ pets(status: AVAILABLE, limit: 3) { id name categoryId status } }',
   },
   resources: [PET_RESOURCE],
+  changes: CHANGES,
 });

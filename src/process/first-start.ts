@@ -1,16 +1,17 @@
 import { styleText } from 'node:util';
+import { CREATE_KEY } from '../command-line.ts';
 import type { Config } from '../config.ts';
 import { type Database, inTransaction } from '../database/connect.ts';
 import { migrationStatus } from '../database/migrations.ts';
 import type { Gateway } from '../gateway.ts';
 import { GRAPHQL_PATH } from '../graphql/endpoint.ts';
 import { createKeyStore } from '../keys/key-store.ts';
+import type { Logger } from '../log.ts';
 import { REFERENCE_PATH } from '../pages/site.ts';
 import type { Service } from '../service.ts';
-import { createStores } from '../store/store.ts';
+import { addSamples } from '../store/store.ts';
 
-/** How many samples of each resource a first start adds. */
-const SAMPLES = 12;
+const ANOTHER_KEY = `${CREATE_KEY} makes another`;
 
 /** What `npm start -- --help` prints. */
 export const startHelp = ({
@@ -32,13 +33,14 @@ npm run doctor shows what is set. Exit codes: 0 stopped, 1 the start failed,
 /**
  * Prints the greeting of a start. The first start without DATABASE_URL adds samples and a key, and prints the key. The
  * first start with DATABASE_URL prints the command that makes a key. A later start prints the addresses, on a terminal
- * only.
+ * only, and how to get another key.
  */
-export async function welcome(gateway: Gateway, config: Config, listeningOn: string): Promise<void> {
+export async function welcome(gateway: Gateway, config: Config, log: Logger, listeningOn: string): Promise<void> {
   const { service, database, keys } = gateway;
   // A server that listens on every address is reached from this machine at the loopback address.
   const url = listeningOn.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const addresses = addressesOf(service, url);
+  if (url !== listeningOn) addresses.push(row('', 'as seen from the machine or container that it runs in'));
   // With MIGRATE_ON_START=false there may be no tables yet.
   if (!config.migrateOnStart && (await migrationStatus(database)).pending.length > 0) {
     return print([...addresses, '', 'Migrations are pending: npm run migrate']);
@@ -46,21 +48,19 @@ export async function welcome(gateway: Gateway, config: Config, listeningOn: str
   const isFirst = (await keys.count()) === 0;
   // No other process can make a key in a database in memory.
   if (isFirst && !config.embedded && !config.inMemory) {
-    return print([...addresses, '', 'No API key exists yet. Make one:', '', '  npm run keys -- create --name NAME']);
+    return print([...addresses, '', 'No API key exists yet. Make one where the gateway runs:', '', `  ${CREATE_KEY}`]);
   }
   const key = isFirst ? await inTransaction(database, (within) => addFirst(service, config, within)) : undefined;
-  if (key !== undefined) print(greeting(service, url, key));
-  else if (process.stdout.isTTY) print(addresses);
+  if (key !== undefined) print(greeting(service, url, addresses, key));
+  else if (process.stdout.isTTY) print([...addresses, row('Lost the key?', ANOTHER_KEY)]);
+  else if (config.embedded) log.info(`lost the key? ${ANOTHER_KEY}`);
 }
 
 /** Adds samples and a first key. Gives the key; undefined when another process has added one meanwhile. */
 async function addFirst(service: Service, { sampleData }: Config, within: Database): Promise<string | undefined> {
   const keys = createKeyStore(within);
   if ((await keys.count()) > 0) return undefined;
-  for (const { table, sample } of sampleData ? service.resources : []) {
-    const store = createStores(within)(table);
-    if (sample && (await store.isEmpty())) await store.addAll(Array.from({ length: SAMPLES }, (_, n) => sample(n)));
-  }
+  if (sampleData) await addSamples(within, service.resources);
   return (await keys.create({ name: 'first key', expiresAt: null })).key;
 }
 
@@ -73,18 +73,18 @@ function addressesOf({ basePath, resources }: Service, url: string): string[] {
   ];
 }
 
-function greeting(service: Service, url: string, key: string): string[] {
+function greeting(service: Service, url: string, addresses: readonly string[], key: string): string[] {
   const { name, basePath, firstCalls } = service;
   const bearer = `-H 'Authorization: Bearer ${key}'`;
   const body = JSON.stringify({ query: firstCalls.graphql });
   return [
     styleText('bold', `Welcome to the ${name}.`),
     '',
-    ...addressesOf(service, url),
+    ...addresses,
     '',
     row('Your API key', styleText('green', key)),
     row('', 'Shown this once; only its hash is stored. Another one:'),
-    row('', 'npm run keys -- create --name NAME'),
+    row('', CREATE_KEY),
     '',
     'Try REST:',
     '',

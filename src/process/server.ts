@@ -2,12 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { CONNECTIONS_CHECK_MS, HEADERS_MS, KEEP_ALIVE_MS, LINGER_MS, RECEIVE_MS, STALLED_MS } from '../deadlines.ts';
+import {
+  ACCEPT_MS,
+  CONNECTIONS_CHECK_MS,
+  HEADERS_MS,
+  KEEP_ALIVE_MS,
+  LINGER_MS,
+  RECEIVE_MS,
+  STALLED_MS,
+} from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
-import { rawRefusal, refuseAndEnd, requestIdOf } from '../http/refusal.ts';
-import { guardRequests } from '../http/request-guard.ts';
+import { createStartingApp } from '../http/app.ts';
+import { logRefusedUnread, rawRefusal, refuseAndEnd, requestIdOf } from '../http/refusal.ts';
+import { guardRequests, type Serve } from '../http/request-guard.ts';
 import { type Logger, safely } from '../log.ts';
 
 /** Options that differ from Node's defaults; `guardRequests` uses the timeout. */
@@ -21,22 +31,28 @@ const OPTIONS = {
 };
 
 /**
- * Serves the gateway over HTTP. `options` replace single ones of the usual options. Rejects with the system's error
- * when the port cannot be used.
+ * Serves a gateway over HTTP; without one, what a gateway that waits for its database says. `options` replace single ones
+ * of the usual options. Rejects with the system's error when the port cannot be used.
  */
 export async function listen(
-  gateway: Gateway,
-  config: Pick<Config, 'host' | 'port' | 'shutdownGraceMs' | 'databasePoolMax'>,
+  first: Gateway | undefined,
+  config: Pick<Config, 'host' | 'port' | 'shutdownGraceMs' | 'databasePoolMax' | 'trustedProxies' | 'publicUrl'>,
   log: Logger,
   { timeout = STALLED_MS, ...options }: Partial<typeof OPTIONS & { timeout: number }> = {},
 ) {
   const server = createServer({ ...OPTIONS, ...options });
-  guardRequests(server, gateway.app.koa.callback(), log, config.databasePoolMax);
+  let gateway = first;
+  let app: Pick<Gateway['app'], 'koa' | 'methods'> = gateway?.app ?? createStartingApp(config, log);
+  let serve: Serve = app.koa.callback();
+  let held: Promise<void> | undefined;
+  const serveUnheld: Serve = (request, answer) =>
+    held === undefined ? serve(request, answer) : held.then(() => serve(request, answer));
+  guardRequests(server, serveUnheld, log, config.databasePoolMax);
   server.timeout = timeout;
   server.maxHeadersCount = 0; // Node would drop headers after the 2000th, such as a second Host; 16 kB bound all
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
-  watchSockets(server, log, gateway.app.methods);
+  watchSockets(server, log, () => app.methods);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(config.port, config.host, resolve);
@@ -48,54 +64,85 @@ export async function listen(
   );
   const { port } = server.address() as AddressInfo; // an object for every TCP server that listens
   return {
-    url: urlOf(config.host, port),
-    port,
-    /** Drains: no new connections, the requests in flight end within SHUTDOWN_GRACE_MS, then the gateway closes. */
-    async close(): Promise<void> {
-      gateway.drain();
-      await closeServer(server, config.shutdownGraceMs);
-      await gateway.close();
+    ...addressOf({ host: config.host, port }),
+    /** Serves a gateway from now on, on the same port and the same connections. */
+    serve(started: Gateway): void {
+      gateway = started;
+      app = started.app;
+      serve = app.koa.callback();
+    },
+    /** Drains: no new connections, the requests in flight end within `graceMs`, then the gateway closes. */
+    async close(graceMs = config.shutdownGraceMs): Promise<void> {
+      gateway?.drain();
+      await closeServer(server, graceMs, (until) => {
+        held = until;
+      });
+      await gateway?.close();
     },
   };
 }
 
-/** The address of a server, without a trailing slash. */
-export function urlOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+/** The address of a server, without a trailing slash, and its port. */
+export function addressOf({ host, port }: Pick<Config, 'host' | 'port'>) {
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port };
 }
 
 /**
- * Closes a server. Unlike `server.close()`, it leaves idle connections open for LINGER_MS: a request that is already on
- * its way is answered, with `Connection: close`, instead of a reset.
+ * Closes a server. It serves for LINGER_MS more, with `Connection: close`: a load balancer learns by `/readyz` to send
+ * nothing any more, and no request meets a reset that is already on its way on an idle connection. `hold` gets a promise
+ * that requests wait for. Without a grace, the port is free at once.
  */
-async function closeServer(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
-  const idle = setTimeout(() => server.closeIdleConnections(), Math.min(LINGER_MS, graceMs / 2));
+async function closeServer(server: Server, graceMs: number, hold: (until: Promise<void>) => void): Promise<void> {
   const all = setTimeout(() => server.closeAllConnections(), graceMs);
+  if (graceMs > 0) {
+    await delay(Math.min(LINGER_MS, graceMs / 2));
+    const accepted = acceptPending(server);
+    hold(accepted);
+    await accepted;
+  }
+  const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+  // The request of a connection that was accepted last may still be on its way.
+  const idle = setTimeout(() => server.closeIdleConnections(), Math.min(LINGER_MS, graceMs / 4));
   await closed;
   clearTimeout(idle);
   clearTimeout(all);
 }
 
 /**
+ * Waits, for ACCEPT_MS at most, until the server has accepted what the kernel holds for it: closing would reset these
+ * connections. A turn of the event loop accepts one: https://github.com/libuv/libuv/blob/v1.x/src/unix/stream.c
+ */
+async function acceptPending(server: Server): Promise<void> {
+  const startedAt = performance.now();
+  let hasAccepted = true;
+  const note = () => {
+    hasAccepted = true;
+  };
+  server.on('connection', note);
+  while (hasAccepted && performance.now() - startedAt < ACCEPT_MS) {
+    hasAccepted = false;
+    await nextTurn();
+  }
+  server.off('connection', note);
+}
+
+/**
  * Answers requests that never reach the app, such as those that Node's parser refuses: with an Error body and a request
  * id, which the log has too. Gives every socket an error listener, because Node removes its own from the socket of a
- * CONNECT. `methods` are the methods of all routes.
+ * CONNECT. `methods` gives the methods of all routes.
  */
-function watchSockets(server: Server, log: Logger, methods: readonly string[]): void {
+function watchSockets(server: Server, log: Logger, methods: () => readonly string[]): void {
   const answers = new WeakMap<Duplex, ServerResponse>();
   /** The answer to the last request of a socket; undefined when all of it has been written. */
   const owedOn = (socket: Duplex) => {
     const answer = answers.get(socket);
     return answer?.writableFinished ? undefined : answer;
   };
-  const note = (requestId: string, { status, message }: ApiError) =>
-    log.info({ requestId, status, reason: message }, 'request refused unread');
   const refuse = (socket: Duplex, error: ApiError, isHead = false) => {
     if (!socket.writable) return void socket.destroy();
     const requestId = randomUUID();
     socket.end(rawRefusal(error, requestId, isHead), () => socket.destroy());
-    note(requestId, error);
+    logRefusedUnread(log, error, requestId, socket);
   };
   const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
     if (error.code === 'HPE_PAUSED') return; // `serveInOrder` has paused the parser
@@ -118,11 +165,11 @@ function watchSockets(server: Server, log: Logger, methods: readonly string[]): 
       const appsId = answer.getHeader('X-Request-Id'); // set when the request has reached the app, which logs it
       const requestId = String(appsId ?? requestIdOf(answer.req.headers));
       refuseAndEnd(answer, refusal, requestId);
-      if (appsId === undefined) note(requestId, refusal);
+      if (appsId === undefined) logRefusedUnread(log, refusal, requestId, socket);
     }
   };
   const onConnect = (_request: IncomingMessage, socket: Duplex) => {
-    const headers = { Allow: methods.toSorted().join(', ') };
+    const headers = { Allow: methods().toSorted().join(', ') };
     const refuseIt = safely(log, () =>
       refuse(socket, new ApiError('method_not_allowed', 'This is no proxy.', { headers })),
     );

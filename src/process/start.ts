@@ -1,21 +1,27 @@
 import cluster from 'node:cluster';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
-import { runProgram } from '../command-line.ts';
+import { CREATE_KEY, runProgram } from '../command-line.ts';
 import type { Config } from '../config.ts';
+import { WORKERS_FIRST_MS } from '../deadlines.ts';
 import { describeUnknown } from '../dot-env.ts';
 import { createGateway } from '../gateway.ts';
 import { createLog, type Logger, readableOutput } from '../log.ts';
+import { makeOnce } from '../make-once.ts';
 import type { Service } from '../service.ts';
 import { startHelp, welcome } from './first-start.ts';
-import { listen } from './server.ts';
+import { addressOf, listen } from './server.ts';
 import { stopInGoodOrder } from './stop.ts';
+import { whenDatabaseAnswers } from './waiting.ts';
 import { shareMetrics } from './worker-metrics.ts';
-import { superviseWorkers } from './workers.ts';
+import { LISTENS_NEXT, superviseWorkers } from './workers.ts';
+
+/** After so long, in ms, a start is a wait: for a migration, a database that is silent, the first worker. */
+const START_MS = 5000;
 
 /**
  * Starts a service with the settings of the environment. A start that fails prints the reason in one line and ends the
- * process.
+ * process; one whose database does not answer waits for it.
  */
 export async function start(service: Service): Promise<void> {
   await runProgram({
@@ -23,43 +29,75 @@ export async function start(service: Service): Promise<void> {
     options: {},
     async run({ config, unknownNames }) {
       const log = createLog(config.logLevel, await readableOutput());
-      if (cluster.isWorker) return void (await serve(service, config, log));
+      if (cluster.isWorker) return serveAsWorker(service, config, log);
       for (const unknown of unknownNames) if (unknown.meant) log.warn(describeUnknown(unknown));
-      // A greeting that fails, as without the database, does not end the process: the gateway serves already.
-      const logFailure = (error: unknown) =>
-        log.error(
-          { err: error },
-          'the greeting could not be given, nor a first key: npm run keys -- create --name NAME',
-        );
-      if (config.workers === 1) {
-        const { gateway, url } = await serve(service, config, log);
-        await welcome(gateway, config, url).catch(logFailure);
-      } else {
-        const gateway = await createGateway({ service, config, log }); // migrates before the workers start
-        const url = await superviseWorkers(config, log);
-        await welcome(gateway, config, url).finally(gateway.close).catch(logFailure);
-      }
+      await serveAsPrimary(service, config, log);
     },
   });
 }
 
-/** Serves a service in this process until a signal ends it. */
-async function serve(service: Service, config: Config, log: Logger) {
-  const gateway = await createGateway({
-    service,
-    config,
-    log,
-    collectMetrics: cluster.isWorker ? shareMetrics : undefined,
+/**
+ * Serves in this process, or in workers, until a signal ends it. It listens when it can serve, because a proxy would hand the
+ * 503 of a start to clients; before, when the start becomes a wait.
+ */
+async function serveAsPrimary(service: Service, config: Config, log: Logger): Promise<void> {
+  let listening: Awaited<ReturnType<typeof listen>> | undefined;
+  const listenNow = makeOnce(async () => {
+    listening = await listen(undefined, config, log);
+    return listening;
   });
-  // Without this flag V8 may allocate the objects of a request in the old space: docs/decisions/0035-born-young.md. It
-  // is not set at the start of the process, because Node's own code cache is valid only for the default flags.
-  setFlagsFromString('--no-allocation-site-pretenuring');
+  const isAlone = config.workers === 1;
+  // When the port cannot be used, the start ends at the next try to listen.
+  const timer = setTimeout(() => void listenNow().catch(() => {}), START_MS);
+  // Nothing is served yet that could be cut. The port is free at once: a worker listens next.
+  const leave = () => {
+    clearTimeout(timer);
+    return listening?.close(0) ?? Promise.resolve();
+  };
+  let stop = leave;
+  const noWorkers = isAlone ? 'this is the only process' : 'none has begun';
+  let reload = () => log.warn(`SIGHUP replaces workers, and ${noWorkers}; nothing was done`);
+  stopInGoodOrder(() => stop(), config.shutdownGraceMs + (isAlone ? 0 : WORKERS_FIRST_MS), log);
+  // A terminal that is closed sends SIGHUP too; there it must end the process, as it does by default.
+  if (!isAlone || !isatty(0)) process.on('SIGHUP', () => reload());
+  const meanwhile = async () => `${(await listenNow()).url}/livez is 200, everything else 503`;
+  const open = () => createGateway({ service, config, log });
+  const gateway = await whenDatabaseAnswers(open, config, log, meanwhile);
+  // A greeting that fails, as without the database, does not end the process: the gateway serves already.
+  const logFailure = (error: unknown) =>
+    log.error({ err: error }, `the greeting could not be given, nor a first key: ${CREATE_KEY}`);
+  if (isAlone) {
+    spareOldSpace();
+    const server = await listenNow();
+    clearTimeout(timer);
+    server.serve(gateway); // before the first connection of a server that has just begun to listen
+    stop = server.close;
+    log.info(`listening on ${server.url}`);
+    await welcome(gateway, config, log, server.url).catch(logFailure);
+  } else {
+    const { port, url } = config.port === 0 ? await listenNow() : (listening ?? addressOf(config));
+    const workers = superviseWorkers({ ...config, port }, log, leave);
+    ({ stop, reload } = workers);
+    await workers.listening;
+    await welcome(gateway, config, log, url).finally(gateway.close).catch(logFailure);
+  }
+}
+
+/** Serves in a worker. It listens when it can serve: until then its primary or the other workers answer. */
+async function serveAsWorker(service: Service, config: Config, log: Logger): Promise<void> {
+  const open = () => createGateway({ service, config, log, collectMetrics: shareMetrics });
+  const gateway = await whenDatabaseAnswers(open, config, log, async () => 'a worker that begins does not listen yet');
+  spareOldSpace();
+  process.send?.(LISTENS_NEXT);
   const server = await listen(gateway, config, log);
   stopInGoodOrder(server.close, config.shutdownGraceMs, log);
-  // A terminal that is closed sends SIGHUP too; there it must end the process, as it does by default.
-  if (cluster.isPrimary && !isatty(0)) {
-    process.on('SIGHUP', () => log.warn('SIGHUP replaces workers, and this is the only process; nothing was done'));
-  }
   log.info(`listening on ${server.url}`);
-  return { gateway, url: server.url };
+}
+
+/**
+ * Without this flag V8 may allocate the objects of a request in the old space: docs/decisions/0035-born-young.md. It is not
+ * set at the start of the process, because Node's own code cache is valid only for the default flags.
+ */
+function spareOldSpace(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring');
 }

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, Gauge, type MetricObject, Registry } from 'prom-client';
 import { atMostOnce } from '../at-most-once.ts';
 import { PRIMARY_WAIT_MS, WORKERS_WAIT_MS } from '../deadlines.ts';
 import { serviceUnavailable } from '../errors.ts';
@@ -27,6 +27,9 @@ function send(to: Pick<NodeJS.Process | Worker, 'send'>, message: Message): void
  */
 export function answerMetricsRequests(log: Logger): void {
   const meters = new Map<number, MetricObject[]>();
+  const own = primaryMeters();
+  // Prometheus takes a sum that falls for a restart, and all that is left of it for new: what ended workers counted stays.
+  let ended: MetricObject[] = [];
   let missing = new Set<number>();
   let resolveAll = () => {};
   const arrived = (id: number) => {
@@ -40,23 +43,48 @@ export function answerMetricsRequests(log: Logger): void {
     resolveAll = resolve;
     for (const worker of workers) send(worker, { type: 'metrics:ask-meters' });
     await Promise.race([promise, delay(WORKERS_WAIT_MS, undefined, { ref: false })]);
-    return AggregatorRegistry.aggregate([...meters.values()]).metrics();
+    return AggregatorRegistry.aggregate([await own.registry.getMetricsAsJSON(), ended, ...meters.values()]).metrics();
   });
   const fail = (error: unknown) => log.error({ err: error }, 'the metrics of the workers could not be added up');
   const take = (worker: Worker, message: Message) => {
-    if (message?.type === 'metrics:meters') {
+    if (message?.type === 'metrics:meters' && !worker.isDead()) {
       meters.set(worker.id, message.meters);
       arrived(worker.id);
     } else if (message?.type === 'metrics:ask-page') {
       makePage().then((page) => send(worker, { type: 'metrics:page', page }), fail);
     }
   };
-  const forget = ({ id }: Worker) => {
+  const forget = ({ id }: Worker, code: number | null) => {
+    if (code !== 0) own.died.inc();
+    const counted = (meters.get(id) ?? []).filter(({ type }) => COUNTED.has(type));
+    // Without `get`, a closure that keeps all that was added up: the meters of every worker that has ended.
+    const sums = AggregatorRegistry.aggregate([ended, counted]).getMetricsAsArray();
+    ended = sums.map((sum) => ({ ...sum, get: undefined }));
     meters.delete(id);
     arrived(id);
   };
   cluster.on('exit', safely(log, forget));
   cluster.on('message', safely(log, take));
+}
+
+/** The types of meters that only grow; those of prom-client are texts: https://github.com/siimon/prom-client/blob/v15.1.3/lib/counter.js */
+const COUNTED = new Set<unknown>(['counter', 'histogram']);
+
+/** The meters of the primary itself. */
+function primaryMeters() {
+  const registry = new Registry();
+  const registers = [registry];
+  // As of a lone process; prom-client leaves it out of a sum. The first is this one.
+  new Gauge({
+    name: 'process_start_time_seconds',
+    help: 'Start time of the primary process since unix epoch in seconds.',
+    aggregator: 'first',
+    registers,
+  }).set(Math.round(Date.now() / 1000 - process.uptime()));
+  return {
+    registry,
+    died: new Counter({ name: 'workers_died_total', help: 'Workers that ended with an error.', registers }),
+  };
 }
 
 /**

@@ -4,8 +4,6 @@ import type { Config } from '../config.ts';
 import { CLOSING_MS, WORKERS_FIRST_MS } from '../deadlines.ts';
 import { countForWorkers } from '../keys/rate-limit.ts';
 import type { Logger } from '../log.ts';
-import { urlOf } from './server.ts';
-import { stopInGoodOrder } from './stop.ts';
 import { answerMetricsRequests } from './worker-metrics.ts';
 
 const BACK_OFF_MS = 100;
@@ -13,12 +11,15 @@ const BACK_OFF_MAX_MS = 10_000;
 /** A worker that dies younger than this, in ms, counts as a failed start. */
 const SETTLED_MS = 10_000;
 
+/** What a worker tells the primary before it listens. */
+export const LISTENS_NEXT = 'process:listens-next';
+
 /**
- * Runs WORKERS server processes. A worker that dies is replaced, after a back-off that doubles while workers die early or
- * cannot be started. SIGHUP replaces all workers, one at a time. Resolves with the address when the first worker listens;
- * when the first start fails, the process ends or the promise rejects with the system's error.
+ * Runs WORKERS server processes, which listen at PORT; `leavePort` is called just before the first one does. A worker that
+ * dies is replaced, after a back-off that doubles while workers die early or cannot be started. When the first start fails,
+ * the process ends, or `listening` rejects with the system's error.
  */
-export async function superviseWorkers(config: Config, log: Logger): Promise<string> {
+export function superviseWorkers(config: Config, log: Logger, leavePort: () => void) {
   let stopping = false;
   let reloading = false;
   /** How long a worker may take to end, in ms. A worker that takes longer is frozen or in an endless loop. */
@@ -32,7 +33,7 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
   };
 
   const isToEnd = (worker?: Worker) => stopping || (worker !== undefined && endings.has(worker));
-  const { start, tryStart } = createStarter(log, isToEnd);
+  const { start, tryStart } = createStarter(config, log, isToEnd);
 
   const reload = async () => {
     if (reloading) return;
@@ -60,24 +61,35 @@ export async function superviseWorkers(config: Config, log: Logger): Promise<str
 
   answerMetricsRequests(log);
   if (config.rateLimit !== undefined) countForWorkers();
-  stopInGoodOrder(stop, config.shutdownGraceMs + WORKERS_FIRST_MS, log);
-  process.on('SIGHUP', reload);
-  const [{ port }] = await once(start(), 'listening'); // only one, so that the reason of a failed start is logged once
-  for (let worker = 1; worker < config.workers; worker++) tryStart();
-  return urlOf(config.host, port);
+  const first = start(); // only one, so that the reason of a failed start is logged once
+  // The port is free when its listener has been closed, before the worker's next message: that it listens.
+  first.on('message', (message) => {
+    if (message === LISTENS_NEXT) leavePort();
+  });
+  const startOthers = () => {
+    for (let worker = 1; worker < config.workers; worker++) tryStart();
+  };
+  return {
+    /** Resolves when the first worker listens. */
+    listening: once(first, 'listening').then(startOthers),
+    /** Replaces all workers, one at a time: each new one listens before its old one stops. */
+    reload,
+    stop,
+  };
 }
 
 /**
  * Gives the functions that start workers. A worker that dies is replaced, unless `isToEnd` is true of it; without a worker,
  * `isToEnd` says whether all are to end.
  */
-function createStarter(log: Logger, isToEnd: (worker?: Worker) => boolean) {
+function createStarter({ port }: Config, log: Logger, isToEnd: (worker?: Worker) => boolean) {
   let everListened = false;
   let earlyDeaths = 0;
 
   /** Starts a worker. Throws the system's error when `fork` does. */
   const start = (isReplacement = false): Worker => {
-    const worker = cluster.fork({ MIGRATE_ON_START: 'false' }); // the primary has migrated already
+    // The primary has migrated already, and may have taken a free port.
+    const worker = cluster.fork({ MIGRATE_ON_START: 'false', PORT: String(port) });
     const startedAt = performance.now();
     let hasListened = false;
     worker.once('listening', () => {

@@ -25,7 +25,8 @@ export function describeHeaders(
   rows: readonly Operation[],
 ): Json {
   const { Deprecation, Sunset } = deprecation ? deprecationHeaders(deprecation) : {};
-  const list = rows.find(({ isPaged }) => isPaged)?.path ?? '';
+  const { path: list = '', examples } = rows.find(({ isPaged }) => isPaged) ?? {};
+  const page = Object.entries(examples?.parameters ?? {}).map((parameter) => parameter.join('='));
   const created = rows.find(({ success }) => success.location)?.success.location ?? '';
   const text = (description: string, example: string | undefined) => ({
     description,
@@ -39,7 +40,7 @@ export function describeHeaders(
     ),
     Link: text(
       'Related addresses (RFC 8288): the next page (`rel="next"`, absent on the last one), or what to use instead of a deprecated operation.',
-      `<https://${PRODUCT}.example.com${basePath}${list}?limit=20&after=20>; rel="next"`,
+      `<https://${PRODUCT}.example.com${basePath}${list}?${page.join('&')}>; rel="next"`,
     ),
     Location: text('The path of what was created.', `${basePath}${created.replace(/\{\w+\}/, '1')}`),
     Deprecation: text('When the operation became deprecated (RFC 9745).', Deprecation),
@@ -84,44 +85,25 @@ export function describeRefusal(code: ErrorCode, description: string, message: s
   return { description, headers: headerReferences(headers), content: jsonContent(refer('Error'), example) };
 }
 
-const REFUSALS: readonly Parameters<typeof describeRefusal>[] = [
-  ['unauthorized', 'Missing or invalid API key.', 'The API key is not known.', 'WWW-Authenticate'],
-  ['forbidden', 'The API key may only read.', 'This API key may only read.'],
-  [
-    'idempotency_conflict',
-    'A request with the same Idempotency-Key is still at work.',
-    'A request with this Idempotency-Key is still at work; try again.',
-    'Retry-After',
-  ],
-  [
-    'idempotency_mismatch',
-    'The same Idempotency-Key came with another body before.',
-    'This Idempotency-Key was used with another input before.',
-  ],
-  [
-    'payload_too_large',
-    'The body is larger than the service accepts.',
-    'The body must not be larger than 65536 bytes.',
-  ],
-  ['unsupported_media_type', 'The body is not sent as application/json.', 'The Content-Type must be application/json.'],
+const REFUSALS: readonly (readonly [code: ErrorCode, message: string, ...headers: string[]])[] = [
+  ['unauthorized', 'The API key is not known.', 'WWW-Authenticate'],
+  ['forbidden', 'This API key may only read.'],
+  ['idempotency_conflict', 'A request with this Idempotency-Key is still at work; try again.', 'Retry-After'],
+  ['idempotency_mismatch', 'This Idempotency-Key was used with another input before.'],
+  ['payload_too_large', 'The body must not be larger than 65536 bytes.'],
+  ['unsupported_media_type', 'The Content-Type must be application/json.'],
   [
     'too_many_requests',
-    'Too many requests of this API key: its rate limit, or its share of the machine.',
     'Too many requests with this API key; try again later.',
     'Retry-After',
     'RateLimit-Policy',
     'RateLimit',
   ],
-  ['internal_error', 'A fault of the service.', 'An internal error occurred.'],
-  [
-    'service_unavailable',
-    'The service cannot answer now; try again.',
-    'The service is temporarily unavailable; try again shortly.',
-    'Retry-After',
-  ],
+  ['internal_error', 'An internal error occurred.'],
+  ['service_unavailable', 'The service is temporarily unavailable; try again shortly.', 'Retry-After'],
 ];
 
 /** The Error responses that are the same for all operations, by their codes. */
 export const REFUSAL_RESPONSES: Json = Object.fromEntries(
-  REFUSALS.map((refusal) => [refusal[0], describeRefusal(...refusal)]),
+  REFUSALS.map(([code, ...shown]) => [code, describeRefusal(code, ERRORS[code].meaning, ...shown)]),
 );

@@ -175,7 +175,7 @@ function describeOwnRefusals(operation: Operation): Partial<Record<ErrorCode, Js
     : 'A query parameter has an invalid value. An addition to the original description: an answer other than the one that was asked for would hide the mistake.';
   return {
     bad_request: describeRefusal('bad_request', description, ofBody ?? ofQuery ?? IDEMPOTENCY_KEY.message),
-    not_found: describeRefusal('not_found', 'The requested resource could not be found.', notFound),
+    not_found: describeRefusal('not_found', ERRORS.not_found.meaning, notFound),
   };
 }
 

@@ -4,7 +4,6 @@ import { LIST_LIMIT } from '../schema/builder.ts';
 import { createCompiler } from '../schema/compile.ts';
 import { createContext } from '../schema/context.ts';
 import type { Stores } from '../store/store.ts';
-import { baseUrl } from '../web/base-url.ts';
 import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { parseJsonBytes } from '../web/json-body.ts';
 import type { AdmittedRequest, Route } from '../web/route.ts';
@@ -13,12 +12,11 @@ import { CURSOR, compileRow, type Operation, type RestService } from './operatio
 import type { Json } from './representation.ts';
 import { explainRefusal, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
-/** The dependencies of the REST API. Links begin with `publicUrl`, or else with the request's Host. */
+/** The dependencies of the REST API. */
 interface RestParts {
   readonly service: RestService;
   readonly schema: GraphQLSchema;
   readonly stores: Stores;
-  readonly publicUrl: string | undefined;
 }
 
 /**
@@ -97,7 +95,7 @@ function cacheLastText(write: (data: unknown) => string): (data: unknown) => str
 }
 
 /** Creates a function that sets `Location`, and the `Link` to the next page: `paged` is the request of a page that has one. */
-function headerWriter(operation: Operation, { service, publicUrl }: RestParts) {
+function headerWriter(operation: Operation, { service }: RestParts) {
   const { isPaged, success, inQuery, keyOf } = operation;
   const idKey = isPaged ? keyOf('id') : '';
   const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${keyOf(member)}}`);
@@ -115,7 +113,7 @@ function headerWriter(operation: Operation, { service, publicUrl }: RestParts) {
       const text = paged.inQuery[index];
       if (name !== CURSOR && text !== undefined) query += `${name}=${encodeURIComponent(text)}&`;
     }
-    const next = `${baseUrl(ctx.req, publicUrl)}${ctx.path}?${query}${CURSOR}=${last[idKey]}`;
+    const next = `${ctx.state.baseUrl}${ctx.path}?${query}${CURSOR}=${last[idKey]}`;
     ctx.res.appendHeader('Link', `<${next}>; rel="next"`);
   };
 }

@@ -19,8 +19,11 @@ interface SchemaTypes {
   DefaultFieldNullability: false;
 }
 
+/** The type parameter of the builder and of its refs. */
+export type BuilderTypes = PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>;
+
 /** The Pothos builder that a resource defines its types with. */
-export type Builder = PothosSchemaTypes.SchemaBuilder<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>>;
+export type Builder = PothosSchemaTypes.SchemaBuilder<BuilderTypes>;
 
 /** Creates a builder without types. */
 export function createBuilder(): Builder {
@@ -38,7 +41,11 @@ export const LIST_LIMIT = { least: 1, most: 100, fallback: 20 } as const;
 
 const { least, most, fallback } = LIST_LIMIT;
 const limitRule = `must be an integer from ${least} to ${most}`;
-const limit = z.int().check(z.gte(least, limitRule), z.lte(most, limitRule));
+/** The rule of the arguments for the page size, `limit` and `first`. */
+export const pageSizeRule = z.int().check(z.gte(least, limitRule), z.lte(most, limitRule));
+
+/** The description of an argument for the page size. */
+export const pageSizeText = (things: string) => `How many ${things} at most: ${least} to ${most}.`;
 
 /** The arguments `limit` and `after` of a list ordered by id. `things` names its objects in descriptions. */
 export const pageArguments = (builder: Builder, things: string) =>
@@ -48,9 +55,9 @@ export const pageArguments = (builder: Builder, things: string) =>
       .int({
         required: true,
         defaultValue: fallback,
-        description: `How many ${things} at most: ${least} to ${most}.`,
+        description: pageSizeText(things),
       })
-      .validate(limit),
+      .validate(pageSizeRule),
     after: t
       .id({
         description: `Only ${things} with a greater id: the last id of a page asks for the next one. Pages are no change feed: one with a smaller id may still appear.`,

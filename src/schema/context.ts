@@ -3,6 +3,7 @@ import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { Once } from '../idempotency/idempotent-creates.ts';
 import { type Integer64, toInt64 } from '../int64.ts';
+import type { Page } from '../store/keyset-list.ts';
 import type { Stores } from '../store/store.ts';
 import type { New, PageQuery, StoredRow, Table } from '../store/table.ts';
 
@@ -34,6 +35,8 @@ export const IDEMPOTENCY_KEY = {
 interface RequestStore<T extends Table> {
   /** A page in ascending order of id. */
   list(query: PageQuery<T>): Promise<readonly StoredRow<T>[]>;
+  /** The same page, and whether more rows follow it. */
+  page(query: PageQuery<T>): Promise<Page<StoredRow<T>>>;
   /** The row with an id, which may be an input or a stored value; null when there is none. */
   get(id: Integer64): Promise<StoredRow<T> | null>;
   /** Adds a row, only within a field of Mutation; once for each Idempotency-Key. ApiError `bad_request` when that key is invalid. */
@@ -72,6 +75,7 @@ export function createContext(
     store(table) {
       const { list, get, add } = stores(table);
       return {
+        page: (query) => list(query, deadline),
         async list(query) {
           const { rows, hasMore } = await list(query, deadline);
           if (hasMore) reply.unfinished.push(rows);

@@ -60,6 +60,24 @@ function createStore<T extends Table>(database: Database, table: T) {
   };
 }
 
+/** How many samples of each resource a newcomer gets. */
+const SAMPLES = 12;
+
+/** Adds samples to each table that is empty; gives how many in all. */
+export async function addSamples<T extends Table>(
+  within: Database,
+  resources: readonly { readonly table: T; readonly sample?: (index: number) => New<T> }[],
+): Promise<number> {
+  let added = 0;
+  for (const { table, sample } of resources) {
+    const store = createStores(within)(table);
+    if (!sample || !(await store.isEmpty())) continue;
+    await store.addAll(Array.from({ length: SAMPLES }, (_, index) => sample(index)));
+    added += SAMPLES;
+  }
+  return added;
+}
+
 /**
  * Checks whether the database takes writes to these tables, by INSERTs of no rows: they need the same rights, table and
  * writable server as a write. Rolled back, because SQLite notes the last id of a table even so. Throws what a write would

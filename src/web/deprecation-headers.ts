@@ -5,6 +5,6 @@ export function deprecationHeaders({ since, sunset, replacement }: Deprecation):
   return {
     Deprecation: `@${since.getTime() / 1000}`,
     Sunset: sunset.toUTCString(),
-    Link: `<${replacement.restPath}>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"`,
+    Link: `<${replacement.restPath}>; rel="successor-version", </docs#deprecations>; rel="deprecation"; type="text/html"`,
   };
 }

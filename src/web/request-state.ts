@@ -8,6 +8,10 @@ declare module 'koa' {
   interface DefaultState {
     /** The `X-Request-Id` of the answer; the log has it too. */
     requestId: string;
+    /** Where the request comes from; absent when the connection ended before the request was served. */
+    clientAddress: string | undefined;
+    /** The base address of this service for the client, without a trailing slash: PUBLIC_URL if it is set. */
+    baseUrl: string;
     /** The id of the API key; absent until the key was found valid. */
     keyId: string;
     /** The owner of the key: the same for a key and its replacements by `rotate`. */

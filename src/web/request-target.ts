@@ -47,8 +47,8 @@ const NAME = /^(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2}){1,255}$/;
 const HOST = /^(.*?)(?::(\d{0,5}))?$/;
 const HOST_MAX = 270;
 
-/** RFC 9110 §7.2: uri-host [":" port], and the host is not empty. */
-function isHost(text: string): boolean {
+/** Whether a text is RFC 9110 §7.2's `uri-host [":" port]` with a host that is not empty. */
+export function isHost(text: string): boolean {
   if (text.length > HOST_MAX) return false;
   const [, host = '', port = ''] = HOST.exec(text) ?? [];
   return Number(port) <= 65_535 && (host.startsWith('[') ? isIpLiteral(host) : NAME.test(host));

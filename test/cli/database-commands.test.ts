@@ -19,7 +19,7 @@ describeEachEngine('commands', (engine) => {
   test('migrate, --status and --rollback', async () => {
     const env = { DATABASE_URL: await engine.freshDatabase(), MIGRATE_ON_START: 'false' };
     const tables = async () => {
-      const database = openDatabase(env.DATABASE_URL);
+      const database = await openDatabase(env.DATABASE_URL);
       return await database.knex.schema.hasTable('pets');
     };
     const pending = await succeed('migrate', ['--status'], env);
@@ -47,7 +47,7 @@ describeEachEngine('commands', (engine) => {
     const [line] = await succeed('seed', ['--pets', '2501'], env);
     expect(line).toMatch(/^2,501 animals added in \d+\.\d s\.$/);
     await succeed('seed', ['--pets', '1'], env);
-    const [row] = await openDatabase(env.DATABASE_URL).knex('pets').count({ pets: '*' });
+    const [row] = await (await openDatabase(env.DATABASE_URL)).knex('pets').count({ pets: '*' });
     expect(Number(row?.pets)).toBe(2502);
   });
 
@@ -77,7 +77,7 @@ describeEachEngine('commands', (engine) => {
 
   test('keys create, list and revoke: the key is printed once and works until it is revoked', async () => {
     const env = { DATABASE_URL: await engine.freshDatabase() };
-    expect(await succeed('keys', ['list'], env)).toEqual(['No keys yet: npm run keys -- create --name NAME']);
+    expect(await succeed('keys', ['list'], env)).toEqual(['No keys yet: node src/cli/keys.ts create --name NAME']);
     expect(await succeed('keys', ['list', '--json'], env)).toEqual(['[]']);
 
     const first = await succeed('keys', ['create', '--name', 'Zoé "the app" 🐾'], env);
@@ -137,7 +137,7 @@ describeEachEngine('commands', (engine) => {
   test('seed that is interrupted ends between two batches: what it reports is there', async () => {
     const env = { DATABASE_URL: await engine.freshDatabase() };
     await succeed('migrate', [], env);
-    const database = openDatabase(env.DATABASE_URL);
+    const database = await openDatabase(env.DATABASE_URL);
     const count = async () => Number((await database.knex('pets').count({ pets: '*' }))[0]?.pets);
     const seed = run('cli/seed.ts', ['--pets', '100000000'], env);
     while ((await count()) === 0) expect(seed.child.exitCode).toBeNull();

@@ -6,7 +6,7 @@ import { settingNames } from '../../src/config.ts';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { freePort } from '../support/ports.ts';
 import { openDatabase } from '../support/prepared.ts';
-import { command, succeed } from './command.ts';
+import { command, expectFailure, succeed } from './command.ts';
 
 const examine = async (env: Record<string, string>, folder?: string) => {
   const { code, stdout, stderr } = await command('doctor', ['--json'], env, folder);
@@ -24,7 +24,7 @@ describeEachEngine('doctor', (engine) => {
     await succeed('migrate', [], env);
     const keyless = await command('doctor', [], env);
     expect(keyless.code).toBe(1);
-    expect(keyless.stdout).toMatch(/^WRONG: no valid API key: npm run keys -- create --name NAME$/m);
+    expect(keyless.stdout).toMatch(/^WRONG: no valid API key: node src\/cli\/keys\.ts create --name NAME$/m);
 
     await succeed('keys', ['create', '--name', 'app'], env);
     const well = (await succeed('doctor', [], env)).join('\n');
@@ -56,7 +56,7 @@ describeEachEngine('doctor', (engine) => {
   test('sees that the account may only read', async () => {
     const url = await engine.freshDatabase();
     await succeed('keys', ['create', '--name', 'app'], { DATABASE_URL: url });
-    const { knex } = openDatabase(url);
+    const { knex } = await openDatabase(url);
     const user = `reader_${process.pid}`;
     await knex.raw(`CREATE USER ${user} IDENTIFIED BY 'reader'`);
     await knex.raw(`GRANT SELECT ON ${new URL(url).pathname.slice(1)}.* TO ${user}`);
@@ -74,7 +74,8 @@ describe('doctor', () => {
   test('every setting has a place in the configuration, so that its default is shown', async () => {
     const { configuration } = await examine({ DATABASE_URL: 'sqlite::memory:' });
     const without = configuration.filter(({ value }: { value?: string }) => value === undefined);
-    expect(without).toEqual([{ name: 'PUBLIC_URL', isDefault: true }]); // it has none: each request has its own
+    // They have none: each request has its own address, and no proxy is trusted.
+    expect(without).toEqual(['PUBLIC_URL', 'TRUSTED_PROXIES'].map((name) => ({ name, isDefault: true })));
     expect(configuration).toContainEqual({ name: 'RATE_LIMIT', value: 'off', isDefault: true });
   });
 
@@ -118,6 +119,44 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^WRONG: \.env: PROT is no setting of the gateway; did you mean PORT\?$/m);
     expect(stdout).not.toContain('S3cret');
   });
+
+  test('reads a .env of Windows: a byte order mark, and two characters at the end of a line', async () => {
+    const folder = temporaryFolder();
+    await writeFile(join(folder, '.env'), '\uFEFFDATABASE_URL=sqlite::memory:\r\nexport LOG_LEVEL = debug\r\n');
+    const { code, unknownNames, configuration } = await examine({}, folder);
+    expect([code, unknownNames]).toEqual([0, []]);
+    expect(configuration).toContainEqual({ name: 'DATABASE_URL', value: 'sqlite::memory:', isDefault: false });
+    expect(configuration).toContainEqual({ name: 'LOG_LEVEL', value: 'debug', isDefault: false });
+  });
+
+  test.each([
+    [
+      'as YAML has it',
+      'LOG_LEVEL=info\n  PORT: S3cret\n',
+      /^The file \.env has PORT without an equals sign: write PORT=…$/,
+    ],
+    ['as a shell has none', 'export DATABASE_URL S3cret', /^The file \.env has DATABASE_URL without an equals sign/],
+    [
+      'in UTF-16',
+      Buffer.from('\uFEFFPORT=5000\n', 'utf16le'),
+      /^The file \.env must be text in UTF-8 that can be read: /,
+    ],
+  ])('refuses a line of .env %s in one line', async (_how, text, line) => {
+    const folder = temporaryFolder();
+    await writeFile(join(folder, '.env'), text);
+    const ended = await command('doctor', [], {}, folder);
+    expectFailure(ended, 2, line);
+    expect(ended.stderr).not.toContain('S3cret');
+  });
+
+  test.each(['HOST-NAME: x', 'PORT_OLD: x', '# PORT: 5000', 'MYSQL: PORT', 'PORT =5000'])(
+    'takes the line "%s" of .env',
+    async (line) => {
+      const folder = temporaryFolder();
+      await writeFile(join(folder, '.env'), `DATABASE_URL=sqlite::memory:\n${line}\n`);
+      expect((await examine({}, folder)).code).toBe(0);
+    },
+  );
 
   test('with a database that is away: exit code 1, the page is printed, no password', async () => {
     const port = await freePort();

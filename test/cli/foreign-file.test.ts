@@ -31,7 +31,7 @@ test.each(CALLS)("%j refuses somebody's CSV by name, and leaves it as it is", as
   const before = state();
   const { exited, stdout, stderr } = run(file, words, { DATABASE_URL: `sqlite:${csv}`, PORT: '0' });
   const { code } = await exited;
-  const line = `DATABASE_URL: ${csv} is not used and stays as it is: file is not a database`;
+  const line = `DATABASE_URL: ${csv} is not used and stays as it is: file is not a database; name another file, or move this one away`;
   expectFailure({ code, stdout: stdout(), stderr: stderr() }, 2, new RegExp(`^${line}$`));
   expect(state()).toEqual(before);
 });

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
 import { send } from '../support/client.ts';
 import { temporaryFolder } from '../support/engines.ts';
 import { startProcess } from '../support/process.ts';
@@ -32,18 +33,34 @@ describe('npm start', () => {
     const [, key] = await (await startProcess(env, folder)).waitFor(GREETED);
     expect(key).toMatch(/^petstore_/);
   });
+});
 
-  test('start.js says in one line that an older Node is too old', async () => {
-    // The version that the file reads is the only thing that tells it of the Node that runs it.
-    const older = "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });";
-    const preload = `data:text/javascript,${encodeURIComponent(older)}`;
-    const failed = await runFile(process.execPath, ['--import', preload, join(ROOT, 'start.js')]).catch(
-      (error) => error,
+describe('under an older Node', () => {
+  const programs = Object.entries(packageJson.scripts).filter(([, call]) => call.startsWith('node '));
+
+  const runUnder = (version: string, call: string) => {
+    const other = join(temporaryFolder(), 'other.cjs');
+    // The version is the only thing that the check reads of the Node that runs it.
+    writeFileSync(other, `Object.defineProperty(process.versions, 'node', { value: '${version}' });`);
+    const env = { NODE_OPTIONS: `-r ${other}`, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
+    return runFile('sh', ['-c', call], { cwd: ROOT, env });
+  };
+
+  test.concurrent.each(programs)('npm run %s says in one line where a newer one comes from', async (_name, call) => {
+    const failed = await runUnder('20.20.2', `${call} --help`).catch((error) => error);
+    expect(failed).toMatchObject({ code: 2, stdout: '' });
+    expect(failed.stderr).toMatch(
+      /^The Petstore Gateway needs Node 24 or newer, and this is Node 20\.20\.2: install [^\n]+ npm ci [^\n]+\n$/,
     );
-    expect(failed).toMatchObject({
-      code: 2,
-      stdout: '',
-      stderr: 'The Petstore Gateway needs Node 24 or newer; this is Node 20.20.2.\n',
-    });
+  });
+
+  test('the first one that is new enough is not refused', async () => {
+    const { stdout } = await runUnder('24.0.0', `${packageJson.scripts.keys} --version`);
+    expect(stdout).toBe(`${packageJson.version}\n`);
+  });
+
+  test('these are all commands', () => {
+    expect(programs.map(([name]) => name)).toEqual(expect.arrayContaining(['start', 'dev', 'keys', 'doctor', 'bench']));
+    expect(programs).toHaveLength(9);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
 import { command, expectFailure } from './command.ts';
 
 const COMMANDS = ['../main', 'keys', 'migrate', 'seed', 'print-schema', 'deprecation-report', 'doctor'];
@@ -55,6 +56,12 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
   ['keys create --name x', /^sqlite::memory: ends with its process/, memory()],
   ['seed --pets 1', /^sqlite::memory: ends with its process/, memory()],
   ['seed', /^npm took --pets for itself; put -- first: npm run seed -- --pets …$/, swallowed('seed', { pets: '5' })],
+  // npm gives what it took for a word of its own to the program.
+  [
+    'seed 5',
+    /^npm took --pets for itself; put -- first: npm run seed -- --pets …$/,
+    swallowed('seed', { pets: 'true' }),
+  ],
   [
     'keys create',
     /^npm took --name, --expires for itself; put -- first: npm run keys -- create --name … --expires …$/,
@@ -86,7 +93,7 @@ const LIMIT_MS = 180_000;
 
 const CALLS = WRONG.map(([call, line, env = {}]) => ({ call, line, env }));
 
-describe('commands › --help', () => {
+describe('commands › --help and --version', () => {
   it.concurrent.each(COMMANDS)(
     '%s --help prints what it does and exits 0',
     async (name) => {
@@ -95,6 +102,16 @@ describe('commands › --help', () => {
       expect(code).toBe(0);
       expect(stdout).toMatch(/^[A-Z].*\n\n {2}npm (?:run|start)/s);
       expect(stdout.split('\n').every((line) => line.length <= 120)).toBe(true);
+      expect(stdout).toMatch(/^ {2}--version +\w.*\n$/m);
+    },
+    LIMIT_MS,
+  );
+
+  it.concurrent.each(COMMANDS)(
+    '%s --version prints the version alone and exits 0',
+    async (name) => {
+      const ended = await command(name, ['--version'], { DATABASE_URL: 'nonsense' });
+      expect(ended).toEqual({ code: 0, stdout: `${packageJson.version}\n`, stderr: '' });
     },
     LIMIT_MS,
   );

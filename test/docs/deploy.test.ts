@@ -1,12 +1,14 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { readConfig, settingNames } from '../../src/config.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { temporaryFolder } from '../support/engines.ts';
+import { readBlock } from '../support/page-blocks.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 const runFile = promisify(execFile);
@@ -30,30 +32,34 @@ function testWith(program: string, name: string, body: () => Promise<unknown>): 
   });
 }
 
-function selfSigned(folder: string): { key: string; certificate: string } {
-  const [key, certificate] = [join(folder, 'privkey.pem'), join(folder, 'fullchain.pem')];
-  const words = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-subj',
-    '/CN=pets.example.com',
-  ];
-  execFileSync('openssl', [...words, '-days', '2', '-keyout', key, '-out', certificate], { stdio: 'ignore' });
-  return { key, certificate };
+/** Where each manifest is not what the Kubernetes API publishes: fields that it does not have, values of another type. */
+function manifestProblems(manifests: readonly string[]): string[][] {
+  const folder = temporaryFolder();
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const files = manifests.map((manifest, number) => {
+    const constants = parseAllDocuments(manifest).map((document, index) => {
+      const { apiVersion, kind } = document.toJS();
+      const module = apiVersion.includes('/') ? apiVersion : `core/${apiVersion}`;
+      const type = `import('kubernetes-types/${module}').${kind}`;
+      return `export const d${index}: ${type} = ${JSON.stringify(document)};\n`;
+    });
+    const file = join(folder, `manifest-${number}.ts`);
+    writeFileSync(file, constants.join(''));
+    return file;
+  });
+  const program = ts.createProgram(files, { strict: true, noEmit: true, skipLibCheck: true, types: [] });
+  const found = ts.getPreEmitDiagnostics(program);
+  const told = (text: string | ts.DiagnosticMessageChain) => ts.flattenDiagnosticMessageText(text, ' ');
+  return files.map((name) =>
+    found.filter(({ file }) => file?.fileName === name).map(({ messageText }) => told(messageText)),
+  );
 }
 
 describe('deploy/', () => {
   testWith('nginx', 'nginx takes nginx.conf', async () => {
     const folder = temporaryFolder();
-    const { key, certificate } = selfSigned(folder);
-    const site = read('nginx.conf')
-      .replace(/\S+privkey\.pem/, key)
-      .replace(/\S+fullchain\.pem/, certificate);
+    makeCertificate('pets.example.com', join(folder, 'privkey.pem'), join(folder, 'fullchain.pem'));
+    const site = read('nginx.conf').replaceAll(/\/etc\/ssl\/pets\.example\.com|\/var\/log\/nginx/g, folder);
     writeFileSync(join(folder, 'site.conf'), site);
     writeFileSync(
       join(folder, 'main.conf'),
@@ -76,27 +82,46 @@ describe('deploy/', () => {
     await check('systemd-analyze', 'verify', unit);
   });
 
-  test('every metric of the alerts is one of ours', async () => {
-    const { registry } = createMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
-    const known = (await registry.getMetricsAsJSON()).map(({ name }) => name);
-    const named = [...read('alerts.yml').matchAll(/\b(\w+)\{job=/g)].map(([, name = '']) =>
-      name.replace(/_count$/, ''),
-    );
-    expect(named.filter((name) => name !== 'up' && !known.includes(name))).toEqual([]);
-    expect(named).toContain('http_request_duration_seconds');
+  testWith(
+    'systemd-analyze',
+    'petstore-gateway.service leaves the process little: an exposure of 1.5 of 10 at most',
+    () => check('systemd-analyze', 'security', '--offline=true', '--threshold=15', file('petstore-gateway.service')),
+  );
+
+  test("the README's commands for Docker are those that docs/run.md begins with", () => {
+    expect(read('../README.md')).toContain(`\n${readBlock('docs/run.md', 'bash compose-start')}\`\`\``);
   });
 
-  test('kubernetes.yaml sets what the gateway knows, and leaves it time to drain', () => {
+  test('kubernetes.yaml is what the Kubernetes API takes', () => {
+    const manifest = read('kubernetes.yaml');
+    const mistakes = [
+      ['maxSkew:', 'maxSkews:'],
+      ['replicas: 2', 'replicas: two'],
+      ['kind: Service', 'kind: Services'],
+      ['policy/v1', 'policy/v2'],
+    ] as const;
+    const wrong = mistakes.map(([word, mistake]) => manifest.replace(word, mistake));
+    const [problems, ...problemsOfMistakes] = manifestProblems([manifest, ...wrong]);
+    expect(problems).toEqual([]);
+    expect(problemsOfMistakes.map((found) => found.length)).toEqual(mistakes.map(() => 1));
+  });
+
+  test('the parts of kubernetes.yaml fit together, set what the gateway knows, and leave it time to drain', () => {
     const documents = parseAllDocuments(read('kubernetes.yaml'));
     expect(documents.flatMap((document) => [...document.errors, ...document.warnings])).toEqual([]);
-    const [deployment] = documents.map((document) => document.toJS());
-    const pod = deployment.spec.template.spec;
+    const [deployment, service, budget] = documents.map((document) => document.toJS());
+    const { metadata, spec: pod } = deployment.spec.template;
     const [gateway] = pod.containers;
+    const [spread] = pod.topologySpreadConstraints;
+    for (const selector of [deployment.spec.selector, spread.labelSelector, budget.spec.selector])
+      expect(selector.matchLabels).toEqual(metadata.labels);
+    expect(service.spec.selector).toEqual(metadata.labels);
+    expect(budget.spec.maxUnavailable).toBeLessThan(deployment.spec.replicas);
     const settings: { name: string; value?: string }[] = gateway.env;
     expect(settings.filter(({ name }) => !settingNames().includes(name))).toEqual([]);
     const { shutdownGraceMs } = readConfig(Object.fromEntries(settings.map(({ name, value }) => [name, value])));
     const sleepSeconds = Number(gateway.lifecycle.preStop.exec.command[1]);
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(sleepSeconds + shutdownGraceMs / 1000);
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(sleepSeconds + shutdownGraceMs / 1000 + 5);
     expect(gateway.livenessProbe.httpGet.path).toBe('/livez');
     expect(gateway.readinessProbe.httpGet.path).toBe('/readyz');
   });

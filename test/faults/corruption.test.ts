@@ -145,7 +145,7 @@ describeOnMysql('a corrupted answer', (engine) => {
       const runLane = async (lane: number) => {
         const random = createRandom(SEED + 1000 * lane + poolMax);
         const proxy = await startTcpProxy(url);
-        const ours = connectDatabase(readConfig({ DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) }));
+        const ours = await connectDatabase(readConfig({ DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) }));
         afterFile(() => ours.close());
         let hits = 0;
         for (let count = 0; count < CASES / 2 / LANES; count++) if (await runCase(ours, proxy, random)) hits++;
@@ -182,7 +182,7 @@ describeOnMysql('a corrupted answer', (engine) => {
       const proxy = await startTcpProxy(url);
       const { change, hits } = corruptColumnsEnd();
       proxy.changeAnswers(change);
-      const ours = connectDatabase(readConfig({ DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) }));
+      const ours = await connectDatabase(readConfig({ DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) }));
       afterFile(() => ours.close());
       const askOnce = async () => {
         expect(await askAll(ours)).toBeLessThan(SETTLES_WITHIN_MS);

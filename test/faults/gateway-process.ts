@@ -72,7 +72,7 @@ async function ready(url: string, child: ChildProcess): Promise<void> {
 }
 
 async function createKey(databaseUrl: string): Promise<string> {
-  const database = connectDatabase(readConfig({ DATABASE_URL: databaseUrl }));
+  const database = await connectDatabase(readConfig({ DATABASE_URL: databaseUrl }));
   const { key } = await createKeyStore(database).create({ name: 'fault run', expiresAt: null });
   await database.close();
   return key;
@@ -80,7 +80,7 @@ async function createKey(databaseUrl: string): Promise<string> {
 
 /** All animals, as whoever opens this database sees them. */
 export async function storedPets(databaseUrl: string): Promise<StoredPet[]> {
-  const database = connectDatabase(readConfig({ DATABASE_URL: databaseUrl }));
+  const database = await connectDatabase(readConfig({ DATABASE_URL: databaseUrl }));
   try {
     return await database.knex('pets').select('id', 'name').orderBy('id');
   } finally {

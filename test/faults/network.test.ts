@@ -40,7 +40,7 @@ describeOnMysql('the way to the database', (engine) => {
   test('a PREPARE that is never answered: 503 in time, and lists go on', async () => {
     const { url } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);
-    const database = openDatabase(proxy.url);
+    const database = await openDatabase(proxy.url);
     await database.query(LIST, [0, 1], undefined);
     proxy.swallowAnswersTo(/FORCE INDEX/);
     const filtered = 'SELECT id FROM pets FORCE INDEX (pets_status_id) WHERE status = ? AND id > ? ORDER BY id LIMIT ?';
@@ -58,7 +58,7 @@ describeOnMysql('the way to the database', (engine) => {
   test('open connections are lost in silence: new ones are used soon, whatever the size of the pool', async () => {
     const { url } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);
-    const database = openDatabase(proxy.url);
+    const database = await openDatabase(proxy.url);
     await Promise.all(Array.from({ length: 10 }, () => database.query('SELECT SLEEP(0.1)', [], undefined)));
     await eventually(() => database.poolState().free === 10, 5000, 'all are free');
     proxy.loseOpenOnes();
@@ -71,7 +71,7 @@ describeOnMysql('the way to the database', (engine) => {
   test('a transaction on a slow way has its answer or 503 in time, and is whole or not there', async () => {
     const { url, countNames } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);
-    const database = openDatabase(proxy.url);
+    const database = await openDatabase(proxy.url);
     await database.ping();
     proxy.delayAnswers(1300);
     const insertTwo = async (trx: Knex) => {
@@ -93,7 +93,7 @@ describeOnMysql('the way to the database', (engine) => {
     await root.query(`GRANT ALL ON *.* TO '${user}'@'%'`);
     const limited = new URL(url);
     limited.username = user;
-    const database = openDatabase(limited.href);
+    const database = await openDatabase(limited.href);
     const results = await Promise.all(
       Array.from({ length: 60 }, () => timed(database.query('SELECT SLEEP(0.02)', [], undefined))),
     );
@@ -105,7 +105,7 @@ describeOnMysql('the way to the database', (engine) => {
 
   test('an unreachable server is told at once, however many ask', async () => {
     const proxy = await startTcpProxy((await prepareDatabase(engine)).url);
-    const database = openDatabase(proxy.url);
+    const database = await openDatabase(proxy.url);
     await database.ping();
     proxy.move(1);
     proxy.cut();
@@ -118,7 +118,7 @@ describeOnMysql('the way to the database', (engine) => {
 
   test('a create that waits for a table is refused, and does not come later', async () => {
     const { url } = await prepareDatabase(engine);
-    const database = openDatabase(url);
+    const database = await openDatabase(url);
     await database.ping();
     const holder = await mysql.createConnection(url);
     await holder.query('LOCK TABLES pets WRITE');
@@ -142,7 +142,7 @@ describeOnMysql('the way to the database', (engine) => {
     const [[before]] = await root.query<mysql.RowDataPacket[]>('SELECT @@global.completion_type AS value');
     await root.query('SET GLOBAL completion_type = 1');
     try {
-      const database = openDatabase(url);
+      const database = await openDatabase(url);
       await database.run((knex) => knex.transaction((trx) => trx('pets').insert({ name: 'a', category_id: 1 })));
       await database.insert('pets (name, category_id, status)', [['b', 1n, null]], undefined);
       const [rows] = await root.query<mysql.RowDataPacket[]>('SELECT name FROM pets ORDER BY id');
@@ -160,7 +160,7 @@ describeOnMysql('the way to the database', (engine) => {
   ])('an answer that %s is no answer: it is never taken for that of another question', async (_what, change) => {
     const { url } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);
-    const database = openDatabase(proxy.url);
+    const database = await openDatabase(proxy.url);
     const [first] = await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]], undefined);
     expect(await database.query('SELECT name FROM pets', [], undefined)).toEqual([{ name: 'Rex' }]);
     vi.spyOn(console, 'error').mockImplementation(() => {}); // mysql2 tells it there, too
@@ -182,7 +182,7 @@ describeOnMysql('the way to the database', (engine) => {
 
   test('a migration whose statement loses its connection ends at once, and is whole after the next one', async () => {
     const proxy = await startTcpProxy(await engine.freshDatabase());
-    const database = openDatabase(proxy.url);
+    const database = await openDatabase(proxy.url);
     proxy.swallowAnswersTo(/CREATE TABLE IF NOT EXISTS api_keys/);
     const migration = timed(migrateUp(database));
     await eventually(() => proxy.hasSwallowed(), 20_000, 'the answer is lost');

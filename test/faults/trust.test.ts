@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { command } from '../cli/command.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
@@ -19,12 +19,7 @@ describe.runIf(hasMysqlServer())('the files of trust, while the gateway runs', (
   let url: string;
 
   /** A key and a certificate that is its own authority. */
-  const issue = (name: string) => {
-    const words = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', `/CN=${name}`, '-days', '2'];
-    execFileSync('openssl', [...words, '-keyout', file(`${name}.key`), '-out', file(`${name}.pem`)], {
-      stdio: 'ignore',
-    });
-  };
+  const issue = (name: string) => makeCertificate(name, file(`${name}.key`), file(`${name}.pem`));
   const install = (who: string, as: string) => {
     for (const kind of ['key', 'pem']) copyFileSync(file(`${who}.${kind}`), file(`${as}.${kind}`));
   };

@@ -41,7 +41,7 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
   const both = async (): Promise<string> => {
     for (const server of [a, b]) {
       await setReadOnly(server, 0);
-      await migrateUp(openDatabase(await freshDatabase(server)));
+      await migrateUp(await openDatabase(await freshDatabase(server)));
     }
     return `mysql://app@127.0.0.1:${a.port},127.0.0.1:${b.port}/petstore`;
   };
@@ -64,13 +64,13 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
   test('is found wherever it stands in DATABASE_URL', async () => {
     const url = await both();
     await setReadOnly(a, 1);
-    const database = openDatabase(url);
+    const database = await openDatabase(url);
     expect(await add(database, 'on b')).toBe(true);
-    expect(await names(openDatabase(`mysql://app@127.0.0.1:${b.port}/petstore`))).toEqual(['on b']);
+    expect(await names(await openDatabase(`mysql://app@127.0.0.1:${b.port}/petstore`))).toEqual(['on b']);
   });
 
   test('is found again after it has moved, and nothing is read from the old one', async () => {
-    const database = openDatabase(await both());
+    const database = await openDatabase(await both());
     expect(await add(database, 'on a')).toBe(true);
     await Promise.all(Array.from({ length: 8 }, () => names(database)));
     await setReadOnly(b, 1);
@@ -82,17 +82,17 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
   });
 
   test('a demotion is noticed by reads alone', async () => {
-    const database = openDatabase(await both());
+    const database = await openDatabase(await both());
     expect(await add(database, 'on a')).toBe(true);
     await setReadOnly(a, 1);
-    expect(await add(openDatabase(`mysql://app@127.0.0.1:${b.port}/petstore`), 'on b')).toBe(true);
+    expect(await add(await openDatabase(`mysql://app@127.0.0.1:${b.port}/petstore`), 'on b')).toBe(true);
     await eventually(async () => (await names(database)).join() === 'on b', HEALED_WITHIN_MS, 'reads follow');
   });
 
   test('one address that moves: the old server is left by all, and answers nothing', async () => {
     await both();
     const proxy = await startTcpProxy(`mysql://app@127.0.0.1:${a.port}/petstore`);
-    const database = openDatabase(proxy.url);
+    const database = await openDatabase(proxy.url);
     expect(await add(database, 'on a')).toBe(true);
     await Promise.all(Array.from({ length: 8 }, () => names(database)));
     await setReadOnly(a, 1);
@@ -110,7 +110,7 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
     await setReadOnly(b, 1);
     const proxy = await startTcpProxy(`mysql://app@127.0.0.1:${a.port}/petstore`);
     const hosts = order(`127.0.0.1:${proxy.port}`, `127.0.0.1:${b.port}`);
-    const database = openDatabase(`mysql://app@${hosts}/petstore`);
+    const database = await openDatabase(`mysql://app@${hosts}/petstore`);
     expect(await add(database, 'on a')).toBe(true);
     proxy.swallowAnswersTo(/(?:)/);
     proxy.loseOpenOnes();
@@ -126,27 +126,27 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
   test('a host whose name is not known may be the one that takes writes: the other one is no lone server', async () => {
     await both();
     await setReadOnly(a, 1);
-    const database = openDatabase(`mysql://app@127.0.0.1:${a.port},nowhere.invalid/petstore`);
+    const database = await openDatabase(`mysql://app@127.0.0.1:${a.port},nowhere.invalid/petstore`);
     await expect(names(database)).rejects.toMatchObject({ meaning: 'noWriter' });
     await setReadOnly(a, 0);
     await eventually(() => add(database, 'on a'), HEALED_WITHIN_MS, 'it is used when it takes writes');
   });
 
   test('after a pause each read asks for itself: none is answered by a server that was left meanwhile', async () => {
-    const database = openDatabase(await both());
+    const database = await openDatabase(await both());
     expect(await add(database, 'on a')).toBe(true);
     const lists = () =>
       Promise.all(Array.from({ length: 8 }, () => database.query('SELECT SLEEP(0.02)', [], undefined)));
     await lists();
     await setReadOnly(a, 1);
-    expect(await add(openDatabase(`mysql://app@127.0.0.1:${b.port}/petstore`), 'on b')).toBe(true);
+    expect(await add(await openDatabase(`mysql://app@127.0.0.1:${b.port}/petstore`), 'on b')).toBe(true);
     await delay(1700); // longer than a server's word counts
     const found = await Promise.all(Array.from({ length: 8 }, () => names(database)));
     expect(found).toEqual(Array(8).fill(['on b']));
   });
 
   test('a create under an Idempotency-Key that is refused leaves the server as any other does', async () => {
-    const database = openDatabase(await both());
+    const database = await openDatabase(await both());
     expect(await add(database, 'on a')).toBe(true);
     await setReadOnly(a, 1);
     const once = { ownerId: 'k', apiKeyId: 'k', idempotencyKey: 'once', position: 1 };
@@ -156,11 +156,11 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
   });
 
   test('nobody takes writes: reads of several hosts are refused, a lone host answers them', async () => {
-    const several = openDatabase(await both());
+    const several = await openDatabase(await both());
     await setReadOnly(a, 1);
     await setReadOnly(b, 1);
     await expect(names(several)).rejects.toMatchObject({ meaning: 'noWriter' });
-    const lone = openDatabase(`mysql://app@127.0.0.1:${a.port}/petstore`);
+    const lone = await openDatabase(`mysql://app@127.0.0.1:${a.port}/petstore`);
     expect(await names(lone)).toEqual([]);
     expect([lone.takesWrites(), await add(lone, 'x')]).toEqual([false, false]);
     await setReadOnly(a, 0);
@@ -171,7 +171,7 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
   test('an account that may write everywhere does not write to a read-only server', async () => {
     await both();
     await setReadOnly(a, 1);
-    const database = openDatabase(`mysql://root@127.0.0.1:${a.port}/petstore`);
+    const database = await openDatabase(`mysql://root@127.0.0.1:${a.port}/petstore`);
     expect(await add(database, 'lost')).toBe(false);
     await setReadOnly(a, 0);
   });

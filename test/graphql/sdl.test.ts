@@ -2,6 +2,7 @@ import {
   buildSchema,
   findSchemaChanges,
   type GraphQLArgument,
+  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
@@ -20,8 +21,12 @@ const CONTRACT = `
   enum PetStatus { AVAILABLE PENDING SOLD }
   type Pet { id: ID!  name: String!  categoryId: ID!  status: PetStatus }
   input NewPetInput { name: String!  categoryId: ID!  status: PetStatus }
+  type PetConnection { edges: [PetEdge!]!  pageInfo: PageInfo! }
+  type PetEdge { cursor: String!  node: Pet! }
+  type PageInfo { hasNextPage: Boolean!  hasPreviousPage: Boolean!  startCursor: String  endCursor: String }
   type Query {
     pets(status: PetStatus, limit: Int! = 20, after: ID): [Pet!]!
+    petsConnection(status: PetStatus, first: Int! = 20, after: String): PetConnection!
     pet(id: ID!): Pet @deprecated(reason: "…")
   }
   type Mutation { addPet(input: NewPetInput!): Pet! }
@@ -44,12 +49,16 @@ function* partsOf(type: GraphQLNamedType): Generator<[string, { description?: st
   }
 }
 
-/** The fields of a type that give lists of objects, with their arguments. */
-function listsOf(type: GraphQLObjectType): [string, readonly GraphQLArgument[]][] {
-  return Object.values(type.getFields())
-    .filter(({ type: given }) => isListType(getNullableType(given)) && isObjectType(getNamedType(given)))
-    .map(({ name, args }) => [`${type.name}.${name}`, args]);
-}
+type FieldOfType = readonly [coordinate: string, field: GraphQLField<unknown, unknown>];
+const fieldsOf = (type: GraphQLObjectType): FieldOfType[] =>
+  Object.values(type.getFields()).map((field) => [`${type.name}.${field.name}`, field]);
+const fields = ownTypes.filter(isObjectType).flatMap(fieldsOf);
+
+/** The fields that give lists of objects, and those that give a connection, whose lists they bound. */
+const bounded = fields.filter(([coordinate, { type }]) => {
+  const isList = isListType(getNullableType(type)) && isObjectType(getNamedType(type));
+  return (isList && !coordinate.endsWith('Connection.edges')) || getNamedType(type).name.endsWith('Connection');
+});
 
 test('the schema keeps every promise of the contract; it may make more', () => {
   const additions = /^(?:TYPE|FIELD|OPTIONAL_(?:ARG|INPUT_FIELD))_ADDED$|^DESCRIPTION_CHANGED$/;
@@ -67,14 +76,15 @@ test('the deprecation of pet names the day of its removal and the replacement', 
   );
 });
 
-test.each(ownTypes.filter(isObjectType).flatMap(listsOf))(
-  'the list %s has an end, and a way on',
-  (coordinate, args) => {
-    const names = args.map(({ name }) => name);
-    const wanted = `${coordinate} takes pageArguments(…): the cost of a request counts the limit of each list`;
-    expect(names, wanted).toEqual(expect.arrayContaining(['limit', 'after']));
-  },
-);
+test.each(bounded)('the list %s has an end, and a way on', (coordinate, { args, type }) => {
+  const isConnection = getNamedType(type).name.endsWith('Connection');
+  const wanted = `${coordinate} takes pageArguments(…) or connectionArguments(…): the cost of a request counts the size of each page`;
+  const size = isConnection ? 'first' : 'limit';
+  expect(
+    args.map(({ name }) => name),
+    wanted,
+  ).toEqual(expect.arrayContaining([size, 'after']));
+});
 
 test('nothing else is deprecated', () => {
   expect(printedSchema(served).match(/@deprecated/g)).toHaveLength(1);

@@ -87,8 +87,8 @@ const LABELLED = [
 
 /** All that a line may have, beside pino's own `level`, `time` and `msg`. */
 const MEMBERS: Readonly<Record<string, string>> = {
-  request: 'aborted api keyId method ms operation path requestId status traceparent',
-  'request refused unread': 'reason requestId status',
+  request: 'aborted api clientAddress keyId method ms operation path requestId status traceparent',
+  'request refused unread': 'clientAddress reason requestId status',
 };
 
 /** The members of lines that the table does not have, as `line: member`. */

@@ -4,6 +4,26 @@ import { startGateway } from '../support/gateway.ts';
 
 const [sqlite] = ENGINES as [TestEngine]; // always there; labels are the same on each engine
 const UNKNOWN_PATHS = 100;
+/** What GraphQL promises as `extensions.code`; and one limit of many. */
+const CODES =
+  'GRAPHQL_PARSE_FAILED GRAPHQL_VALIDATION_FAILED BAD_USER_INPUT UNAUTHENTICATED FORBIDDEN IDEMPOTENCY_CONFLICT IDEMPOTENCY_MISMATCH TOO_MANY_REQUESTS SERVICE_UNAVAILABLE INTERNAL_SERVER_ERROR MAX_COST_EXCEEDED'.split(
+    ' ',
+  );
+
+test('what alerts watch stands at 0 before anything happens', async () => {
+  const { metrics } = await startGateway(sqlite);
+  const page = await metrics.registry.metrics();
+  const zeros = (name: string) =>
+    [...page.matchAll(new RegExp(`^${name}\\{(.*)\\} 0$`, 'gm'))].map(([, labels]) => labels);
+  expect(zeros('http_requests_failed_total').sort()).toEqual(
+    ['graphql', 'other', 'rest'].flatMap((api) => [`api="${api}",status="500"`, `api="${api}",status="503"`]),
+  );
+  expect(zeros('deprecated_use_total').sort()).toEqual(['operation="Query.pet"', 'operation="getPet"']);
+  const codes = zeros('graphql_errors_total');
+  expect(codes).toEqual(expect.arrayContaining(CODES.map((code) => `code="${code}"`)));
+  expect(new Set(codes).size).toBe(codes.length);
+  expect(page).toMatch(/^http_requests_shed_total 0$/m);
+});
 
 test('what comes from outside makes no series: unknown paths, methods and operations share one', async () => {
   const gateway = await startGateway(sqlite);
@@ -25,4 +45,5 @@ test('what comes from outside makes no series: unknown paths, methods and operat
   expect(await series()).toEqual(before);
   expect(before.length).toBeGreaterThan(4);
   expect(before.join()).not.toContain('first');
+  expect(before.join()).toContain('operation="unknown"');
 });

@@ -6,13 +6,16 @@ import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import type { Stores } from '../../src/store/store.ts';
+import { SQLITE } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+import { eventually, sumMetric } from '../support/load.ts';
 
 /** The probes of a gateway, and how often they looked at the database or read the meters. */
 function probesOf({ isDraining = false } = {}) {
   const counts = { looks: 0, reads: 0 };
   const { open } = createRoutes({
     service: PETSTORE,
-    config: { graphiql: false, publicUrl: undefined },
+    config: { graphiql: false },
     log: createLog('silent', { write() {} }),
     metrics: createMetrics(() => ({ used: 0, free: 0, waiting: 0 })),
     stores: (() => expect.fail('no probe reads a store')) as unknown as Stores, // called for no probe
@@ -50,4 +53,23 @@ test('a gateway that is shutting down is alive, and not ready', async () => {
   const { ask } = probesOf({ isDraining: true });
   expect(await ask('/livez')).toBe('{"status":"ok"}');
   await expect(ask('/readyz')).rejects.toThrow(ApiError);
+});
+
+test('probes are logged at level debug, those that fail at level info and counted', async () => {
+  const gateway = await startGateway(SQLITE, { LOG_LEVEL: 'debug' });
+  const { debug, info } = { debug: 20, info: 30 }; // as pino numbers them
+  const ask = async (path: string) => (await gateway.request(path)).status;
+  const asked = ['/livez', '/readyz', '/metrics', '/', '/livez/'];
+  for (const path of asked) await ask(path);
+  gateway.drain();
+  expect(await ask('/readyz')).toBe(503);
+  const lines = () => gateway.logs.filter(({ msg }) => msg === 'request');
+  await eventually(() => lines().length === asked.length + 1, 5000, 'all is logged');
+  expect(lines().map(({ path, level }) => [path, level])).toEqual([
+    ...['/livez', '/readyz', '/metrics'].map((path) => [path, debug]),
+    ...['/', '/livez/', '/readyz'].map((path) => [path, info]),
+  ]);
+  const page = await gateway.metrics.registry.metrics();
+  expect(sumMetric(page, 'http_requests_failed_total', 'api="other"', 'status="503"')).toBe(1);
+  expect(sumMetric(page, 'http_requests_failed_total')).toBe(1);
 });

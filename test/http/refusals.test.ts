@@ -26,7 +26,12 @@ const metrics = createMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
 /** Listens with the middleware below the request log and the form of errors. */
 function serve(...middleware: readonly Koa.Middleware[]): Promise<string> {
   const app = new Koa();
-  for (const one of [requestLog(log, metrics, new Set()), errorBody(log), ...middleware]) app.use(one);
+  for (const one of [
+    requestLog(log, metrics, { operations: new Set(), probes: new Set() }),
+    errorBody(log),
+    ...middleware,
+  ])
+    app.use(one);
   return serveApp(app);
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { command } from '../cli/command.ts';
+import { command, succeed } from '../cli/command.ts';
 import { describeEachEngine, SQLITE } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
@@ -63,3 +63,13 @@ test.concurrent.each(CALLS)(
     expect(stderr.trimEnd()).not.toContain('\n');
   },
 );
+
+test('a name may have 255 characters', async () => {
+  const env = { DATABASE_URL: await SQLITE.freshDatabase() };
+  expect((await succeed('keys', ['create', '--name', 'x'.repeat(255)], env)).at(-1)).toMatch(KEY);
+});
+
+test('an option that is given counts, whatever npm has of that name', async () => {
+  const env = { DATABASE_URL: await SQLITE.freshDatabase(), npm_config_json: 'true' };
+  expect(await succeed('keys', ['list', '--json'], env)).toEqual(['[]']);
+});

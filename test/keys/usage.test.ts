@@ -104,7 +104,7 @@ describeEachEngine('API keys › usage', (engine) => {
     vi.advanceTimersByTime(MINUTE_MS);
     await eventually(() => warnings.length > 0, 5000, 'the failure is in the log');
     usage.noteDeprecatedUse(keyId, 'getPet');
-    await openDatabase(url).knex.schema.renameTable('deprecated_use_away', 'deprecated_use');
+    await (await openDatabase(url)).knex.schema.renameTable('deprecated_use_away', 'deprecated_use');
     await usage.close();
     const [sum] = await store.sumSince(TODAY);
     expect(sum?.uses).toBe(5);

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createShares, memoryForRequests, type Share, type ShareLimits, type Shares } from '../../src/load/shares.ts';
 
@@ -112,6 +113,17 @@ test('a queue has an end: in number, of which one key never has all, and in time
   expect((await beside.outcomes).at(-1)).toMatchObject({ reason: { message: expect.stringContaining('waiting') } });
 });
 
+test('after the last of a queue is refused for its time, the next request begins at once', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const shares = createShares(LIMITS, noClock);
+  const share = shares.of('1');
+  const { outcomes } = beginMany(shares, share, 129);
+  vi.advanceTimersByTime(LIMITS.waitMs);
+  expect((await outcomes).at(-1)?.status).toBe('rejected');
+  share.release();
+  expect(beginMany(shares, share, 1).begun).toBe(1);
+});
+
 test('who is abandoned in the queue is never begun, and its place in the queue is free', async () => {
   const shares = createShares(LIMITS, noClock);
   const share = shares.of('1');
@@ -152,6 +164,18 @@ describe('bytes', () => {
     await Promise.all([large, small]);
   });
 
+  test('are left for what cannot wait, whatever is reserved', () => {
+    const sizes = fc.array(fc.integer({ min: 1, max: 333 }), { minLength: 30, maxLength: 60 });
+    fc.assert(
+      fc.property(sizes, (reserved) => {
+        const shares = createShares({ ...LIMITS, waitMs: 0 }, noClock);
+        const share = shares.of('1');
+        for (const bytes of reserved) shares.reserve(share, bytes, stays)?.catch(() => {});
+        expect(shares.hold(share, LIMITS.bytes / 8)).toBe(true);
+      }),
+    );
+  });
+
   test('are refused when they are waited for too long, or the request is abandoned', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const shares = createShares(LIMITS, noClock);
@@ -172,12 +196,12 @@ describe('bytes', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const shares = createShares(LIMITS, noClock);
     const share = shares.of('1');
-    shares.hold(share, 400);
+    shares.hold(share, 300);
     const large = shares.reserve(share, 300, stays);
     vi.advanceTimersByTime(1000);
     const small = shares.reserve(share, 50, stays);
     vi.advanceTimersByTime(LIMITS.waitMs - 1000);
-    expect(share.bytes).toBe(450);
+    expect(share.bytes).toBe(350);
     await expect(large).rejects.toMatchObject({ code: 'too_many_requests' });
     await small;
     expect(vi.getTimerCount()).toBe(0);

@@ -49,6 +49,20 @@ describeEachEngine('books over GraphQL', (engine) => {
     expect(titles).toEqual(titlesOf(expected));
   });
 
+  test('a boolean is added, given, and a filter', async () => {
+    const { query } = library();
+    const add = 'mutation ($input: NewBookInput!) { addBook(input: $input) { title isLent } }';
+    const books = [false, true].map((isLent) => ({ title: `Lent: ${isLent}`, isLent }));
+    for (const book of books) {
+      const input = { ...book, genre: 'ESSAY', authorId: '1', language: 'bo' };
+      expect((await query(add, { input })).addBook).toEqual(book);
+    }
+    const fields = '{ title isLent }';
+    const lists = `{ all: books(language: "bo") ${fields} no: books(language: "bo", isLent: false) ${fields}
+      yes: books(language: "bo", isLent: true) ${fields} }`;
+    expect(await query(lists)).toEqual({ all: books, no: books.slice(0, 1), yes: books.slice(1) });
+  });
+
   test('a book is had by its id, lent, and comes back', async () => {
     const { query } = library();
     const book = () => query('{ book(id: 1) { title loan { reader } } none: book(id: 999999) { id } }');

@@ -62,6 +62,24 @@ describeEachEngine('books over REST', (engine) => {
     },
   );
 
+  test('a boolean is created, told, and a filter', async () => {
+    const { call } = library();
+    const add = async (isLent: boolean) => {
+      const body = { title: `Lent: ${isLent}`, authorId: 1, genre: 'poetry', language: 'bo', isLent };
+      const { text, json } = await call('POST', '/books', { body });
+      expect(text).toContain(`"isLent":${isLent},`);
+      return json;
+    };
+    const books = [await add(false), await add(true)];
+    for (const [query, expected] of [
+      ['', books],
+      ['&isLent=false', books.slice(0, 1)],
+      ['&isLent=true', books.slice(1)],
+    ] as const) {
+      expect((await call('GET', `/books?language=bo${query}`)).json).toEqual(expected);
+    }
+  });
+
   test('a filter that is no plain word is the same on the next page', async () => {
     const { call, request, addBook, url } = library();
     const language = 'a&limit=1 b+c%20=é/#?';
@@ -82,6 +100,9 @@ describeEachEngine('books over REST', (engine) => {
     ['GET', '/books?limit=0', {}, 400, 'bad_request', 'limit=0 is not allowed: an integer from 1 to 100.'],
     ['GET', '/books?genre=Novel', {}, 400, 'bad_request', 'genre=Novel: did you mean novel?'],
     ['GET', '/books?language=e', {}, 400, 'bad_request', /^language=e is not allowed: .*2 to 35 characters\.$/],
+    ['GET', '/books?isLent=1', {}, 400, 'bad_request', 'isLent=1 is not allowed: true or false.'],
+    ['GET', '/books?isLent=TRUE', {}, 400, 'bad_request', 'isLent=TRUE: did you mean true?'],
+    ['POST', '/books', { body: { ...book, isLent: 1 } }, 400, 'bad_request', 'isLent must be true or false, not 1.'],
     ['GET', '/books?after=x', {}, 400, 'bad_request', 'after=x is not allowed: a 64-bit integer.'],
     ['POST', '/books', { body: { title: 'x' } }, 400, 'bad_request', 'authorId is required: a 64-bit integer.'],
     ['POST', '/books', { body: { ...book, pages: 0 } }, 400, 'bad_request', 'pages must be an integer from 1 to 9999.'],

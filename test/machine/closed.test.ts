@@ -18,8 +18,8 @@ const openPaths = (basePath: string) =>
     .concat(`${basePath}/openapi.json`)
     .sort();
 
-/** What stands before a handler, in this order: draining, log, Error body, errors of GraphQL, CORS, and the frame. */
-const MIDDLEWARE_COUNT = 6;
+/** What stands before a handler, in this order: draining, a proxy's headers, log, Error body, errors of GraphQL, CORS, and the frame. */
+const MIDDLEWARE_COUNT = 7;
 
 /** The status of a request; the body that its header announces never comes. */
 function statusOf({ port }: TestGateway, method: string, path: string, headers: Record<string, string> = {}) {

@@ -9,7 +9,7 @@ import { useLibrary } from './library-gateway.ts';
 const DEPRECATION = {
   deprecation: '@1801440000',
   sunset: 'Wed, 09 Jul 2031 00:00:00 GMT',
-  link: '</api/v2/books>; rel="successor-version", </docs>; rel="deprecation"; type="text/html"',
+  link: '</api/v2/books>; rel="successor-version", </docs#deprecations>; rel="deprecation"; type="text/html"',
 };
 
 describe('the library describes itself', () => {

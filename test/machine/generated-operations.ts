@@ -25,7 +25,10 @@ export function generateQueries(schema: GraphQLSchema): Generated {
 
 function generate(operation: string, root: GraphQLObjectType | null | undefined): Generated {
   return Object.values(root?.getFields() ?? {}).map(({ name, type, args }) => {
-    const given = args.map((argument) => `${argument.name}: ${literal(argument.type, argument)}`);
+    // The first page: a cursor is made by the service.
+    const given = args
+      .filter(({ name }) => name !== 'after')
+      .map((argument) => `${argument.name}: ${literal(argument.type, argument)}`);
     const selection = isObjectType(getNamedType(type)) ? ' { __typename }' : '';
     return [name, `${operation} { ${name}${given.length > 0 ? `(${given.join(', ')})` : ''}${selection} }`];
   });
@@ -43,7 +46,7 @@ function literal(type: GraphQLInputType, input: Input): string {
   }
   const { minimum, minLength } = boundsOf(input);
   const kind = kindOfScalar(bare.name, boundsOf(input));
-  const value = kind?.fromText(String(minimum ?? '1'.repeat(Number(minLength ?? 1))));
+  const value = kind?.fromText(String(minimum ?? '1'.repeat(Number(minLength ?? 1)))) ?? kind?.fromText('true');
   if (kind === undefined || value === undefined) throw new Error(`${bare} is of no kind that has an example here`);
   return kind.writeGraphql(value);
 }

@@ -50,10 +50,11 @@ export async function startLibrary(
       return json.data;
     },
     async addBook({ author = 'Jane Austen', ...book } = {}) {
-      const { json } = await call('POST', '/authors', { body: { name: author } });
+      const { status, json } = await call('POST', '/authors', { body: { name: author } });
+      expect([status, json]).toMatchObject([201, {}]);
       const body = { title: 'Emma', authorId: json.id, genre: 'novel', ...book };
       const answer = await call('POST', '/books', { body });
-      expect(answer.status).toBe(201);
+      expect([answer.status, answer.json]).toMatchObject([201, {}]);
       return answer.json;
     },
   };

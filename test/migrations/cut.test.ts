@@ -27,14 +27,14 @@ type Prepare = (url: string) => Promise<void>;
 async function migrateCut(engine: TestEngine, prepare: Prepare, most?: number) {
   const url = await engine.freshDatabase();
   await prepare(url);
-  const first = openDatabase(url);
+  const first = await openDatabase(url);
   const { database, done } = losingItsConnection(first, most);
   const outcome = await migrateUp(database).then(
     () => 'whole',
     () => 'cut',
   );
   await first.close(); // the connection is gone, and with it what was not committed
-  return { database: openDatabase(url), outcome, done };
+  return { database: await openDatabase(url), outcome, done };
 }
 
 /** What is wrong after a cut at any statement and a whole run after it: nothing, and no less than `least` were tried. */
@@ -74,7 +74,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))(
 
 /** Keys and indexes are missing, as where a release was cut that added them by statements of their own; a row is there twice. */
 async function leaveCut(url: string): Promise<void> {
-  const database = openDatabase(url);
+  const database = await openDatabase(url);
   await migrateUp(database);
   const { knex } = database;
   for (const statement of [

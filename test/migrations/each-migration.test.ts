@@ -22,7 +22,7 @@ const migrations: readonly Migration[] = await Promise.all(
 
 /** A database on which all that come before `migration` have run, with a row in each of its tables. */
 async function prepareBefore(engine: TestEngine, migration: Migration): Promise<Database> {
-  const database = openDatabase(await engine.freshDatabase());
+  const database = await openDatabase(await engine.freshDatabase());
   for (const { up } of migrations.slice(0, migrations.indexOf(migration))) await up(database.knex);
   await (await readRowAdder(database))();
   return database;

@@ -34,12 +34,12 @@ describe.runIf(hasMysqlServer() && mysql)('tables on a server with other default
     const program = process.env.STRESS_SERVER; // of another server's program
     const server = await startMysqlServer(OTHER_DEFAULTS, program);
     afterFile(server.remove);
-    const other = connectDatabase({ databaseUrl: server.url, databasePoolMax: 2 });
+    const other = await connectDatabase({ databaseUrl: server.url, databasePoolMax: 2 });
     await other.run((knex) => knex.raw('CREATE DATABASE others'));
     await other.close();
-    const database = openDatabase(server.url.replace(/\/mysql$/, '/others'));
+    const database = await openDatabase(server.url.replace(/\/mysql$/, '/others'));
     await migrateUp(database);
-    const usual = openDatabase((await mysql?.freshDatabase()) ?? '');
+    const usual = await openDatabase((await mysql?.freshDatabase()) ?? '');
     await migrateUp(usual);
     const engines = (await schemaOf(database)).flatMap(([what, kind]) => (what.startsWith('table') ? [kind] : []));
     expect(new Set(engines)).toEqual(new Set(['InnoDB dynamic']));
@@ -54,7 +54,7 @@ describe.runIf(mysql)('a table whose engine has no transactions', () => {
 
   test('is refused by a start, and wrong to the doctor; a start with the migration repairs it', async () => {
     const url = await given.freshDatabase();
-    const database = openDatabase(url);
+    const database = await openDatabase(url);
     await migrateUp(database);
     const { knex } = database;
     await knex.raw('ALTER TABLE idempotency_keys ENGINE=MyISAM');

@@ -18,24 +18,14 @@ async function failToStart(env: Record<string, string>, folder?: string) {
   return { code, line: started.stderr().trimEnd() };
 }
 
-/** A TCP server that says `greeting` to whoever comes, and nothing more. */
-async function startStranger(greeting: string): Promise<number> {
-  const server = createServer((socket) => {
-    socket.on('error', () => {}); // who leaves, leaves
-    if (greeting !== '') socket.end(greeting);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  afterFile(() => void server.close());
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
-
 describe.concurrent('a start that fails', () => {
   it.each(['1', '2'])('the port is in use, WORKERS=%s: says so and what to do', async (workers) => {
-    const port = await startStranger('');
-    const { code, line } = await failToStart({ PORT: String(port), WORKERS: workers });
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    afterFile(() => void other.close());
+    const { port } = other.address() as { port: number }; // it listens on a port
+    const away = `mysql://app@127.0.0.1:${await freePort()}/petstore`; // for which it would wait
+    const { code, line } = await failToStart({ PORT: String(port), WORKERS: workers, DATABASE_URL: away });
     expect(line).toBe(
       `Port ${port} of 127.0.0.1 is in use by another program: stop that one, or choose another with PORT=${port + 1} npm start`,
     );
@@ -62,22 +52,6 @@ describe.concurrent('a start that fails', () => {
     const { code, line } = await failToStart({}, folder);
     expect(line).toMatch(/^BODY_LIMIT="64k" is not allowed/);
     expect(code).toBe(2);
-  });
-
-  it.each([
-    ['nobody listens', async () => freePort(), /connect ECONNREFUSED/],
-    ['somebody listens and is silent', async () => startStranger(''), /no answer in time from 127\.0\.0\.1/],
-    ['somebody listens and hangs up', async () => startStranger('x'), /.+/],
-  ])('the database is away, %s: one line, exit code 1, no password', async (_what, takePort, reason) => {
-    const port = await takePort();
-    const url = `mysql://app:S3cr%40t@127.0.0.1:${port}/petstore`;
-    const { code, line } = await failToStart({ DATABASE_URL: url });
-    expect(line).toMatch(
-      new RegExp(`^The database mysql://app:\\*\\*\\*@127.0.0.1:${port}/petstore does not answer: `),
-    );
-    expect(line).toMatch(reason);
-    expect(line).not.toContain('S3cr');
-    expect(code).toBe(1);
   });
 
   test('the SQLite file is no database: one line, exit code 2', async () => {

@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { succeed } from '../cli/command.ts';
 import { send } from '../support/client.ts';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
@@ -62,7 +63,31 @@ describe.concurrent("a newcomer's first start", () => {
         .every((line) => line.startsWith('{')),
     ).toBe(true);
     expect(second.stdout()).not.toMatch(KEY);
+    await second.waitFor(/"lost the key\? .+ create --name NAME makes another"/);
     await stop(second);
+  });
+
+  test('may be made by keys create: the same animals, once, and its key works', async () => {
+    const folder = temporaryFolder();
+    const create = () => succeed('keys', ['create', '--name', 'app'], {}, folder);
+    const [told, ...lines] = await create();
+    expect(told).toBe('The new store has 12 sample animals; SAMPLE_DATA=false adds none.');
+    expect(await create()).toHaveLength(lines.length);
+    const started = await startProcess({}, folder);
+    expect(await listPets(started.url, lines.at(-1) ?? '')).toHaveLength(12);
+    await stop(started);
+    expect(started.stdout()).not.toMatch(KEY);
+  });
+
+  test.each([
+    ['SAMPLE_DATA=false', { SAMPLE_DATA: 'false' }],
+    ['a DATABASE_URL', { DATABASE_URL: 'sqlite:data/petstore.sqlite' }],
+  ])('by keys create with %s has no animals', async (_with, env: Record<string, string>) => {
+    const folder = temporaryFolder();
+    await succeed('keys', ['create', '--name', 'app'], env, folder);
+    await succeed('keys', ['create', '--name', 'later'], {}, folder); // there is a key: the store is not new
+    const { knex } = await openDatabase(`sqlite:${join(folder, 'data/petstore.sqlite')}`);
+    expect(await knex('pets').select('id')).toEqual([]);
   });
 
   test('with SAMPLE_DATA=false there is a key, and no animal', async () => {
@@ -75,7 +100,7 @@ describe.concurrent("a newcomer's first start", () => {
     const first = await startProcess({ SAMPLE_DATA: 'false' });
     await first.waitFor(LAST_LINE);
     await stop(first);
-    const { knex } = openDatabase(`sqlite:${join(first.folder, 'data/petstore.sqlite')}`);
+    const { knex } = await openDatabase(`sqlite:${join(first.folder, 'data/petstore.sqlite')}`);
     await knex('pets').insert({ name: 'Rex', category_id: 1 });
     await knex('api_keys').delete();
     const second = await startProcess({}, first.folder);
@@ -94,7 +119,7 @@ describe.concurrent("a newcomer's first start", () => {
       for (const start of starts) await stop(start); // a greeting that is late is printed before
       expect(await greeted()).toHaveLength(1);
       for (const { stderr } of starts) expect(stderr()).toBe('');
-      const { knex } = openDatabase(`sqlite:${join(folder, 'data/petstore.sqlite')}`);
+      const { knex } = await openDatabase(`sqlite:${join(folder, 'data/petstore.sqlite')}`);
       expect(await knex('api_keys').pluck('name')).toEqual(['first key']);
       expect(await knex('pets').pluck('id')).toHaveLength(12);
     }
@@ -114,12 +139,14 @@ describeEachEngine('a first start with DATABASE_URL', (engine) => {
   test('adds no data, prints no key, and names the command that makes one', async () => {
     const url = await engine.freshDatabase();
     const started = await startProcess({ DATABASE_URL: url });
-    await started.waitFor(/npm run keys -- create --name NAME/);
+    await started.waitFor(/^ {2}node src\/cli\/keys\.ts create --name NAME$/m);
     expect(started.stdout()).not.toMatch(KEY);
     expect(started.stderr()).toBe('');
-    const { knex } = openDatabase(url);
+    const { knex } = await openDatabase(url);
     expect(await knex('pets').select('id')).toEqual([]);
     expect(await knex('api_keys').select('id')).toEqual([]);
+    expect((await send(`${started.url}/`)).json.keys.create).toBe('node src/cli/keys.ts create --name NAME');
+    expect((await send(`${started.url}/docs`)).text).toContain('<pre>node src/cli/keys.ts create --name NAME\n');
     expect((await send(`${started.url}/v1/pets`)).status).toBe(401);
     expect((await send(`${started.url}/readyz`)).status).toBe(200);
     await stop(started);
@@ -127,14 +154,29 @@ describeEachEngine('a first start with DATABASE_URL', (engine) => {
 
   if (engine.name !== 'sqlite') return; // the file is the same on each engine
 
+  test('by npm: names the command as npm has it', async () => {
+    const started = await startProcess({ DATABASE_URL: await engine.freshDatabase(), npm_lifecycle_event: 'start' });
+    await started.waitFor(/^ {2}npm run keys -- create --name NAME$/m);
+    expect(started.stdout()).not.toContain('as seen from');
+  });
+
+  test('on every address, as in a container: says from where the links are right', async () => {
+    const started = await startProcess({ DATABASE_URL: await engine.freshDatabase(), HOST: '0.0.0.0' });
+    await started.waitFor(
+      /http:\/\/127\.0\.0\.1:\d+\/graphql\n +as seen from the machine or container that it runs in\n/,
+    );
+    expect((await send(`${started.url}/readyz`)).status).toBe(200);
+  });
+
   test('the address may stand in a .env file', async () => {
     const folder = temporaryFolder();
     const url = await engine.freshDatabase();
-    writeFileSync(join(folder, '.env'), `DATABASE_URL=${url}\nPORT=1\nSHUTDOWN_GRACE_MS=5000\n`);
+    writeFileSync(join(folder, '.env'), `DATABASE_URL=${url}\nPORT=1\nSHUTDOWN_GRACE_MS=5000\nMYSQL_PASSWORD=x\n`);
     const started = await startProcess({ PORT: '0' }, folder); // what is set already stays
     expect((await send(`${started.url}/readyz`)).status).toBe(200);
-    expect(await openDatabase(url).knex.schema.hasTable('pets')).toBe(true);
+    expect(await (await openDatabase(url)).knex.schema.hasTable('pets')).toBe(true);
     expect(existsSync(join(folder, 'data'))).toBe(false);
+    expect(started.stdout()).not.toContain('MYSQL_PASSWORD'); // it is of another program
     await stop(started);
   });
 });

@@ -9,6 +9,19 @@ export interface HalfSent {
   finish(): Promise<string>;
 }
 
+/** Sends the beginning of a request on a connection of its own, which stays open; gives what has come back so far. */
+export async function sendUnfinished(url: string, beginning: string): Promise<() => string> {
+  let text = '';
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {}); // it may be cut
+  afterFile(() => void socket.destroy());
+  await once(socket, 'connect');
+  socket.write(beginning);
+  socket.on('data', (part) => {
+    text += part;
+  });
+  return () => text;
+}
+
 /** Begins a createPet on a connection of its own; it waits until the gateway has the header. */
 export async function sendHalf(url: string, key: string, name: string): Promise<HalfSent> {
   const body = petBody(name);

@@ -37,7 +37,7 @@ describe('a gateway of one process', () => {
   test('a greeting that fails does not end it', async () => {
     const folder = temporaryFolder();
     const path = join(folder, 'data/petstore.sqlite'); // a newcomer's
-    await migrateUp(openDatabase(`sqlite:${path}`));
+    await migrateUp(await openDatabase(`sqlite:${path}`));
     const other = new DatabaseSync(path);
     afterFile(() => other.close());
     other.exec('BEGIN IMMEDIATE'); // nobody else can write

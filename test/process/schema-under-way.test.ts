@@ -9,7 +9,7 @@ describeEachEngine('/readyz', (engine) => {
   test('says 503 when the migrations are taken back under way, and 200 once they are done again', async () => {
     const url = await engine.freshDatabase();
     const { request } = await startGateway(engine, { DATABASE_URL: url });
-    const other = openDatabase(url);
+    const other = await openDatabase(url);
     const isReady = async () => (await request('/readyz')).status === 200;
     expect(await isReady()).toBe(true);
     await migrateDown(other);

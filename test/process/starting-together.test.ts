@@ -31,7 +31,7 @@ describeEachEngine('starting together', (engine) => {
   it.each([2, 5])('%i gateways on an empty database: each serves, each migration ran once', async (count) => {
     const env = { DATABASE_URL: await engine.freshDatabase() };
     const gateways = await Promise.all(Array.from({ length: count }, () => startProcess(env)));
-    const database = openDatabase(env.DATABASE_URL);
+    const database = await openDatabase(env.DATABASE_URL);
     const { key } = await createKeyStore(database).create({ name: 'test', expiresAt: null });
     for (const [index, { url, stderr }] of gateways.entries()) {
       expect((await send(`${url}/readyz`)).status).toBe(200);
@@ -68,7 +68,7 @@ describeEachEngine('starting together', (engine) => {
     }
     const gateway = await startProcess(env);
     expect((await send(`${gateway.url}/readyz`)).status).toBe(200);
-    expect((await migrationStatus(openDatabase(env.DATABASE_URL))).completed).toHaveLength(MIGRATIONS);
+    expect((await migrationStatus(await openDatabase(env.DATABASE_URL))).completed).toHaveLength(MIGRATIONS);
   });
 });
 
@@ -77,7 +77,7 @@ test('sqlite › starting together › a start waits for a migration that takes 
   const url = await sqlite.freshDatabase();
   const migrating = new DatabaseSync(url.slice('sqlite:'.length));
   migrating.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
-  const waiting = migrateUp(openDatabase(url));
+  const waiting = migrateUp(await openDatabase(url));
   await Promise.race([waiting, delay(3000)]);
   migrating.exec('COMMIT');
   migrating.close();

@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, test } from 'vitest';
-import { describeEachEngine } from '../support/engines.ts';
+import { LINGER_MS } from '../../src/deadlines.ts';
+import { send, sendRaw } from '../support/client.ts';
+import { describeEachEngine, SQLITE } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
 import {
   connectClient,
   eventually,
@@ -171,4 +175,31 @@ describeEachEngine('stopping', (engine) => {
     expect((await gateway.exited).code).toBe(1); // 0 had it waited for the request
     socket.destroy();
   });
+});
+
+test('who opens a new connection to ask learns that it stops', async () => {
+  const gateway = await startGateway(SQLITE);
+  const closed = gateway.close();
+  const { status, headers } = await send(`${gateway.url}/readyz`);
+  expect([status, headers.get('connection')]).toEqual([503, 'close']);
+  await closed;
+});
+
+test('connections that the kernel holds when it listens no more are served, not reset', async () => {
+  const gateway = await startGateway(SQLITE);
+  // Each request is work. All of it takes longer than ACCEPT_MS: it has to wait until all of them are accepted.
+  const { koa } = gateway.app;
+  const createContext = koa.createContext.bind(koa);
+  koa.createContext = (...call) => {
+    const end = performance.now() + 5;
+    while (performance.now() < end);
+    return createContext(...call);
+  };
+  const ask = () => sendRaw(gateway.port, 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
+  // This timer comes just before that of the stop, and a turn of the event loop accepts one connection.
+  const asked = delay(LINGER_MS).then(() => Promise.all(Array.from({ length: 100 }, ask)));
+  const closed = gateway.close();
+  const answers = await asked;
+  expect(answers.filter((answer) => !/^HTTP\/1.1 200 .*\r\nconnection: close\r\n/is.test(answer))).toEqual([]);
+  await closed;
 });

@@ -7,6 +7,8 @@ import { type Call, type CheckedGateway, expectRefusal, useGateway } from './che
 
 const NO_TOKEN = 'Bearer realm="petstore"';
 const WRONG_TOKEN = 'Bearer realm="petstore", error="invalid_token"';
+/** The message for a text that is no key of ours, whether or not one was meant. */
+const MISTYPED = 'The API key is cut or mistyped: a key has 47 characters, without quotes or spaces.';
 const json = { 'content-type': 'application/json' };
 
 /** Everything under /v1, right and wrong: without a key all of it is the same. */
@@ -37,26 +39,31 @@ const REQUESTS: readonly (readonly [method: string, path: string, call: Call])[]
 
 const alter = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
 
-/** What an Authorization header may be, of a gateway with the key `key`. */
-const HEADERS: readonly (readonly [what: string, write: (key: string) => string, challenge: string])[] = [
-  ['an empty header', () => '', NO_TOKEN],
-  ['the scheme alone', () => 'Bearer', NO_TOKEN],
-  ['the scheme and a space', () => 'Bearer ', NO_TOKEN],
-  ['the key alone', (key) => key, NO_TOKEN],
-  ['Basic', (key) => `Basic ${Buffer.from(`${key}:`).toString('base64')}`, NO_TOKEN],
-  ['Token', (key) => `Token ${key}`, NO_TOKEN],
-  ['Bearer with a colon', (key) => `Bearer: ${key}`, NO_TOKEN],
-  ['a key of ours that was never made', () => `Bearer ${generateApiKey()}`, WRONG_TOKEN],
-  ['a key with another last character', (key) => `Bearer ${alter(key)}`, WRONG_TOKEN],
-  ['a key cut short', (key) => `Bearer ${key.slice(0, -1)}`, WRONG_TOKEN],
-  ['a key and more', (key) => `Bearer ${key} more`, WRONG_TOKEN],
-  ['two keys', (key) => `Bearer ${key}, Bearer ${key}`, WRONG_TOKEN],
-  ['a key in quotes', (key) => `Bearer "${key}"`, WRONG_TOKEN],
-  ['a key in capitals', (key) => `Bearer ${key.toUpperCase()}`, WRONG_TOKEN],
-  ['a key in percent-encoding', (key) => `Bearer ${key.replace('_', '%5F')}`, WRONG_TOKEN],
-  ['a JSON Web Token', () => 'Bearer eyJhbGciOiJub25lIn0.e30.', WRONG_TOKEN],
-  ['SQL', () => "Bearer ' OR '1'='1", WRONG_TOKEN],
-  ['8000 characters', () => `Bearer ${'a'.repeat(8000)}`, WRONG_TOKEN],
+const UNKNOWN = 'The API key is not known.';
+const REQUIRED = 'An API key is required: send the header';
+const NO_WORD = 'The Authorization header lacks the word Bearer: send';
+const NO_KEY = 'The Authorization header lacks the API key: send';
+
+/** What an Authorization header may be, of a gateway with the key `key`, and how the refusal begins. */
+const HEADERS: readonly (readonly [what: string, write: (key: string) => string, begins: string])[] = [
+  ['an empty header', () => '', REQUIRED],
+  ['the scheme alone', () => 'Bearer', NO_KEY],
+  ['the scheme and a space', () => 'Bearer ', NO_KEY],
+  ['the key alone', (key) => key, NO_WORD],
+  ['Basic', (key) => `Basic ${Buffer.from(`${key}:`).toString('base64')}`, REQUIRED],
+  ['Token', (key) => `Token ${key}`, NO_WORD],
+  ['Bearer with a colon', (key) => `Bearer: ${key}`, NO_WORD],
+  ['a key of ours that was never made', () => `Bearer ${generateApiKey()}`, UNKNOWN],
+  ['a key with another last character', (key) => `Bearer ${alter(key)}`, MISTYPED],
+  ['a key cut short', (key) => `Bearer ${key.slice(0, -1)}`, MISTYPED],
+  ['a key and more', (key) => `Bearer ${key} more`, MISTYPED],
+  ['two keys', (key) => `Bearer ${key}, Bearer ${key}`, MISTYPED],
+  ['a key in quotes', (key) => `Bearer "${key}"`, MISTYPED],
+  ['a key in capitals', (key) => `Bearer ${key.toUpperCase()}`, MISTYPED],
+  ['a key in percent-encoding', (key) => `Bearer ${key.replace('_', '%5F')}`, MISTYPED],
+  ['a JSON Web Token', () => 'Bearer eyJhbGciOiJub25lIn0.e30.', MISTYPED],
+  ['SQL', () => "Bearer ' OR '1'='1", MISTYPED],
+  ['8000 characters', () => `Bearer ${'a'.repeat(8000)}`, MISTYPED],
 ];
 
 describeEachEngine('authentication', (engine) => {
@@ -87,13 +94,15 @@ describeEachEngine('authentication', (engine) => {
   });
 
   describe('401 with a wrong header', () => {
-    it.each(HEADERS)('%s', async (_what, write, challenge) => {
+    it.each(HEADERS)('%s', async (_what, write, begins) => {
       const answer = await gateway().call('GET', '/v1/pets', {
         key: null,
         headers: { authorization: write(gateway().key) },
       });
       expect(answer.status).toBe(401);
-      expect(answer.headers.get('www-authenticate')).toBe(challenge);
+      expect(answer.json.message.slice(0, begins.length)).toBe(begins);
+      const hasToken = [UNKNOWN, MISTYPED].includes(begins);
+      expect(answer.headers.get('www-authenticate')).toBe(hasToken ? WRONG_TOKEN : NO_TOKEN);
     });
 
     test('bytes that are no ASCII', async () => {

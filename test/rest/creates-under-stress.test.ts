@@ -34,7 +34,7 @@ describe.runIf(hasMysqlServer())('creates on a server of their own', () => {
     afterFile(() => admin.end());
     await admin.query('CREATE DATABASE stressed');
     const databaseUrl = server.url.replace(/\/mysql$/, '/stressed');
-    database = connectDatabase({ databaseUrl, databasePoolMax: 10 });
+    database = await connectDatabase({ databaseUrl, databasePoolMax: 10 });
     afterFile(() => database.close());
     await migrateUp(database);
     pets = createStores(database)(PETS);

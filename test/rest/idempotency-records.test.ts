@@ -80,7 +80,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
 
   test('the clean-up leaves one that is renewed while it works', async () => {
     const { database, url } = await prepareDatabase(engine);
-    const neighbour = createStores(openDatabase(url))(PETS);
+    const neighbour = createStores(await openDatabase(url))(PETS);
     await database.knex('idempotency_keys').insert(earlierRecord('renewed', 1, DAY_MS));
     let renewed: Promise<{ row: { id: unknown } }> | undefined;
     const { run } = database;

@@ -1,5 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it, test } from 'vitest';
+import { PET_RESOURCE } from '../../src/petstore/pets/pet-operations.ts';
+import { addSamples } from '../../src/store/store.ts';
 import { sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { OPERATIONS } from '../support/petstore-api.ts';
@@ -114,6 +116,24 @@ describe('openapi.json', () => {
       const success = responses[200] ?? responses[201];
       expect(at(success, 'content', 'application/json', 'example')).toBeDefined();
     }
+  });
+
+  test("each GET with the examples of all its parameters gives animals of a newcomer's store", async () => {
+    await addSamples(gateway().database, [PET_RESOURCE]);
+    const { paths } = await read();
+    const words: string[] = at(await read(), 'components', 'schemas', 'PetStatus', 'enum');
+    const calls = Object.entries<any>(paths).flatMap(([path, { get }]) =>
+      words.map((word) => {
+        const values = get.parameters.map(({ name, example = word }: any) => [name, example]);
+        const filled = path.replace(/\{(\w+)\}/, (_, name) => Object.fromEntries(values)[name]);
+        return `/v1${filled}?${new URLSearchParams(values)}`;
+      }),
+    );
+    for (const call of calls) {
+      const { status, json } = await gateway().get(call);
+      expect({ call, status, isEmpty: json.length === 0 }).toEqual({ call, status: 200, isEmpty: false });
+    }
+    expect(calls).toHaveLength(6);
   });
 
   describe('servers', () => {

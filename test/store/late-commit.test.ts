@@ -7,7 +7,7 @@ import { openDatabase } from '../support/prepared.ts';
 
 describeOnMysql('a late COMMIT', (engine) => {
   test('a transaction whose COMMIT comes too late is undone, and its connection is nobody else’s', async () => {
-    const { knex, run } = openDatabase(await engine.freshDatabase());
+    const { knex, run } = await openDatabase(await engine.freshDatabase());
     await knex.schema.createTable('late', (table) => void table.increments('id'));
     const add = () =>
       knex.transaction(async (transaction) => {

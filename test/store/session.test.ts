@@ -166,7 +166,7 @@ describe.runIf(engine)('a session', () => {
     async (sql) => {
       await admin.query('SET GLOBAL init_connect = ?', [sql]);
       const proxy = await startChangingProxy();
-      const database = openDatabase(proxy.url);
+      const database = await openDatabase(proxy.url);
       const variables = await variablesOf(database);
       const own = variables.tx_isolation === undefined ? MYSQL_SETTINGS : MARIADB_SETTINGS;
       expect(variables).toMatchObject({ ...SETTINGS, ...own });
@@ -182,7 +182,7 @@ describe.runIf(engine)('a session', () => {
     'of a server that has no %s has all the others, in four round trips',
     async (name) => {
       const proxy = await startChangingProxy(rename(name));
-      const variables = await variablesOf(openDatabase(proxy.url));
+      const variables = await variablesOf(await openDatabase(proxy.url));
       expect(variables).toMatchObject({ ...SETTINGS, [name]: expect.any(String) });
       expect(proxy.asked).toEqual(['SET ', 'SHOW ', 'SET ', 'SHOW ', 'SHOW ']);
     },
@@ -190,7 +190,7 @@ describe.runIf(engine)('a session', () => {
 
   test('has all others when one may not be set, and doctor names that one', async () => {
     const proxy = await startChangingProxy(forbid('net_write_timeout'));
-    const database = openDatabase(proxy.url);
+    const database = await openDatabase(proxy.url);
     expect(await variablesOf(database)).toMatchObject({ ...SETTINGS, net_write_timeout: '60' });
     expect(await examineSession(database)).toMatchObject({
       facts: { session: 'not as the gateway sets it' },
@@ -208,15 +208,15 @@ describe.runIf(engine)('a session', () => {
     ['innodb_lock_wait_timeout', '50'],
     ['t\\w+_isolation', "'READ-COMMITTED'"],
   ])('is not used when %s may not be set', async (pattern, other, told?: string) => {
-    const name = Object.keys(await variablesOf(openDatabase(url))).find((each) =>
+    const name = Object.keys(await variablesOf(await openDatabase(url))).find((each) =>
       new RegExp(`^${pattern}$`).test(each),
     );
     if (name === undefined) throw new Error('the server has none');
     await admin.query('SET GLOBAL init_connect = ?', [`SET SESSION ${name} = ${other}`]);
     const proxy = await startChangingProxy(forbid(name));
-    const refused = variablesOf(openDatabase(proxy.url));
+    const refused = variablesOf(await openDatabase(proxy.url));
     await expect(refused).rejects.toMatchObject({
-      meaning: 'unavailable',
+      meaning: 'unusable',
       cause: { message: expect.stringContaining(`the session be set up: ${told ?? name} is`) },
     });
   });
@@ -261,7 +261,7 @@ describe.runIf(engine)('a session', () => {
     const answers: unknown[] = [];
     for (const most of [16_382, 0]) {
       await admin.query('SET GLOBAL max_prepared_stmt_count = ?', [most]);
-      const database = openDatabase(url);
+      const database = await openDatabase(url);
       await migrateUp(database);
       const ids = await database.insert(`pets (${columns})`, rows, undefined);
       const added = await database.query(
@@ -276,9 +276,9 @@ describe.runIf(engine)('a session', () => {
   });
 
   test('gives rows their ids when the server counts in steps', async () => {
-    await migrateUp(openDatabase(url));
+    await migrateUp(await openDatabase(url));
     await admin.query("SET GLOBAL init_connect = 'SET auto_increment_increment = 7, auto_increment_offset = 3'");
-    const database = openDatabase(url);
+    const database = await openDatabase(url);
     const names = Array.from({ length: 5 }, () => crypto.randomUUID());
     const ids = await database.insert(
       'pets (name, category_id)',
@@ -293,7 +293,7 @@ describe.runIf(engine)('a session', () => {
   });
 
   test('that does nothing is ended by the server, and its transaction undone', async () => {
-    await migrateUp(openDatabase(url));
+    await migrateUp(await openDatabase(url));
     const address = parseMysqlUrl(url);
     const limits = { ...REQUEST_LIMITS, statementMs: 0, idleMs: 1000 };
     const target = { ...address.hosts[0], address: address.hosts[0].host };

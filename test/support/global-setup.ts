@@ -22,8 +22,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('folder', folder);
   // A program that starts hundreds of times is compiled once: each one inherits this, or is given it by name.
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
-  const isQuick = project.vitest.projects.every(({ name }) => name === 'quick');
-  const { url, remove } = isQuick ? NO_SERVER : await mysqlServer(folder);
+  const needsNone = project.vitest.projects.every(({ name }) => ['quick', 'compose'].includes(name));
+  const { url, remove } = needsNone ? NO_SERVER : await mysqlServer(folder);
   project.provide('mysqlUrl', url);
   const parts = leftOut();
   if (parts.length > 0) warn(`what needs a ${parts.join(' or a ')} did NOT run: TEST_WITHOUT is set`);
@@ -43,7 +43,7 @@ function warn(what: string): void {
   console.warn(line);
 }
 
-/** Without one the tests run on SQLite alone, as those of `npm run test:fast` do. */
+/** Without one the tests run on SQLite alone, as those of `npm run test:fast` do; docker compose brings its own. */
 const NO_SERVER = { url: '', remove: async () => {} };
 
 /** The server of TEST_MYSQL_URL, a private one, or none, which is said loudly. */

@@ -57,6 +57,11 @@ export function greeting(plugin: string, { tls = false } = {}): Buffer {
   ]);
 }
 
+/** An error of the server. */
+export function failure(errno: number, sqlState: string, message: string): Buffer {
+  return Buffer.concat([Buffer.from([0xff, errno & 0xff, errno >>> 8]), Buffer.from(`#${sqlState}${message}`)]);
+}
+
 /** Asks the client to prove itself in another way. */
 export function switchTo(plugin: string): Buffer {
   return Buffer.from(`\xfe${plugin}\0${'n'.repeat(20)}\0`, 'latin1');

@@ -1,4 +1,5 @@
-import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import http, { type IncomingHttpHeaders } from 'node:http';
+import https, { type AgentOptions } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterFile } from './engines.ts';
 import { msSince } from './stall-clock.ts';
@@ -27,9 +28,13 @@ export const STRESS_SECONDS = Number(process.env.STRESS_SECONDS ?? 0);
 /** No answer within this time is a hang, in ms. */
 const HANG_MS = 60_000;
 
-/** A client of the gateway at `url`, with the key. It opens a new connection only after the old one has ended. */
-export function connectClient(url: string, key: string): LoadClient {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+/**
+ * A client of the gateway at `url`, with the key. It opens a new connection only after the old one has ended. `tls` says
+ * what an https client believes.
+ */
+export function connectClient(url: string, key: string, tls: AgentOptions = {}): LoadClient {
+  const { Agent, request } = url.startsWith('https:') ? https : http;
+  const agent = new Agent({ ...tls, keepAlive: true, maxSockets: 1 });
   afterFile(() => agent.destroy());
   const ask: LoadClient['ask'] = (method, path, body, headers = {}) => {
     const { promise, resolve, reject } = Promise.withResolvers<LoadAnswer>();

@@ -163,8 +163,8 @@ async function answers(url: string, child: ChildProcess, logFile: string): Promi
   }
 }
 
-/** Debian keeps servers in /usr/sbin, which is not on everybody's PATH. */
-function findProgram(...names: readonly string[]): string | undefined {
+/** The path of a program that is installed. Debian keeps servers in /usr/sbin, which is not on everybody's PATH. */
+export function findProgram(...names: readonly string[]): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)));
   return paths.find((path) => {

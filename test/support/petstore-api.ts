@@ -9,7 +9,6 @@ export const SCHEMA = createSchema(PETSTORE);
 const REST = createRestApi({
   service: PETSTORE,
   schema: SCHEMA,
-  publicUrl: undefined,
   stores: () => {
     throw new Error('there is no database');
   },

@@ -18,8 +18,8 @@ export interface PreparedDatabase {
 }
 
 /** Opens the database of a `DATABASE_URL`, as it is; it is closed after the test file. */
-export function openDatabase(url: string): Database {
-  const database = connectDatabase(readConfig({ DATABASE_URL: url }));
+export async function openDatabase(url: string): Promise<Database> {
+  const database = await connectDatabase(readConfig({ DATABASE_URL: url }));
   afterFile(() => database.close());
   return database;
 }
@@ -27,7 +27,7 @@ export function openDatabase(url: string): Database {
 /** Prepares an empty database of the engine, or the one at `url`. */
 export async function prepareDatabase(engine: TestEngine, url?: string): Promise<PreparedDatabase> {
   const address = url ?? (await engine.freshDatabase());
-  const database = openDatabase(address);
+  const database = await openDatabase(address);
   await migrateUp(database);
   const keys = createKeyStore(database);
   const { id, key } = await keys.create({ name: 'test', expiresAt: null });

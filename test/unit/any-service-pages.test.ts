@@ -1,5 +1,7 @@
+import type { Context } from 'koa';
 import { describe, expect, test } from 'vitest';
 import { KEY_PREFIX } from '../../src/key-mask.ts';
+import { ADDRESS } from '../../src/pages/page.ts';
 import type { SiteParts } from '../../src/pages/site.ts';
 import { createPages } from '../../src/pages/site-pages.ts';
 import type { Service } from '../../src/service.ts';
@@ -46,12 +48,17 @@ function pagesOf(paths: object) {
     openApi: () => ({ info: service.api, paths, components: {} }),
     openApiPath: '/v9/openapi.json',
     graphqlPath: '/graphql',
+    sdlPath: '/schema.graphql',
+    graphqlRefusals: [{ code: 'TOO_MANY_BOOKS', message: 'Ask for fewer books.' }],
     graphiql: true,
-    publicUrl: 'https://library.example',
     checkReady: async () => ({}),
   };
   const { pages } = createPages(parts);
-  return async (path: string) => String(await pages.find((page) => page.path === path)?.load());
+  return async (path: string) => {
+    const page = pages.find((one) => one.path === path);
+    const address = page?.addressOf?.({ state: { baseUrl: 'https://library.example' } } as Context) ?? ''; // it has no other use for it
+    return String(await page?.load()).replaceAll(ADDRESS, address);
+  };
 }
 
 const load = pagesOf({ '/books': { get: LIST, post: CREATE }, '/books/{isbn}': { delete: REMOVE } });

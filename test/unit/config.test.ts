@@ -13,6 +13,7 @@ const DEFAULTS: Config = {
   inMemory: false,
   databasePoolMax: 10,
   publicUrl: undefined,
+  trustedProxies: undefined,
   corsOrigins: '*',
   bodyLimitBytes: 65_536,
   rateLimit: undefined,
@@ -23,6 +24,9 @@ const DEFAULTS: Config = {
   workers: 1,
   shutdownGraceMs: 10_000,
 };
+
+/** A list of networks, as Node describes its rules. */
+const networks = (...rules: string[]) => expect.objectContaining({ rules });
 
 const GOOD: readonly Row[] = [
   ['HOST', '0.0.0.0', 'host', '0.0.0.0'],
@@ -37,6 +41,10 @@ const GOOD: readonly Row[] = [
   ['DATABASE_POOL_MAX', '1', 'databasePoolMax', 1],
   ['PUBLIC_URL', 'https://pets.example.com/', 'publicUrl', 'https://pets.example.com'],
   ['PUBLIC_URL', 'https://example.com/shop//', 'publicUrl', 'https://example.com/shop'],
+  ['TRUSTED_PROXIES', '127.0.0.1', 'trustedProxies', networks('Subnet: IPv4 127.0.0.1/32')],
+  ['TRUSTED_PROXIES', '10.0.0.0/8, ::1', 'trustedProxies', networks('Subnet: IPv6 ::1/128', 'Subnet: IPv4 10.0.0.0/8')],
+  ['TRUSTED_PROXIES', '0.0.0.0/0,::/0', 'trustedProxies', networks('Subnet: IPv6 ::/0', 'Subnet: IPv4 0.0.0.0/0')],
+  ['TRUSTED_PROXIES', '::ffff:10.0.0.0/104', 'trustedProxies', networks('Subnet: IPv6 ::ffff:10.0.0.0/104')],
   ['CORS_ORIGINS', '*', 'corsOrigins', '*'],
   ['CORS_ORIGINS', 'https://a.example', 'corsOrigins', ['https://a.example']],
   ['CORS_ORIGINS', 'https://a.example, http://b:81', 'corsOrigins', ['https://a.example', 'http://b:81']],
@@ -72,6 +80,16 @@ const WRONG: readonly (readonly [variable: string, value: string, allowed: strin
   ['PUBLIC_URL', 'ftp://pets.example.com', 'http://'],
   ['PUBLIC_URL', 'https://pets.example.com/?a=1', 'without credentials'],
   ['PUBLIC_URL', 'https://pets.example.com/#top', 'without credentials'],
+  ['TRUSTED_PROXIES', '10.0.0.0/33', '10.0.0.0/8'],
+  ['TRUSTED_PROXIES', '::/129', '10.0.0.0/8'],
+  ['TRUSTED_PROXIES', '10.0.0.0/-1', '10.0.0.0/8'],
+  ['TRUSTED_PROXIES', '10.0.0.0/8/8', '10.0.0.0/8'],
+  ['TRUSTED_PROXIES', '10.0.0.0/', '10.0.0.0/8'],
+  ['TRUSTED_PROXIES', '10.0.0', 'addresses and networks'],
+  ['TRUSTED_PROXIES', '127.0.0.1,', 'addresses and networks'],
+  ['TRUSTED_PROXIES', 'fe80::1%eth0', 'addresses and networks'],
+  ['TRUSTED_PROXIES', 'proxy.example', 'addresses and networks'],
+  ['TRUSTED_PROXIES', '*', 'with commas'],
   ['CORS_ORIGINS', 'https://a.example/', 'https://example.com'],
   ['CORS_ORIGINS', 'a.example', 'https://example.com'],
   ['CORS_ORIGINS', 'https://a.example,*', 'https://example.com'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { NUMBERS } from '../../src/database/fault-numbers.ts';
-import { isRefused, means, type Repeat, withoutFaults } from '../../src/database/faults.ts';
+import { isLasting, isRefused, means, type Repeat, withoutFaults } from '../../src/database/faults.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { DatabaseFault, toApiError } from '../../src/errors.ts';
 
@@ -35,11 +35,64 @@ describe('what an error of the database means', () => {
     expect(refused).toEqual([1153, 1301]); // too large: 413
   });
 
+  const driverError = (code: string, message = 'said the driver') =>
+    Object.assign(new Error(message), { code, fatal: true });
+  const sqliteError = (errcode: number) =>
+    Object.assign(new Error('said SQLite'), { code: 'ERR_SQLITE_ERROR', errcode });
+
+  // What ends a start, and what it waits for.
+  test.each([
+    ['a wrong password', serverError(1045, '28000'), 'accessDenied'],
+    ['an account that needs one', serverError(1698, '28000'), 'accessDenied'],
+    ['no right to the database', serverError(1044, '42000'), 'accessDenied'],
+    ['no right to a table', serverError(1142, '42000'), 'accessDenied'],
+    ['an address that is not allowed', serverError(1130), 'accessDenied'],
+    ['an expired password', serverError(1862), 'accessDenied'],
+    ['a password that must be changed', serverError(1820), 'accessDenied'],
+    ['a way to authenticate that the server has not loaded', serverError(1524), 'accessDenied'],
+    ['a way that the driver does not know', serverError(1251, '08004'), 'accessDenied'],
+    ['an unknown database', serverError(1049, '42000'), 'unknownDatabase'],
+    ['a table that is there', serverError(1050, '42S01'), 'unusable'],
+    ['a server that wants TLS', serverError(3159), 'untrusted'],
+    ['a server without TLS', driverError('HANDSHAKE_NO_SSL_SUPPORT'), 'untrusted'],
+    ['another certificate', driverError('HANDSHAKE_SSL_ERROR', 'self-signed certificate'), 'untrusted'],
+    ['another name in it', driverError('HANDSHAKE_SSL_ERROR', "does not match certificate's altnames"), 'untrusted'],
+    [
+      'a certificate of ours that is refused',
+      driverError('ERR_SSL_X', 'tlsv13 alert certificate required'),
+      'untrusted',
+    ],
+    ['an unknown plugin', driverError('AUTH_SWITCH_PLUGIN_ERROR'), 'untrusted'],
+    ['a server that wants the password itself', driverError('MYSQL_CLEAR_PASSWORD_NOT_ENABLED'), 'untrusted'],
+    ['a key that is not known', driverError('POOL_TRUST'), 'untrusted'],
+    ['settings that are not taken', driverError('POOL_SETTING_REFUSED'), 'unusable'],
+    ['SQLite: a file that is none of a database', sqliteError(26), 'unusable'],
+    ['SQLite: a full disk', sqliteError(13), 'unusable'],
+    ['SQLite: another process writes', sqliteError(5), 'unavailable'],
+    ['SQLite: another connection of this process writes', sqliteError(6), 'unavailable'],
+    ['SQLite: another process recovers the log', sqliteError(261), 'unavailable'],
+    [
+      'a network that is lost during a handshake',
+      driverError('HANDSHAKE_SSL_ERROR', 'socket disconnected'),
+      'unavailable',
+    ],
+    ['too many connections', serverError(1040, '08004'), 'unavailable'],
+    ['too many connections of the account', serverError(1203, '42000'), 'unavailable'],
+    ['a limit of the account', serverError(1226, '42000'), 'unavailable'],
+    ['no prepared statement left', serverError(1461, '42000'), 'unavailable'],
+    ['a locked account', serverError(3118), 'unavailable'],
+    ['no server that takes writes', driverError('POOL_NO_WRITER'), 'noWriter'],
+  ])('%s is a fault that lasts, or one that mends itself', async (_what, error, meaning) => {
+    const failing = withoutFaults(() => Promise.reject(error), deadlineIn(0));
+    await expect(failing).rejects.toMatchObject({ meaning });
+    expect(isLasting(error)).toBe(!['unavailable', 'noWriter'].includes(meaning));
+  });
+
   test('SQLite: what is wrong with the schema is, what is wrong with a statement is not', async () => {
     const said = (message: string) => Object.assign(new Error(message), { errcode: 1 });
     const failing = (message: string) => withoutFaults(() => Promise.reject(said(message)), deadlineIn());
     for (const message of ['no such table: pets', 'no such column: tag', 'table pets has no column named tag']) {
-      await expect(failing(message), message).rejects.toMatchObject({ meaning: 'unavailable' });
+      await expect(failing(message), message).rejects.toMatchObject({ meaning: 'unusable' });
     }
     await expect(failing('near "SELEC": syntax error')).rejects.toMatchObject({ errcode: 1 });
   });
@@ -72,6 +125,7 @@ describe('what an error of the database means', () => {
     ['killed (1317)', serverError(1317), [2, 2, 1]],
     ['killed (1927)', serverError(1927), [2, 2, 1]],
     ['the connection is lost', lost, [2, 2, 1]],
+    ['a TLS alert ends the connection', driverError('ERR_SSL_X', 'ssl/tls alert bad record mac'), [2, 2, 1]],
     ['no connection can be opened', refused, [1, 1, 1]],
     ['no answer in time', silent, [1, 1, 1]],
     ['a disk that is full (1021)', serverError(1021), [1, 1, 1]],

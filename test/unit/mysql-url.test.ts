@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { ConfigError } from '../../src/config.ts';
 import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
+import { makeCertificate } from '../support/certificate.ts';
 import { temporaryFolder } from '../support/engines.ts';
 
 describe('user and password', () => {
@@ -61,23 +62,8 @@ describe('trust', () => {
   const [ca, key, publicKey, empty] = ['ca.pem', 'key.pem', 'public.pem', 'empty.pem'].map((name) =>
     join(folder, name),
   );
-  const make = (...words: string[]) => execFileSync('openssl', words, { stdio: 'ignore' });
-  make(
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-subj',
-    '/CN=db',
-    '-days',
-    '2',
-    '-keyout',
-    `${key}`,
-    '-out',
-    `${ca}`,
-  );
-  make('rsa', '-in', `${key}`, '-pubout', '-out', `${publicKey}`);
+  makeCertificate('db', `${key}`, `${ca}`);
+  execFileSync('openssl', ['rsa', '-in', `${key}`, '-pubout', '-out', `${publicKey}`], { stdio: 'ignore' });
   writeFileSync(`${empty}`, '');
   const text = readFileSync(`${ca}`, 'utf8');
   const trustOf = (query: string) => parseMysqlUrl(`mysql://u:p@db/d${query}`).readTrust();

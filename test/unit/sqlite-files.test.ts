@@ -30,7 +30,7 @@ const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
 /** Opens, migrates and writes a database; gives the modes of all that then stands in its folder. */
 async function useDatabase(filename: string): Promise<Record<string, string>> {
-  const database = connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
+  const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
   try {
     await migrateUp(database);
     const pets = createStores(database)(PETS);
@@ -63,7 +63,7 @@ describe('the files of the embedded store', () => {
 
   test('a store that was killed while all was in its log is known as ours', async () => {
     const folder = temporaryFolder();
-    const database = connectDatabase(readConfig({ DATABASE_URL: `sqlite:${join(folder, 'one.sqlite')}` }));
+    const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${join(folder, 'one.sqlite')}` }));
     await migrateUp(database);
     for (const suffix of ['', '-wal'])
       copyFileSync(join(folder, `one.sqlite${suffix}`), join(folder, `two.sqlite${suffix}`));
@@ -99,7 +99,7 @@ function makeOther(path: string, sql: string): void {
 }
 
 describe('what is no store of ours', () => {
-  test.each(Object.entries(FOREIGN))('%s is refused by name, and stays as it is', (_what, make) => {
+  test.each(Object.entries(FOREIGN))('%s is refused by name, and stays as it is', async (_what, make) => {
     const folder = join(temporaryFolder(), 'theirs');
     const filename = join(folder, 'theirs.db');
     mkdirSync(folder);
@@ -109,12 +109,12 @@ describe('what is no store of ours', () => {
     const config = readConfig({ DATABASE_URL: `sqlite:${filename}` });
     const before = stateOf(folder);
     const refusal = new RegExp(`^DATABASE_URL: ${filename} is not used and stays as it is: [^\\n]+$`);
-    expect(() => connectDatabase(config)).toThrow(refusal);
-    expect(() => openToLook(config)).toThrow(refusal);
+    await expect(connectDatabase(config)).rejects.toThrow(refusal);
+    await expect(openToLook(config)).rejects.toThrow(refusal);
     expect(stateOf(folder)).toEqual(before);
   });
 
-  test('so is a database that another program has open', () => {
+  test('so is a database that another program has open', async () => {
     const folder = temporaryFolder();
     const filename = join(folder, 'theirs.db');
     const other = new DatabaseSync(filename);
@@ -122,7 +122,9 @@ describe('what is no store of ours', () => {
     // Its readers, too, note in the index of the log how far they have read.
     const untouched = () => stateOf(folder).filter(({ path }) => !path.endsWith('-shm'));
     const before = untouched();
-    expect(() => connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }))).toThrow(/of another program$/);
+    await expect(connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }))).rejects.toThrow(
+      /of another program; name another file, or move this one away$/,
+    );
     expect(untouched()).toEqual(before);
     other.close();
   });
@@ -132,7 +134,7 @@ describe('what is no store of ours', () => {
     writeFileSync(filename, '');
     chmodSync(filename, 0o640);
     const before = stateOf(join(filename, '..'));
-    const { database, exists } = openToLook(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
+    const { database, exists } = await openToLook(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
     await database.close();
     expect(exists).toBe(false);
     expect(stateOf(join(filename, '..'))).toEqual(before);
@@ -160,7 +162,7 @@ describe('a connection', () => {
 
   test('the log is cut when a long reader has gone', async () => {
     const filename = join(temporaryFolder(), 'pets.sqlite');
-    const database = connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
+    const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
     await migrateUp(database);
     const pets = createStores(database)(PETS);
     const grow = (rows: number) =>

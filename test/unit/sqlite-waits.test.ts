@@ -40,8 +40,9 @@ describe('a statement that meets the lock of another process', () => {
   });
 });
 
+const database = await connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
+
 describe('work on SQLite', () => {
-  const database = connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
   afterFile(() => database.close());
   const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -56,7 +57,7 @@ describe('work on SQLite', () => {
   });
 
   test('is unavailable when the one connection is closed', async () => {
-    const other = connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
+    const other = await connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
     await other.close();
     const closed = { meaning: 'unavailable' };
     await expect(other.run((knex) => knex.raw('SELECT 1'))).rejects.toMatchObject(closed);
@@ -79,7 +80,7 @@ describe('a database file', () => {
 
   test('is locked from the begin of a transaction on: what it has read is still so when it writes', async () => {
     const path = join(temporaryFolder(), 'store.sqlite');
-    const database = connectDatabase({ databaseUrl: `sqlite:${path}`, databasePoolMax: 1 });
+    const database = await connectDatabase({ databaseUrl: `sqlite:${path}`, databasePoolMax: 1 });
     const other = await openSqlite(prepareFiles(path));
     const begin = () => other.exec('BEGIN IMMEDIATE');
     await database.run((knex) => knex.transaction(async () => expect(begin).toThrow('database is locked')));

@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway } from '../../src/gateway.ts';
+import { createLog } from '../../src/log.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { welcome } from '../../src/process/first-start.ts';
 
@@ -15,7 +16,7 @@ test.each([
   const print = vi.spyOn(console, 'log').mockReturnValue();
   // All that a greeting asks of a gateway without keys, on a database of one's own.
   const gateway = { service: PETSTORE, keys: { count: async () => 0 } } as unknown as Gateway;
-  await welcome(gateway, readConfig({ DATABASE_URL: 'mysql://root@127.0.0.1/pets' }), listeningOn);
+  await welcome(gateway, readConfig({ DATABASE_URL: 'mysql://root@127.0.0.1/pets' }), createLog('silent'), listeningOn);
   const [[printed] = []] = print.mock.calls;
   expect(printed.match(/http:\S+/g)).toEqual(['/', '/v1/pets', '/docs', '/graphql'].map((path) => told + path));
 });

@@ -1,5 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
-import { Counter, Registry } from 'prom-client';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { afterAll, expect, test } from 'vitest';
 import { createLog } from '../../src/log.ts';
 import { answerMetricsRequests } from '../../src/process/worker-metrics.ts';
@@ -12,16 +15,47 @@ afterAll(() => {
 async function metersOf(count: number) {
   const registry = new Registry();
   new Counter({ name: 'served_total', help: 'Requests.', registers: [registry] }).inc(count);
+  new Gauge({ name: 'open', help: 'Connections.', registers: [registry] }).set(count);
   return { type: 'metrics:meters', meters: await registry.getMetricsAsJSON() };
 }
 
-test('the metrics are the sum of the workers that live', async () => {
+test('the metrics are the sum of the workers: what is, of those that live; what was counted, of the others too', async () => {
   answerMetricsRequests(createLog('silent', { write() {} }));
   const { promise: answer, resolve } = Promise.withResolvers<{ page: string }>();
-  const workers = [1, 2, 3].map((id) => ({ id, send: resolve }) as unknown as Worker); // all that is used of them
-  for (const worker of workers) cluster.emit('message', worker, await metersOf(10 ** worker.id));
-  cluster.emit('exit', workers[0]);
-  cluster.emit('message', workers[1], { type: 'metrics:ask-page' });
-  cluster.emit('exit', { id: 4 }); // nobody is waited for any more
-  expect((await answer).page).toContain('served_total 1100');
+  const ended = new Set<number>();
+  const isDead = (id: number) => () => ended.has(id);
+  const workers = [1, 2, 3, 4].map((id) => ({ id, send: resolve, isDead: isDead(id) }) as unknown as Worker); // all that is used of them
+  const tell = async (worker: Worker) => cluster.emit('message', worker, await metersOf(10 ** worker.id));
+  const end = (worker: Worker | undefined, code: number | null) => {
+    ended.add(worker?.id ?? 0);
+    cluster.emit('exit', worker, code);
+  };
+  for (const worker of workers) await tell(worker);
+  end(workers[0], 1);
+  end(workers[1], 0); // in good order
+  end(workers[2], null); // killed
+  for (const worker of workers) await tell(worker); // a message may come after the end
+  cluster.emit('message', workers[3], { type: 'metrics:ask-page' });
+  const { page } = await answer;
+  expect(page).toContain('served_total 11110\n');
+  expect(page).toContain('open 10000\n');
+  expect(page).toContain('workers_died_total 2\n');
+  expect(page).toMatch(/^process_start_time_seconds \d{10}$/m);
+});
+
+test('what ended workers have sent is added up and not kept', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  answerMetricsRequests(createLog('silent', { write() {} }));
+  const end = async (id: number) => {
+    const worker = { id, isDead: () => false } as Worker; // all that is used of it
+    const message = await metersOf(1);
+    cluster.emit('message', worker, message);
+    cluster.emit('exit', worker, 1);
+    return new WeakRef(message.meters[0] ?? expect.fail());
+  };
+  const sent = [await end(11), await end(12), await end(13)];
+  await nextTurn();
+  collect();
+  expect(sent.map((meter) => meter.deref()?.name)).toEqual(sent.map(() => undefined));
 });

@@ -1,5 +1,8 @@
+import dns from 'node:dns/promises';
+import { syncBuiltinESMExports } from 'node:module';
+import { isIP } from 'node:net';
 import type { Connection } from 'mysql2';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { MysqlSession, Role } from '../../src/database/mysql/mysql-session.ts';
 import { createWritableHost } from '../../src/database/mysql/writable-host.ts';
 
@@ -60,4 +63,39 @@ test('a lone server is taken although it is read-only, and not when it is no wor
   roles[1] = 'not ready';
   await expect(openWritable()).rejects.toMatchObject({ code: 'POOL_NO_WRITER' });
   expect(ended).toEqual(['1']);
+});
+
+/** Every name has these addresses until the test ends. */
+function resolveNamesTo(...addresses: string[]): void {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  const lookUp = vi.spyOn(dns, 'lookup').mockImplementation((async () => found) as never); // of its overloads, the one with `all`
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    lookUp.mockRestore();
+    syncBuiltinESMExports();
+  });
+}
+
+test.each([
+  { addresses: ['::1', '127.0.0.1'], isTaken: true }, // one server, by IPv6 and by IPv4
+  { addresses: ['192.0.2.1', '192.0.2.2'], isTaken: false },
+])('a name with the addresses $addresses, read-only: is it taken? $isTaken', async ({ addresses, isTaken }) => {
+  resolveNamesTo(...addresses);
+  const connection = { end() {}, stream: { destroy() {} } } as unknown as Connection; // all that is asked of it
+  const openWritable = createWritableHost([{ host: 'database', port: 3306 }], async () => {
+    return { connection, role: 'read-only' } as MysqlSession; // nobody here looks at more
+  });
+  const outcome = openWritable().catch(({ code }) => ({ role: code }));
+  expect((await outcome).role).toBe(isTaken ? 'read-only' : 'POOL_NO_WRITER');
+});
+
+test('a name of which one address refuses for good: its own error; beside a host that is away: no server takes writes', async () => {
+  resolveNamesTo('::1', '127.0.0.1');
+  const away = Object.assign(new Error('nobody listens'), { code: 'ECONNREFUSED' });
+  const denied = Object.assign(new Error('Access denied'), { errno: 1045, sqlState: '28000' });
+  const open = ({ address }: { address: string }) => Promise.reject(address === '127.0.0.1' ? denied : away);
+  const localhost = { host: 'localhost', port: 3306 };
+  await expect(createWritableHost([localhost], open)()).rejects.toBe(denied);
+  const withAnother = createWritableHost([localhost, { host: '192.0.2.1', port: 3306 }], open)();
+  await expect(withAnother).rejects.toMatchObject({ code: 'POOL_NO_WRITER' });
 });

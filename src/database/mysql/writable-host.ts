@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NAME_LOOKUP_MS } from '../../deadlines.ts';
-import { poolError } from '../faults.ts';
+import { isLasting, poolError } from '../faults.ts';
 import { endConnection, type MysqlTarget } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
 import type { MysqlHost } from './mysql-url.ts';
@@ -14,12 +14,9 @@ const STAGGER_MS = 250;
  * Opens sessions on the server that takes writes, as libpq's target_session_attrs=read-write does,
  * https://www.postgresql.org/docs/current/libpq-connect.html: it tries all addresses of all hosts, that of the last session first.
  * It accepts a lone read-only server, because there is no other server with newer writes. Rejects when no server can be used.
- * `openAt` must settle within a bounded time.
+ * `open` must settle within a bounded time.
  */
-export function createWritableHost(
-  hosts: readonly MysqlHost[],
-  openAt: (target: MysqlTarget) => Promise<MysqlSession>,
-) {
+export function createWritableHost(hosts: readonly MysqlHost[], open: (at: MysqlTarget) => Promise<MysqlSession>) {
   let lastUsed: string | undefined;
   return async (): Promise<MysqlSession> => {
     const targets = await findTargets(hosts);
@@ -30,7 +27,7 @@ export function createWritableHost(
 
     let isFound = false;
     const attempt = async (target: MysqlTarget): Promise<MysqlSession> => {
-      const session = await openAt(target);
+      const session = await open(target);
       if (!isFound && accepted.includes(session.role)) {
         isFound = true;
         lastUsed = nameOf(target);
@@ -48,6 +45,10 @@ export function createWritableHost(
     }
     return Promise.any(attempts).catch(({ errors }: AggregateError) => {
       if (errors.length === 1 && errors[0].code !== 'POOL_NO_WRITER') throw errors[0];
+      // A host refuses for good when one of its addresses does: on some, such as ::1 of localhost, nobody may listen.
+      const isRefusing = ({ host, port }: MysqlHost) =>
+        targets.some((target, index) => target.host === host && target.port === port && isLasting(errors[index]));
+      if (hosts.every(isRefusing)) throw errors.find(isLasting);
       const answers = targets.map(
         (target, index) => `${nameOf(target)} ${errors[index].message || errors[index].name}`,
       );

@@ -26,7 +26,10 @@ export interface SqliteFiles {
  */
 export function prepareFiles(filename: string): SqliteFiles {
   const why = existsSync(filename) ? whyForeign(filename) : makeFiles(filename);
-  if (why !== undefined) throw new ConfigError(`DATABASE_URL: ${filename} is not used and stays as it is: ${why}`);
+  if (why !== undefined) {
+    const advice = 'name another file, or move this one away';
+    throw new ConfigError(`DATABASE_URL: ${filename} is not used and stays as it is: ${why}; ${advice}`);
+  }
   const real = realpathSync(filename);
   const files = { filename, beside: [`${real}-wal`, `${real}-shm`], opened: {} };
   checkFiles(files, [filename]);

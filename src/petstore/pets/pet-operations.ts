@@ -29,7 +29,7 @@ export const PET_RESOURCE = defineResource({
         pets(limit: $limit, status: $status, after: $after) ${FIELDS}
       }`,
       success: { status: 200, description: 'A page of animals.' },
-      examples: { answer: [PET], parameters: { limit: 20, after: 20 } },
+      examples: { answer: [PET], parameters: { limit: 5, after: 5 } },
     },
     {
       operationId: 'createPet',

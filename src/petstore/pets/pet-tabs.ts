@@ -20,6 +20,13 @@ export const PET_TABS: readonly Tab[] = [
     { after: '5' },
   ),
   tab(
+    ['Pages for frontends: the endCursor', 'of one is the "after" of the next.'],
+    'query Pages($after: String)',
+    'petsConnection(first: 5, after: $after)',
+    { after: null },
+    ['edges { cursor node { id name } }', 'pageInfo { hasNextPage endCursor }'],
+  ),
+  tab(
     ['Ids are 64-bit: as strings, they', 'lose no digit. With the header', 'Idempotency-Key, a retry is safe.'],
     'mutation AddPet($input: NewPetInput!)',
     'addPet(input: $input)',
@@ -33,8 +40,14 @@ export const PET_TABS: readonly Tab[] = [
   ),
 ];
 
-function tab(comments: readonly string[], operation: string, field: string, variables?: object): Tab {
+function tab(
+  comments: readonly string[],
+  operation: string,
+  field: string,
+  variables?: object,
+  selection: readonly string[] = ['id', 'name', 'categoryId', 'status'],
+): Tab {
   const lines = comments.map((comment) => `# ${comment}`);
-  lines.push(`${operation} {`, `  ${field} {`, '    id', '    name', '    categoryId', '    status', '  }', '}', '');
+  lines.push(`${operation} {`, `  ${field} {`, ...selection.map((line) => `    ${line}`), '  }', '}', '');
   return { query: lines.join('\n'), ...(variables && { variables: JSON.stringify(variables, null, 2) }) };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments, wordEnum } from '../../schema/builder.ts';
+import { connectionArguments, connectionType, toConnection, toPage } from '../../schema/connection.ts';
 import { type NewPet, PETS, type Pet, type PetStatus } from './pet.ts';
 
 /** Defines the GraphQL types and fields of animals. */
@@ -59,15 +60,26 @@ function defineNewPet(builder: Builder) {
 
 function defineQueries(builder: Builder): void {
   const pet = petType(builder);
+  const status = { type: statusType(builder), description: 'Only animals with this availability.' };
   builder.queryFields((t) => ({
     pets: t.field({
       type: [pet],
       description: 'Animals by ascending id.',
       args: {
-        status: t.arg({ type: statusType(builder), description: 'Only animals with this availability.' }),
+        status: t.arg(status),
         ...pageArguments(builder, 'animals'),
       },
       resolve: (_root, query, { store }) => store(PETS).list(query),
+    }),
+    petsConnection: t.field({
+      type: connectionType(builder, 'Pet', pet, 'animals'),
+      description: 'The list `pets` with what paging needs.',
+      args: {
+        status: t.arg(status),
+        ...connectionArguments(builder, 'animals'),
+      },
+      resolve: async (_root, { status, ...paging }, { store }) =>
+        toConnection(await store(PETS).page({ status, ...toPage(paging) }), paging.after),
     }),
     pet: t.field({
       type: pet,

@@ -11,7 +11,7 @@ export const SUBTITLE_DEPRECATION: Deprecation = {
 
 const AUTHOR = { id: 4, name: 'Jane Austen' };
 const BOOK = { id: 7, title: 'Emma: A Novel', genre: 'novel', language: 'en', pages: 474, author: AUTHOR };
-const FIELDS = '{ id title genre language pages author { id name } }';
+const FIELDS = '{ id title genre language pages isLent author { id name } }';
 const MISSING = 'No book has this id.';
 
 /** Every method, a status without content, two forms of a book, an experiment, and something deprecated. */
@@ -22,8 +22,8 @@ export const BOOK_ROWS: readonly Row[] = [
     path: '/books',
     summary: 'List books',
     description: 'Books by ascending id.',
-    document: `query ($limit: Int, $genre: Genre, $language: String, $after: ID) {
-      books(limit: $limit, genre: $genre, language: $language, after: $after) ${FIELDS}
+    document: `query ($limit: Int, $genre: Genre, $language: String, $isLent: Boolean, $after: ID) {
+      books(limit: $limit, genre: $genre, language: $language, isLent: $isLent, after: $after) ${FIELDS}
     }`,
     success: { status: 200, description: 'A page of books.' },
     examples: { answer: [BOOK], parameters: { limit: 20, language: 'en', after: 20 } },

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { ApiError } from '../../../src/errors.ts';
 import { type Builder, countedAs, int64Id, pageArguments, wordEnum } from '../../../src/schema/builder.ts';
+import { connectionArguments, connectionType, toConnection, toPage } from '../../../src/schema/connection.ts';
 import { AUTHORS, authorType } from './authors.ts';
 import { BOOKS, type Book, type Genre, type NewBook } from './book.ts';
 import { defineLoans, type Loans, loanType } from './loans.ts';
@@ -46,6 +47,7 @@ function defineBook(builder: Builder, genre: GenreType, loans: Loans) {
       genre: t.expose('genre', { type: genre, description: 'What it is.' }),
       language: t.exposeString('language', { nullable: true, description: 'A language tag, if it is known.' }),
       pages: t.exposeInt('pages', { nullable: true, description: 'How many pages it has, if somebody counted.' }),
+      isLent: t.exposeBoolean('isLent', { nullable: true, description: 'Whether somebody has it, if anybody looked.' }),
       author: t.field({
         type: author,
         description: 'Who wrote it.',
@@ -86,9 +88,16 @@ function defineReading(builder: Builder, book: ReturnType<typeof defineBook>, ge
       args: {
         genre: t.arg({ type: genre, description: 'Only books that are this.' }),
         language: t.arg.string({ description: 'Only books in this language.' }).validate(LANGUAGE),
+        isLent: t.arg.boolean({ description: 'Only books that somebody has, or that nobody has.' }),
         ...pageArguments(builder, 'books'),
       },
       resolve: (_root, query, { store }) => store(BOOKS).list(query),
+    }),
+    booksConnection: t.field({
+      type: connectionType(builder, 'Book', book, 'books'),
+      description: 'The list with what paging needs.',
+      args: connectionArguments(builder, 'books'),
+      resolve: async (_root, paging, { store }) => toConnection(await store(BOOKS).page(toPage(paging)), paging.after),
     }),
     book: t.field({
       type: book,
@@ -111,6 +120,7 @@ function defineAdding(builder: Builder, book: ReturnType<typeof defineBook>, gen
       pages: t
         .int({ description: 'How many pages it has.' })
         .validate(z.int().check(z.gte(1, PAGES), z.lte(9999, PAGES))),
+      isLent: t.boolean({ description: 'Whether somebody has it.' }),
     }),
   });
   builder.mutationField('addBook', (t) =>

@@ -4,13 +4,14 @@ export const GENRES = ['novel', 'essay', 'poetry'] as const;
 
 export type Genre = (typeof GENRES)[number];
 
-/** Every kind of field is here, and a filter by a word and by a text. */
+/** Every kind of field is here, and a filter by a word, by a text and by a boolean. */
 export const BOOKS = defineTable('books', {
   title: { kind: 'text' },
   authorId: { kind: 'int64' },
   genre: { kind: 'word', words: GENRES, filter: true },
   language: { kind: 'text', optional: true, filter: true },
   pages: { kind: 'int', optional: true },
+  isLent: { kind: 'boolean', optional: true, filter: true },
 });
 
 export type Book = StoredRow<typeof BOOKS>;

@@ -1,0 +1,116 @@
+import type { ObjectRef } from '@pothos/core';
+import * as z from 'zod/mini';
+import { type Int64, type Integer64, parseInt64 } from '../int64.ts';
+import type { Page } from '../store/keyset-list.ts';
+import {
+  type Builder,
+  type BuilderTypes,
+  countedAs,
+  LIST_LIMIT,
+  oncePerSchema,
+  pageSizeRule,
+  pageSizeText,
+} from './builder.ts';
+
+/*
+ * Lists as connections, paged forward: https://relay.dev/graphql/connections.htm. Cursors are opaque to clients, so their
+ * content may change.
+ */
+
+function cursorOf(id: Integer64): string {
+  return Buffer.from(`id:${id}`).toString('base64url');
+}
+
+/** The id in a cursor; undefined for a text that `cursorOf` does not give. */
+function parseCursor(cursor: string): Int64 | undefined {
+  const [, digits = ''] = /^id:(.+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const id = parseInt64(digits);
+  return id !== undefined && cursorOf(id) === cursor ? id : undefined;
+}
+
+const cursorRule = z.custom<string, string>(
+  (text) => typeof text === 'string' && parseCursor(text) !== undefined,
+  'must be a cursor of an earlier page, as it was given',
+);
+
+/** The arguments `first` and `after` of a connection ordered by id. `things` names its objects in descriptions. */
+export const connectionArguments = (builder: Builder, things: string) =>
+  builder.args((t) => ({
+    first: t
+      .int({ required: true, defaultValue: LIST_LIMIT.fallback, description: pageSizeText(things) })
+      .validate(pageSizeRule),
+    after: t
+      .string({ description: `Only ${things} after this cursor: the \`endCursor\` of a page asks for the next one.` })
+      .validate(cursorRule),
+  }));
+
+/** The arguments of a connection as those of the list. */
+export function toPage({ first, after }: { readonly first: number; readonly after?: string | null | undefined }) {
+  return { limit: first, after: after ? parseCursor(after) : undefined };
+}
+
+/** Makes a connection of a page that was asked for with `after`. */
+export function toConnection<Row extends { readonly id: Integer64 }>({ rows, hasMore }: Page<Row>, after: unknown) {
+  const [start, end] = [rows[0], rows.at(-1)];
+  return {
+    // A getter: most clients read the cursors of `pageInfo` only.
+    edges: rows.map((node) => ({
+      node,
+      get cursor() {
+        return cursorOf(node.id);
+      },
+    })),
+    pageInfo: {
+      hasNextPage: hasMore,
+      hasPreviousPage: after !== undefined && after !== null, // a cursor is of an earlier row
+      startCursor: start ? cursorOf(start.id) : null,
+      endCursor: end ? cursorOf(end.id) : null,
+    },
+  };
+}
+
+type Connection<Row extends { readonly id: Integer64 }> = ReturnType<typeof toConnection<Row>>;
+
+const pageInfoType = oncePerSchema((builder) =>
+  builder.objectRef<Connection<{ id: Integer64 }>['pageInfo']>('PageInfo').implement({
+    description: 'Where a page of a connection stands.',
+    fields: (t) => ({
+      hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether more follow after `endCursor`.' }),
+      hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+        description: 'Whether the page was asked for with `after`, the cursor of an earlier one.',
+      }),
+      startCursor: t.exposeString('startCursor', {
+        nullable: true,
+        description: 'The cursor of the first one; null on an empty page.',
+      }),
+      endCursor: t.exposeString('endCursor', {
+        nullable: true,
+        description: 'The cursor of the last one, for `after` of the next page; null on an empty page.',
+      }),
+    }),
+  }),
+);
+
+/** Defines the connection and the edge of a type with `name`. `things` names its objects in descriptions. */
+export function connectionType<Row extends { readonly id: Integer64 }>(
+  builder: Builder,
+  name: string,
+  node: ObjectRef<BuilderTypes, Row>,
+  things: string,
+) {
+  const edge = builder.objectRef<Connection<Row>['edges'][number]>(`${name}Edge`).implement({
+    description: `One of the ${things} of a page.`,
+    extensions: countedAs(things),
+    fields: (t) => ({
+      cursor: t.exposeString('cursor', { description: 'Its position in the list, opaque to clients.' }),
+      node: t.expose('node', { type: node, description: 'The object at this position.' }),
+    }),
+  });
+  return builder.objectRef<Connection<Row>>(`${name}Connection`).implement({
+    description: `A page of ${things}, as the GraphQL Cursor Connections Specification says.`,
+    fields: (t) => ({
+      edges: t.expose('edges', { type: [edge], description: `The ${things} of the page, each with its cursor.` }),
+      pageInfo: t.expose('pageInfo', { type: pageInfoType(builder), description: 'Where the page stands.' }),
+    }),
+  });
+}

@@ -1,0 +1,175 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ERRORS } from '../../src/errors.ts';
+import { LIMITS } from '../../src/graphql/limits.ts';
+import { retryRecipes } from '../../src/pages/recipes.ts';
+import { CHANGES } from '../../src/petstore/changes.ts';
+import { PET_DEPRECATION } from '../../src/petstore/pets/pet-deprecation.ts';
+import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { ROOT } from '../support/tracked-files.ts';
+
+const ANIMALS = 101; // more than the largest page
+
+let gateway: TestGateway;
+let html: string;
+beforeAll(async () => {
+  gateway = await startGateway(ENGINES[0] as TestEngine);
+  await gateway.pets.addAll(Array.from({ length: ANIMALS }, (_, index) => samplePet(index)));
+  html = (await gateway.request('/docs')).text;
+});
+
+const decode = (text: string) => text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+
+/** A section of the reference, as HTML. */
+function sectionOf(id: string): string {
+  return html.split(`<section id="${id}"`)[1]?.split('</section>')[0] ?? '';
+}
+
+/** Runs the program of a guide. Gives what it printed. */
+function runSample(id: string, language: string): Promise<string> {
+  const [, code = ''] = new RegExp(`<pre data-language="${language}">([^<]*)</pre>`).exec(sectionOf(id)) ?? [];
+  return run(language, decode(code));
+}
+
+/** Runs a program in a folder of its own. */
+async function run(language: string, code: string): Promise<string> {
+  const commands: Record<string, [string, ...string[]]> = {
+    curl: ['bash', '-euo', 'pipefail', '-c'],
+    JavaScript: [process.execPath, '--input-type=module', '-e'],
+    Python: ['python3', '-c'],
+  };
+  const [program, ...words] = commands[language] ?? [''];
+  const env = { PATH: process.env.PATH, PETSTORE_KEY: gateway.key };
+  const options = { env, cwd: temporaryFolder(), maxBuffer: 1e7 };
+  return (await promisify(execFile)(program, [...words, code], options)).stdout;
+}
+
+const hasRequests = await promisify(execFile)('python3', ['-c', 'import requests']).then(
+  () => true,
+  () => false,
+);
+const LANGUAGES = ['curl', 'JavaScript', ...(hasRequests ? ['Python'] : [])];
+
+describe('the programs of the guides run as they stand', () => {
+  test.each(LANGUAGES)('%s reads all pages of the REST list', async (language) => {
+    const printed = await runSample('paging', language);
+    expect(new Set(printed.match(/(?<=\bid\W+)\d+/g))).toHaveProperty('size', ANIMALS);
+  });
+
+  test.each(LANGUAGES.filter((language) => language !== 'curl'))('%s reads all pages in GraphQL', async (language) => {
+    const printed = await runSample('graphql-paging', language);
+    expect(new Set(printed.match(/(?<=\bid\W+)\d+/g))).toHaveProperty('size', ANIMALS);
+  });
+
+  test.each(LANGUAGES)('%s makes a call in GraphQL', async (language) => {
+    expect(await runSample('graphql', language)).toContain('Bella');
+  });
+
+  test.each(LANGUAGES)('%s adds an animal, and tells it', async (language) => {
+    expect(await runSample('retries', language)).toMatch(/"id":\s*\d+.*"Rex"/);
+  });
+});
+
+test.each(LANGUAGES)('%s repeats what passes, under one Idempotency-Key', async (language) => {
+  const keys: unknown[] = [];
+  const server = createServer(({ headers, socket }, answer) => {
+    keys.push(headers['idempotency-key']);
+    if (keys.length === 1 && language !== 'curl')
+      socket.destroy(); // curl does not repeat after that
+    else answer.writeHead(keys.length < 3 ? 503 : 201, { 'Retry-After': '0' }).end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  const body = `{"name":"O'Malley \\"Rex\\""}`;
+  await run(language, retryRecipes(`http://127.0.0.1:${port}/`, body, 'PETSTORE_KEY')[language] ?? '');
+  server.close();
+  expect(keys).toHaveLength(3);
+  expect(new Set(keys).size).toBe(1);
+});
+
+const [, ...WITH_TRIES] = LANGUAGES; // curl counts for itself
+
+test.each(WITH_TRIES)('%s repeats 409, 429 and 503, and gives up after five tries', async (language) => {
+  const statuses = [409, 429, 503, 503, 503, 201];
+  const server = createServer((_request, answer) => {
+    answer.writeHead(statuses.shift() ?? 500, { 'Retry-After': '0' }).end('{}');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  const code = retryRecipes(`http://127.0.0.1:${port}/`, '{}', 'PETSTORE_KEY')[language] ?? '';
+  await expect(run(language, code)).rejects.toThrow('No answer after 5 tries.');
+  server.close();
+  expect(statuses).toEqual([201]);
+});
+
+describe('the guides name', () => {
+  test('every code of both APIs', () => {
+    const codes = Object.entries(ERRORS).flatMap(([code, { graphql }]) => [code, graphql]);
+    expect(codes.filter((code) => !sectionOf('errors').includes(`>${code}</code>`))).toEqual([]);
+    const ofGraphql = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'];
+    const further = [...ofGraphql, ...Object.values(LIMITS).map(({ code }) => code)];
+    expect(further.filter((code) => !sectionOf('limits').includes(`<code>${code}</code>`))).toEqual([]);
+  });
+
+  test('which errors pass', () => {
+    const passing = [...sectionOf('errors').matchAll(/<dt>(\d+)(?:(?!<dt>).)*Send it again/g)].map(
+      ([, status]) => status,
+    );
+    expect(passing).toEqual(['409', '429', '503']);
+  });
+
+  test('the limits of GraphQL by their messages', async () => {
+    const aliases = Array.from({ length: LIMITS.aliases.most + 1 }, (_, index) => `a${index}: __typename`);
+    const refused = await gateway.graphql(`{ ${aliases.join(' ')} }`);
+    expect(decode(sectionOf('limits'))).toContain(refused.json.errors[0].message);
+    const animals = Array.from({ length: 5 }, (_, index) => `p${index}: pets(limit: 100) { id }`);
+    const costly = await gateway.graphql(`{ ${animals.join(' ')} more: pets(limit: 1) { id } }`);
+    expect(decode(sectionOf('limits'))).toContain(costly.json.errors[0].message);
+  });
+
+  test('every version of the changelog', () => {
+    const versions = [...readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').matchAll(/^## (.+)$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(CHANGES.map(({ version }) => version)).toEqual(versions);
+    for (const { changes } of CHANGES) expect(changes.length).toBeGreaterThan(0);
+    expect(sectionOf('changes').match(/<h3>[^<]+/g)).toEqual(versions.map((name) => `<h3>${name}`));
+  });
+});
+
+describe('who is told to leave getPet', () => {
+  test('is led to the place that says how', async () => {
+    const { headers } = await gateway.request('/v1/pets/42');
+    const [, place = ''] = /<([^>]*)>; rel="deprecation"/.exec(headers.get('link') ?? '') ?? [];
+    const { pathname, hash } = new URL(place, gateway.url);
+    expect(pathname).toBe('/docs');
+    const told = decode(sectionOf(hash.slice(1)));
+    for (const { rest, graphql } of PET_DEPRECATION.steps ?? []) {
+      expect(told).toContain(`<code>${rest}</code>`);
+      expect(told).toContain(`<code>${graphql}</code>`);
+    }
+  });
+
+  test('finds one animal by the requests there, in both APIs', async () => {
+    const steps = (PET_DEPRECATION.steps ?? []).filter(({ purpose }) => purpose.includes('42'));
+    expect(steps).toHaveLength(1);
+    for (const { rest, graphql } of steps) {
+      const one = await gateway.request(rest.replace('GET ', ''));
+      expect(one.json).toEqual([(await gateway.request('/v1/pets/42')).json]);
+      expect((await gateway.graphql(graphql)).json.data.pets).toMatchObject([{ id: '42' }]);
+    }
+  });
+
+  test('reads the same requests in docs/deprecations.md', () => {
+    const document = readFileSync(join(ROOT, 'docs/deprecations.md'), 'utf8');
+    for (const { rest } of PET_DEPRECATION.steps ?? []) expect(document).toContain(`\`${rest}\``);
+  });
+});

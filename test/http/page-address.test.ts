@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { brotliDecompressSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
+
+const sqlite = ENGINES[0] as TestEngine;
+
+/** The answer to a GET of the reference at a Host. */
+async function getDocs(port: number, host: string, headers: Record<string, string> = {}) {
+  const sent = request({ port, host: '127.0.0.1', path: '/docs', headers: { host, ...headers } }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]; // what the event brings
+  const bytes = Buffer.concat(await response.toArray());
+  const isCompressed = response.headers['content-encoding'] === 'br';
+  const html = String(isCompressed ? brotliDecompressSync(bytes) : bytes);
+  return { status: response.statusCode, headers: response.headers, isCompressed, html };
+}
+
+/** Every address in samples, without its path. */
+const addressesIn = (html: string) =>
+  new Set((html.match(/<pre[^<]*/g) ?? []).flatMap((sample) => sample.match(/https?:\/\/[^/\s<&]+/g) ?? []));
+
+describe('the reference names, without scripts,', () => {
+  test.each(['127.0.0.1:4001', 'shop.example', '[::1]:8080', 'SHOP.example:80'])(
+    'the address that was asked for: %s',
+    async (host) => {
+      const { port } = await startGateway(sqlite);
+      const { html } = await getDocs(port, host);
+      expect(addressesIn(html)).toEqual(new Set([`http://${host}`]));
+      expect(html).toContain(`<pre class="base-url">http://${host}</pre>`);
+      expect(html).not.toContain('address.invalid');
+    },
+  );
+
+  test('PUBLIC_URL, whatever was asked for', async () => {
+    const { port } = await startGateway(sqlite, { PUBLIC_URL: 'https://shop.example/api' });
+    const { html } = await getDocs(port, 'other.example');
+    expect(html).toContain('https://shop.example/api/v1/');
+    expect(html).not.toContain('other.example');
+  });
+
+  test('a Host that a shell or HTML would take for more than a name, by percent-encoding', async () => {
+    const { port } = await startGateway(sqlite);
+    for (const page of [await getDocs(port, "a'$(id)'&b;c"), await getDocs(port, '127.0.0.1')]) {
+      expect(page.status).toBe(200);
+      expect(page.html).not.toContain("a'$(id)");
+    }
+    const { html } = await getDocs(port, "a'$(id)'&b;c");
+    expect(html).toContain('http://a%27%24%28id%29%27%26b%3bc/v1/');
+  });
+});
+
+describe('the content for each address', () => {
+  test('has a tag of its own: only its own is not sent again', async () => {
+    const { port } = await startGateway(sqlite);
+    const tags = [];
+    for (const host of ['one.example', 'two.example']) tags.push((await getDocs(port, host)).headers.etag ?? '');
+    const [one = '', two = ''] = tags;
+    expect(one).not.toBe(two);
+    const again = async (host: string, tag: string) => (await getDocs(port, host, { 'if-none-match': tag })).status;
+    expect(await again('one.example', one)).toBe(304);
+    expect(await again('two.example', two)).toBe(304);
+    expect(await again('one.example', two)).toBe(200);
+    expect((await getDocs(port, 'one.example')).headers.vary).toBe('Accept-Encoding');
+  });
+
+  test('is compressed for one new address in a second, however many ask', async () => {
+    const { port } = await startGateway(sqlite);
+    const hosts = Array.from({ length: 100 }, (_, index) => `host-${index}.example`);
+    const br = { 'accept-encoding': 'br' };
+    const startedAt = performance.now();
+    const answers = await Promise.all(hosts.map((host) => getDocs(port, host, br)));
+    const seconds = (performance.now() - startedAt) / 1000;
+    expect(answers.filter(({ html }, index) => !html.includes(`http://${hosts[index]}/v1/`))).toEqual([]);
+    const compressed = hosts.filter((_, index) => answers[index]?.isCompressed);
+    expect(compressed.length).toBeGreaterThanOrEqual(1);
+    expect(compressed.length).toBeLessThanOrEqual(1 + seconds);
+    expect((await getDocs(port, compressed[0] ?? '', br)).isCompressed).toBe(true);
+  });
+});

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { DatabaseFault } from '../../src/errors.ts';
+import { explainFailure } from '../../src/failure.ts';
+import { createGateway } from '../../src/gateway.ts';
+import { createLog } from '../../src/log.ts';
+import { PETSTORE } from '../../src/petstore/petstore.ts';
+import { whenDatabaseAnswers } from '../../src/process/waiting.ts';
+import { afterFile } from '../support/engines.ts';
+import { failure, greeting, startImpostor } from '../support/impostor.ts';
+import { freePort } from '../support/ports.ts';
+
+/** How a start on this database ends, which is tried twice at most: what it waited for, or the line with which it ended. */
+async function startOn(place: string) {
+  const warnings: string[] = [];
+  const config = readConfig({ DATABASE_URL: `mysql://app:S3cr%40t@${place}/petstore` });
+  const log = createLog('warn', { write: (line) => warnings.push(JSON.parse(line).msg) });
+  const enough = new Error('it was tried again');
+  let tries = 0;
+  const open = () => (++tries === 2 ? Promise.reject(enough) : createGateway({ service: PETSTORE, config, log }));
+  const thrown: unknown = await whenDatabaseAnswers(open, config, log, async () => 'meanwhile').catch(
+    (error: unknown) => error,
+  );
+  if (thrown !== enough) return { waitsFor: warnings[0], ...explainFailure(thrown, config) };
+  expect(warnings).toHaveLength(1);
+  return { waitsFor: warnings[0] };
+}
+
+/** A TCP server that says `words` to whoever comes, and nothing more. */
+async function startStranger(words: string): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}); // who leaves, leaves
+    if (words !== '') socket.end(words);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  afterFile(() => void server.close());
+  return `127.0.0.1:${(server.address() as { port: number }).port}`; // it listens on a port
+}
+
+/** A server that answers whoever says who he is with this error. */
+async function refuses(...error: Parameters<typeof failure>): Promise<string> {
+  const { port } = await startImpostor(async ({ socket, say, hear }) => {
+    say(0, greeting('mysql_native_password'));
+    await hear();
+    say(2, failure(...error));
+    socket.end();
+  });
+  return `127.0.0.1:${port}`;
+}
+
+describe.concurrent('a start waits', () => {
+  it.each([
+    ['for one that is silent', () => startStranger(''), 'does not answer: no answer in time'],
+    ['for one that hangs up', () => startStranger('x'), 'does not answer: '],
+    ['for one that talks nonsense', () => startStranger('\x05\0\0\0nonsense\0\0'), ''],
+    ['for a name that is not known yet', async () => 'petstore.invalid', 'does not answer: '],
+    ['for connections to spare', () => refuses(1040, '08004', 'Too many'), 'cannot be used: Too many'],
+    ['for the account to have one', () => refuses(1226, '42000', 'has exceeded'), 'cannot be used: has exceeded'],
+    ['for a server that ends', () => refuses(1053, '08S01', 'Server shutdown'), 'cannot be used: Server shutdown'],
+    ['for a locked account', () => refuses(3118, 'HY000', 'Account is locked'), 'cannot be used: Account is locked'],
+    ['for a number that nobody knew', () => refuses(9876, 'HY000', 'Later'), 'cannot be used: Later'],
+    [
+      'for the other of two hosts, when one refuses',
+      async () => `${await refuses(1045, '28000', 'Access denied')},127.0.0.1:${await freePort()}`,
+      'does not answer: no server takes writes: ',
+    ],
+  ])('%s', async (_what, place, reason) => {
+    const where = await place();
+    const { waitsFor } = await startOn(where);
+    expect(waitsFor).toContain(`The database mysql://app:***@${where}/petstore ${reason}`);
+    expect(waitsFor).toMatch(/[^.]\. Waiting for it; meanwhile$/);
+  });
+});
+
+describe.concurrent('what no wait mends ends a start, in one line', () => {
+  const ACCOUNT = ': correct DATABASE_URL, or the account and its rights at the server';
+  it.each([
+    ['a wrong password', 1045, '28000', `refuses the account: #${ACCOUNT}`],
+    ['no right to the database', 1044, '42000', `refuses the account: #${ACCOUNT}`],
+    ['an address that is not allowed', 1130, 'HY000', `refuses the account: #${ACCOUNT}`],
+    ['an expired password', 1862, 'HY000', `refuses the account: #${ACCOUNT}`],
+    ['an unknown database', 1049, '42000', 'does not exist: #: create it, or correct its name in DATABASE_URL'],
+    [
+      'a server that wants TLS',
+      3159,
+      'HY000',
+      'is not trusted: #: correct the options of DATABASE_URL (docs/databases.md#tls), or the server',
+    ],
+    ['a table in the way', 1050, '42S01', 'cannot be used: #'],
+  ])('%s (%i)', async (what, errno, sqlState, sentence) => {
+    const where = await refuses(errno, sqlState, what);
+    expect(await startOn(where)).toEqual({
+      waitsFor: undefined,
+      exitCode: 1,
+      line: `The database mysql://app:***@${where}/petstore ${sentence.replace('#', what)}`,
+    });
+  });
+});
+
+it('what SQLite answers is no lack of an answer', () => {
+  const said = Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
+  const { line } = explainFailure(new DatabaseFault('unusable', said), readConfig({ DATABASE_URL: 'sqlite:x' }));
+  expect(line).toBe('The database sqlite:x cannot be used: disk I/O error');
+});
