@@ -89,9 +89,9 @@ export function describeInBrowser(name: string, body: (browser: () => Browser) =
     // A page that stays open goes on working, beside those of the tests that follow.
     afterEach(async () => {
       if (browser === undefined) return;
-      await Promise.all(browser.contexts().map((context) => context.close()));
       const found = faults.get(browser) ?? [];
-      faults.delete(browser);
+      await Promise.all(browser.contexts().map((context) => context.close()));
+      faults.delete(browser); // what a page that is closed was loading fails
       expect(found, 'faults of a page, whatever the test was about').toEqual([]);
     });
     afterAll(() => browser?.close());

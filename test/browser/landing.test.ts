@@ -30,13 +30,15 @@ describeInBrowser('the landing page', (browser) => {
       await page.goto(url);
       const links = (await page.evaluate('[...document.links].map((link) => link.href)')) as string[];
       const answers = await Promise.all(links.map((link) => fetch(link, { headers: { accept: 'text/html' } })));
-      expect(answers.map(({ url: address, status }) => `${status} ${address.slice(url.length)}`)).toEqual([
+      expect(answers.map(({ status }, index) => `${status} ${links[index]?.slice(url.length)}`)).toEqual([
         '200 /livez',
         '200 /readyz',
         '200 /metrics',
         '200 /docs',
+        '200 /docs#graphql',
         '200 /graphql',
         '200 /v1/openapi.json',
+        '200 /schema.graphql',
       ]);
     });
   });

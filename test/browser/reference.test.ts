@@ -41,7 +41,7 @@ async function shownCall(page: Page, id: string) {
   return { sent, outcome, received };
 }
 
-describeInBrowser('the REST reference', (browser) => {
+describeInBrowser('the reference', (browser) => {
   const open = async (options = {}, path = '/docs') => {
     const visit = await newVisit(browser(), url, options);
     await visit.page.goto(url + path);
@@ -195,6 +195,23 @@ describeInBrowser('the REST reference', (browser) => {
       const ids = seen.flatMap((text) => [...text.matchAll(/"id": (\d+)/g)].map(([, id]) => Number(id)));
       expect(ids).toEqual(sold.map(({ id }: any) => id));
       expect(ids.length).toBeGreaterThan(1);
+    });
+
+    test('is made once, however often "Send" is pressed meanwhile', async () => {
+      const { page, requested } = await open({}, `/docs#key=${key}`);
+      await form(page).getByText('Key petstore_').waitFor();
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      await page.route('**/v1/pets', (route) => released.then(() => route.continue()));
+      const creates = () => requested.filter((address) => address === `${url}/v1/pets`).length;
+      const button = operationOf(page, 'createPet').getByRole('button', { name: 'Send' });
+      await button.click();
+      await button.click({ force: true });
+      await operationOf(page, 'createPet').getByLabel('Idempotency-Key').press('Enter');
+      release();
+      await operationOf(page, 'createPet').getByText('201 Created').waitFor();
+      expect(creates()).toBe(1);
+      expect((await send(page, 'createPet')).outcome).toMatch(/^201/);
+      expect(creates()).toBe(2);
     });
 
     test('a next page at another address gets no key: only its query is used', async () => {

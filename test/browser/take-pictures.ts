@@ -56,7 +56,7 @@ async function showReference(page: Page): Promise<void> {
 
 async function showGraphiql(page: Page): Promise<void> {
   await page.locator('.graphiql-container .graphiql-tab').first().waitFor();
-  await page.getByRole('tab', { name: 'FilterByStatus' }).click();
+  await page.getByRole('button', { name: 'FilterByStatus' }).click();
   await page.waitForTimeout(500); // GraphiQL writes what changed into the active tab with a delay
   await page.getByRole('button', { name: /Execute query/ }).click();
   await page.locator('.result-window').getByText('Bella').waitFor();
