@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../support/load.ts';
+import { readBlock } from '../support/page-blocks.ts';
+import { boot, canBoot, type Machine } from './systemd.ts';
+
+const ENV_FILE = '/etc/petstore-gateway.env';
+
+if (!canBoot())
+  console.warn('NOT RUN: the gateway under systemd, which needs root, systemd and control groups of version 2');
+
+describe.runIf(canBoot())('under systemd, as docs/run.md says', () => {
+  let machine: Machine;
+  let key: string;
+
+  const show = async (property: string) =>
+    (await machine.run(`systemctl show petstore-gateway --value --property=${property}`)).trim();
+  const curl = (words: string) => machine.run(`curl -s http://127.0.0.1:4000${words}`);
+  const isReady = () =>
+    eventually(
+      () =>
+        curl('/readyz').then(
+          (text) => text.includes('"ok"'),
+          () => false,
+        ),
+      60_000,
+      'the gateway is ready',
+    );
+  const workers = async () => {
+    const primary = await show('MainPID');
+    return (await machine.run(`cat /proc/${primary}/task/${primary}/children`)).trim().split(' ');
+  };
+
+  const onPage = (name: string) => machine.run(readBlock('docs/run.md', `bash systemd-${name}`));
+
+  beforeAll(async () => {
+    machine = await boot();
+    await onPage('install');
+    await isReady();
+    key = (await onPage('key')).trimEnd().split('\n').at(-1) ?? '';
+  });
+
+  test('it serves', async () => {
+    const header = `--header 'Authorization: Bearer ${key}'`;
+    const created = await curl(`/v1/pets ${header} --json '{"name":"Rex","categoryId":1}'`);
+    expect(JSON.parse(await curl(`/v1/pets ${header}`))).toEqual([JSON.parse(created)]);
+  });
+
+  test('it has no more rights than the unit says', async () => {
+    const status = await machine.run(`cat /proc/${await show('MainPID')}/status`);
+    for (const line of [/^CapEff:\t0+$/m, /^NoNewPrivs:\t1$/m, /^Seccomp:\t2$/m]) expect(status).toMatch(line);
+    expect(status).not.toMatch(/^Uid:\t0\t/m);
+  });
+
+  test('a process that is killed is replaced', async () => {
+    const killed = await show('MainPID');
+    await machine.run(`kill -KILL ${killed}`);
+    await eventually(async () => Number(await show('NRestarts')) === 1, 60_000, 'another one started');
+    await isReady();
+    expect(await show('MainPID')).not.toBe(killed);
+  });
+
+  test('a reload replaces the workers, not the primary', async () => {
+    await machine.run(`echo WORKERS=2 >> ${ENV_FILE} && systemctl restart petstore-gateway`);
+    await isReady();
+    const [primary, before] = [await show('MainPID'), await workers()];
+    expect(before).toHaveLength(2);
+    await onPage('reload');
+    const isReplaced = (after: string[]) => after.length === 2 && !after.some((pid) => before.includes(pid));
+    await eventually(async () => isReplaced(await workers()), 60_000, 'both workers are new');
+    expect(await show('MainPID')).toBe(primary);
+    await isReady();
+  });
+
+  test('a stop ends it in good order', async () => {
+    await machine.run('systemctl stop petstore-gateway');
+    expect([await show('Result'), await show('ExecMainStatus')]).toEqual(['success', '0']);
+  });
+
+  test('a wrong setting ends it once and for all', async () => {
+    await machine.run(`echo WORKERS=many >> ${ENV_FILE} && systemctl start petstore-gateway`);
+    await eventually(async () => (await show('ActiveState')) === 'failed', 60_000, 'the unit has failed');
+    expect([await show('ExecMainStatus'), await show('NRestarts')]).toEqual(['2', '0']);
+  });
+});

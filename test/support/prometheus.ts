@@ -1,0 +1,104 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { endWithUs } from './end-with-us.ts';
+import { afterFile, temporaryFolder } from './engines.ts';
+import { eventually } from './load.ts';
+import { freePort } from './ports.ts';
+import { ROOT } from './tracked-files.ts';
+
+/** A series that a query of Prometheus gave: its labels and its value. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** A Prometheus that watches. */
+export interface TestPrometheus {
+  query(expression: string): Promise<readonly Sample[]>;
+  /** The names of the alerts that fire, sorted. */
+  firing(): Promise<readonly string[]>;
+}
+
+/** The path of a file of `deploy/`. */
+export const deployed = (name: string) => join(ROOT, 'deploy', name);
+
+/** Whether Prometheus is here; on CI it must be. */
+export const hasPrometheus = () =>
+  process.env.CI === 'true' || spawnSync('promtool', ['--version']).error === undefined;
+
+/** The expression of every query of the dashboard, by the title of its panel; `range` is the time that it shows. */
+export function dashboardQueries(range: string): readonly (readonly [title: string, expression: string])[] {
+  const { panels } = JSON.parse(readFileSync(join(ROOT, 'docs/grafana-dashboard.json'), 'utf8'));
+  return panels.flatMap(({ title, targets }: { title: string; targets: { expr: string }[] }) =>
+    targets.map(({ expr }) => [title, expr.replaceAll('$__range', range)]),
+  );
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000 };
+
+/** Makes time go so many times faster in what `deploy/` says to Prometheus. */
+function hasten(text: string, times: number): string {
+  return text.replaceAll(
+    /(?<=\[|for: |interval: )(\d+)([sm])\b/g,
+    (_, count, unit) => `${Math.round((count * (UNITS_MS[unit] ?? Number.NaN)) / times)}ms`,
+  );
+}
+
+/**
+ * Starts Prometheus with prometheus.yml and alerts.yml of `deploy/`, so many times faster, for the gateway at `target`; it
+ * ends after the test file.
+ */
+export async function startPrometheus(target: string, times: number): Promise<TestPrometheus> {
+  const folder = temporaryFolder();
+  const take = (name: string) => hasten(readFileSync(deployed(name), 'utf8'), times);
+  const config = take('prometheus.yml').replace('127.0.0.1:4000', target);
+  writeFileSync(join(folder, 'prometheus.yml'), `${hasten('global:\n  evaluation_interval: 15s', times)}\n${config}`);
+  writeFileSync(join(folder, 'alerts.yml'), take('alerts.yml'));
+  const address = `127.0.0.1:${await freePort()}`;
+  const words = [
+    `--config.file=${join(folder, 'prometheus.yml')}`,
+    `--storage.tsdb.path=${join(folder, 'data')}`,
+    `--web.listen-address=${address}`,
+  ];
+  const child = spawn('prometheus', words, { stdio: ['ignore', 'ignore', 'pipe'] });
+  child.once('exit', endWithUs({ pid: child.pid }));
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    said += text;
+  });
+  const exited = once(child, 'close');
+  afterFile(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  const answers = () =>
+    fetch(`http://${address}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await eventually(async () => child.exitCode !== null || (await answers()), 60_000, 'Prometheus is ready');
+  const ask = async (path: string) => {
+    if (child.exitCode !== null) throw new Error(said);
+    const { data, error } = await (await fetch(`http://${address}/api/v1/${path}`)).json();
+    if (error !== undefined) throw new Error(`${path}: ${error}`);
+    return data;
+  };
+  return {
+    async query(expression) {
+      const { result } = await ask(`query?query=${encodeURIComponent(expression)}`);
+      return result.map(({ metric, value }: { metric: Record<string, string>; value: [number, string] }) => ({
+        labels: metric,
+        value: Number(value[1]),
+      }));
+    },
+    async firing() {
+      const { alerts } = await ask('alerts');
+      const names = alerts.flatMap(({ state, labels }: { state: string; labels: Record<string, string> }) =>
+        state === 'firing' ? labels.alertname : [],
+      );
+      return names.sort();
+    },
+  };
+}
