@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { afterFile, SQLITE } from '../support/engines.ts';
+import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually, type LoadAnswer, type LoadClient, petBody } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
@@ -149,6 +151,25 @@ describe.each(PROXY_NAMES)('behind %s', (name) => {
       expect(errorOf(await ask('GET', '/vanish'))).toEqual([502, 'bad_gateway']);
       expect(one.taken).toContain('GET /vanish');
       expect(two.taken).toContain('GET /vanish');
+    });
+
+    it.runIf(name === 'nginx')('sends a gateway that is away only what the other one does not take', async () => {
+      const run = temporaryFolder();
+      const inRun = (file: string) => file.replaceAll('/run/', `${run}/`);
+      const [a, b] = [await startVanishing(), await startVanishing()];
+      const both = (await startProxy(name, [a.port, b.port], inRun)).connect('');
+      const lonely = (await startProxy(name, [a.port, await freePort()], inRun)).connect('');
+      const taken = async ({ ask }: LoadClient) => {
+        for (let turn = 0; turn < 2; turn++) await ask('POST', '/vanish', petBody('c'));
+        return [a.taken.splice(0).length, b.taken.splice(0).length];
+      };
+      expect(await taken(both)).toEqual([1, 1]);
+      writeFileSync(join(run, 'petstore-a.away'), '');
+      expect(await taken(both)).toEqual([0, 2]);
+      expect(await taken(lonely)).toEqual([2, 0]);
+      rmSync(join(run, 'petstore-a.away'));
+      writeFileSync(join(run, 'petstore-b.away'), '');
+      expect(await taken(both)).toEqual([2, 0]);
     });
 
     it('answers with an Error when a gateway never answers', async () => {

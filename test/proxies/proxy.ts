@@ -29,7 +29,6 @@ interface Place {
   readonly folder: string;
   readonly port: number;
   readonly tlsPort: number;
-  readonly gateways: readonly number[];
 }
 
 /** What is known of a proxy: its program, the committed file as it is started here, and how its access log is read. */
@@ -81,7 +80,10 @@ export function hasProxy(name: ProxyName): boolean {
   return process.env.CI === 'true' || findProgram(PROXIES[name].program) !== undefined;
 }
 
-/** Starts a proxy in front of gateways at ports of this machine, with its file of deploy/; it ends after the test file. */
+/**
+ * Starts a proxy in front of gateways at ports of this machine, with its file of deploy/, which `edit` may change; it ends
+ * after the test file.
+ */
 export async function startProxy(
   name: ProxyName,
   gateways: readonly [number, number],
@@ -96,10 +98,10 @@ export async function startProxy(
   const ca = readFileSync(certificate, 'utf8');
   const committed = readFileSync(join(ROOT, 'deploy', name === 'caddy' ? 'Caddyfile' : 'nginx.conf'), 'utf8');
   const file = gateways.reduce(
-    (text, gateway, index) => text.replace(`127.0.0.1:${4000 + index}`, `127.0.0.1:${gateway}`),
+    (text, gateway, index) => text.replaceAll(`127.0.0.1:${4000 + index}`, `127.0.0.1:${gateway}`),
     edit(committed),
   );
-  const words = configure({ folder, port, tlsPort, gateways }, file);
+  const words = configure({ folder, port, tlsPort }, file);
   const env = { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const child = spawn(findProgram(program) ?? program, words, { env, stdio: ['ignore', 'ignore', 'pipe'] });
   child.once('exit', endWithUs({ pid: child.pid }));

@@ -1,5 +1,6 @@
 import http, { type IncomingHttpHeaders } from 'node:http';
 import https, { type AgentOptions } from 'node:https';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterFile } from './engines.ts';
 import { msSince } from './stall-clock.ts';
@@ -17,7 +18,7 @@ export interface LoadAnswer {
 
 /** A client with one kept connection that retries nothing: whatever the network does to it, it rejects. */
 export interface LoadClient {
-  ask(method: string, path: string, body?: string, headers?: Record<string, string>): Promise<LoadAnswer>;
+  ask(method: string, path: string, body?: string | Readable, headers?: Record<string, string>): Promise<LoadAnswer>;
   /** Closes the connection. */
   close(): void;
 }
@@ -45,7 +46,8 @@ export function connectClient(url: string, key: string, tls: AgentOptions = {}):
       timeout: HANG_MS,
       headers: {
         authorization: `Bearer ${key}`,
-        ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(typeof body === 'string' && { 'content-length': Buffer.byteLength(body) }),
         ...headers,
       },
     });
@@ -63,7 +65,8 @@ export function connectClient(url: string, key: string, tls: AgentOptions = {}):
         resolve({ status: statusCode, headers: received, text, closes, ms: msSince(startedAt) });
       });
     });
-    sent.end(body);
+    if (body instanceof Readable) body.pipe(sent);
+    else sent.end(body);
     return promise;
   };
   return { ask, close: () => agent.destroy() };

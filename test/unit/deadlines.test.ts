@@ -91,12 +91,13 @@ describe('times that must fit together', () => {
   });
 
   test.each([
-    ['nginx.conf', /keepalive_timeout (\d+)ms;/],
-    ['Caddyfile', /\bkeepalive (\d+)ms$/m],
-    ['Caddyfile', /\bhealth_interval (\d+)ms$/m],
+    ['nginx.conf', /keepalive_timeout (\d+)ms;/g],
+    ['Caddyfile', /\bkeepalive (\d+)ms$/gm],
+    ['Caddyfile', /\bhealth_interval (\d+)ms$/gm],
   ])('%s: a proxy closes an idle connection, and hears of our stop, well before we close: %s', (name, pattern) => {
-    const [, ms] = pattern.exec(readFileSync(join(ROOT, 'deploy', name), 'utf8')) ?? [];
-    expect(2 * Number(ms)).toBeLessThanOrEqual(TIMES.LINGER_MS);
+    const found = [...readFileSync(join(ROOT, 'deploy', name), 'utf8').matchAll(pattern)];
+    expect(found).not.toEqual([]);
+    for (const [, ms] of found) expect(2 * Number(ms)).toBeLessThanOrEqual(TIMES.LINGER_MS);
   });
 
   test('every time of the table fits with another', () => {
