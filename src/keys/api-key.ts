@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { KEY_PREFIX } from '../key-mask.ts';
 
@@ -15,12 +15,10 @@ const FORM = new RegExp(`^${KEY_PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LE
 /** The number of characters in a key. */
 export const KEY_LENGTH = KEY_PREFIX.length + RANDOM_LENGTH + CHECKSUM_LENGTH;
 
-/** The characters of a key that may be shown: the prefix and four of the other 38. */
-const VISIBLE_LENGTH = KEY_PREFIX.length + 4;
-
 /** Generates an API key. Show it once; store only its `hashApiKey`. */
 export function generateApiKey(): string {
-  const body = KEY_PREFIX + randomBase62(RANDOM_LENGTH);
+  const random = Array.from({ length: RANDOM_LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length)));
+  const body = KEY_PREFIX + random.join('');
   return body + checksum(body);
 }
 
@@ -34,20 +32,9 @@ export function hashApiKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** The beginning of a key, for lists. */
+/** The part of a key that may be shown: the prefix and four of the other 38 characters. */
 export function visiblePrefix(key: string): string {
-  return key.slice(0, VISIBLE_LENGTH);
-}
-
-function randomBase62(length: number): string {
-  let text = '';
-  while (text.length < length) {
-    for (const byte of randomBytes(length)) {
-      // 248 is the greatest multiple of 62 in a byte: greater bytes would make some characters likelier.
-      if (byte < 248 && text.length < length) text += ALPHABET.charAt(byte % 62);
-    }
-  }
-  return text;
+  return key.slice(0, KEY_PREFIX.length + 4);
 }
 
 function checksum(body: string): string {

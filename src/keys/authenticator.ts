@@ -114,7 +114,6 @@ function toEntry(key: ApiKey | undefined, queriedAt: number, answeredAt: number)
   return { key, queriedAt, validUntil: Math.min(queriedAt + BELIEVED_MS, answeredAt + leftMs) };
 }
 
-const CHALLENGE = `Bearer realm="${PRODUCT}"`;
 const FORM = 'send the header "Authorization: Bearer <API_KEY>".';
 
 function readBearerKey(authorization: string): string {
@@ -124,9 +123,9 @@ function readBearerKey(authorization: string): string {
     const fault = authorization.includes(KEY_PREFIX)
       ? 'The Authorization header lacks the word Bearer'
       : 'An API key is required';
-    throw unauthorized(`${fault}: ${FORM}`, CHALLENGE);
+    throw unauthorized(`${fault}: ${FORM}`);
   }
-  if (!token) throw unauthorized(`The Authorization header lacks the API key: ${FORM}`, CHALLENGE);
+  if (!token) throw unauthorized(`The Authorization header lacks the API key: ${FORM}`);
   if (!isApiKey(token)) {
     throw invalidToken(`The API key is cut or mistyped: a key has ${KEY_LENGTH} characters, without quotes or spaces.`);
   }
@@ -135,9 +134,9 @@ function readBearerKey(authorization: string): string {
 
 // RFC 6750 §3: the error attribute is for requests that had a token.
 function invalidToken(message: string): ApiError {
-  return unauthorized(message, `${CHALLENGE}, error="invalid_token"`);
+  return unauthorized(message, ', error="invalid_token"');
 }
 
-function unauthorized(message: string, challenge: string): ApiError {
-  return new ApiError('unauthorized', message, { headers: { 'WWW-Authenticate': challenge } });
+function unauthorized(message: string, more = ''): ApiError {
+  return new ApiError('unauthorized', message, { headers: { 'WWW-Authenticate': `Bearer realm="${PRODUCT}"${more}` } });
 }

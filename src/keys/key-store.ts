@@ -58,14 +58,14 @@ export function createKeyStore({ run, query, engine }: Database) {
 
     /** Revokes a key; false when there is none. The time of the first revocation stays. */
     async revoke(id: Int64): Promise<boolean> {
-      const found = await run((knex) => knex('api_keys').where({ id }).first('id'));
-      if (found === undefined) return false;
-      await run((knex) =>
-        knex('api_keys')
-          .where({ id, revoked_at: null })
-          .update({ revoked_at: knex.raw(now) }),
+      const revoked_at = `COALESCE(revoked_at, ${now})`;
+      return (
+        (await run((knex) =>
+          knex('api_keys')
+            .where({ id })
+            .update({ revoked_at: knex.raw(revoked_at) }),
+        )) > 0
       );
-      return true;
     },
 
     /** The key with this SHA-256, also a revoked or expired one; `expiresAt` by the clock of this process. */

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 // By path: the whole package has a limiter for each of twenty stores, a tenth of the start.
 import { RateLimiterCluster, RateLimiterClusterMaster } from 'rate-limiter-flexible/lib/RateLimiterCluster.js';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
-import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js';
+import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { COUNT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 
@@ -21,17 +21,14 @@ export function createRateLimit({ requests, seconds }: { requests: number; secon
     : new RateLimiterMemory(options);
   const policy = `"default";q=${requests};w=${seconds}`;
   return async (keyId: string, setHeader: (field: string, value: string) => void): Promise<void> => {
-    let isOver = false;
-    const count: unknown = await limiter.consume(keyId).catch((refusal: unknown) => {
-      isOver = true;
-      return refusal;
-    });
-    if (!(count instanceof RateLimiterRes)) return; // an error: the count is not available
+    // Beyond the limit it rejects with the count.
+    const count = await limiter.consume(keyId).catch((refusal: RateLimiterRes | Error) => refusal);
+    if (count instanceof Error) return;
     const resetS = Math.max(1, Math.ceil(count.msBeforeNext / 1000));
     // https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-10
     setHeader('RateLimit-Policy', policy);
     setHeader('RateLimit', `"default";r=${count.remainingPoints};t=${resetS}`);
-    if (!isOver) return;
+    if (count.consumedPoints <= requests) return;
     throw new ApiError('too_many_requests', `This API key may send ${requests} requests in ${seconds} seconds.`, {
       headers: { 'Retry-After': String(resetS) },
     });
