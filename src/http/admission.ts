@@ -5,7 +5,7 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
 import type { RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
-import { createShares, type ShareLimits, tooManyRequests } from '../load/shares.ts';
+import { createShares, type ShareLimits } from '../load/shares.ts';
 import { createReservation, holdAnswer } from '../load/unread-answers.ts';
 import type { Metrics } from '../metrics.ts';
 import type { AdmittedRequest } from '../web/route.ts';
@@ -63,7 +63,7 @@ export function createAdmission(parts: AdmissionParts) {
       const bytes = Math.max(Math.min(announced, bodyLimitBytes), BODY_LEAST_BYTES);
       const share = shares.of(state.keyId);
       if (!shares.hold(share, bytes)) {
-        throw tooManyRequests('Too many request bodies of this API key at once; try again shortly.');
+        throw new ApiError('too_many_requests', 'Too many request bodies of this API key at once; try again shortly.');
       }
       try {
         await next();

@@ -115,13 +115,12 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
 /** Makes the connection a stream: until it has had a listener for `data`, the parser reads the socket itself. */
 function readAsStream(connection: Connection, queue: Queue): void {
   queue.isStream = true;
+  const ignore = () => {};
   connection.on('data', ignore).off('data', ignore);
   connection._read(0); // the parser may have stopped the reading
   // Node also resumes a connection after the write of an answer.
   connection.on('resume', () => void (queue.waiting.length > 0 && connection.pause()));
 }
-
-function ignore(): void {}
 
 /** Limits the chunks of bodies. Call the result with each request, and without one when the connection is closed. */
 function limitChunks(parser: Parser, refuse: (error: ApiError) => void): (request?: IncomingMessage) => void {

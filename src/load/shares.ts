@@ -3,16 +3,7 @@ import { SHARE_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 
 /** The limits of all keys together in one process. */
-export interface ShareLimits {
-  /** Requests in flight. */
-  readonly inFlight: number;
-  /** Bytes of bodies, of reservations for answers and of answers that clients have not read. */
-  readonly bytes: number;
-  /** Queued requests. */
-  readonly waiting: number;
-  /** The longest time in a queue, in ms. */
-  readonly waitMs: number;
-}
+export type ShareLimits = Readonly<ReturnType<typeof limitsOf>>;
 
 /** The share of one key. */
 export interface Share {
@@ -39,26 +30,25 @@ const RESERVABLE = 0.75;
 const BYTES_MAX = 384 * 2 ** 20;
 
 /** The limits of one of `workers` processes on this machine. */
-export function limitsOf(workers: number): ShareLimits {
-  return { inFlight: 256, bytes: memoryForRequests(workers), waiting: 2000, waitMs: SHARE_WAIT_MS };
-}
-
-/**
- * The byte limit of requests: a sixth of the heap, which also holds the program and garbage. At most an eighth of a container's
- * memory, because bodies and answers are also held outside of the heap.
- */
-export function memoryForRequests(
+export function limitsOf(
   workers: number,
   heapBytes = getHeapStatistics().heap_size_limit,
   containerBytes = process.constrainedMemory(),
-): number {
+) {
   const ofContainer = containerBytes > 0 ? containerBytes / workers / 8 : BYTES_MAX; // 0: no container
-  return Math.min(BYTES_MAX, heapBytes / 6, ofContainer);
-}
-
-/** ApiError for a key that exceeds its share. */
-export function tooManyRequests(message: string): ApiError {
-  return new ApiError('too_many_requests', message);
+  return {
+    /** Requests in flight. */
+    inFlight: 256,
+    /**
+     * Bytes of bodies, of reservations for answers and of answers that clients have not read. A sixth of the heap, which also
+     * holds the program and garbage; at most an eighth of a container's memory, because bodies are also held outside of the heap.
+     */
+    bytes: Math.min(BYTES_MAX, heapBytes / 6, ofContainer),
+    /** Queued requests. */
+    waiting: 2000,
+    /** The longest time in a queue, in ms. */
+    waitMs: SHARE_WAIT_MS,
+  };
 }
 
 /**
@@ -148,7 +138,7 @@ function createBytes(limits: ShareLimits) {
     reserve(share: Share, bytes: number, isAbandoned: () => boolean): Promise<void> | undefined {
       if (!queue.has(share) && tryReserve(share, bytes)) return undefined;
       return queue.wait(share, () => {
-        if (isAbandoned()) return Promise.reject(tooManyRequests('The request has been abandoned.'));
+        if (isAbandoned()) return Promise.reject(new ApiError('too_many_requests', 'The request has been abandoned.'));
         return tryReserve(share, bytes) ? Promise.resolve() : undefined;
       });
     },
@@ -187,7 +177,7 @@ function createQueue(limits: ShareLimits) {
     wait(share: Share, begin: () => Promise<void> | undefined): Promise<void> {
       const own = queues.get(share) ?? new Set();
       if (own.size >= limits.waiting - waiting) {
-        throw tooManyRequests('Too many requests of this API key at once; try again shortly.');
+        throw new ApiError('too_many_requests', 'Too many requests of this API key at once; try again shortly.');
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const dequeue = () => {
@@ -205,7 +195,7 @@ function createQueue(limits: ShareLimits) {
       const refuse = () => {
         dequeue();
         if (own.size === 0) queues.delete(share);
-        reject(tooManyRequests('Too many requests of this API key are waiting; try again shortly.'));
+        reject(new ApiError('too_many_requests', 'Too many requests of this API key are waiting; try again shortly.'));
         beginNext();
       };
       const timer = setTimeout(refuse, limits.waitMs).unref();

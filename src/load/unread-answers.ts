@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
+import { ApiError } from '../errors.ts';
 import type {} from '../web/request-state.ts';
 import type { Share, Shares } from './shares.ts';
-import { tooManyRequests } from './shares.ts';
 
 /** Answers of at least so many characters are counted until their clients have read them. Requests in flight bound the others. */
 const COUNTED_LENGTH = 16_384;
@@ -38,7 +38,10 @@ export function holdAnswer(shares: Shares, ctx: Context, share: Share): void {
     ctx.res.once('close', () => shares.free(share, body.length));
   } else if (ctx.state.changes !== true) {
     removeNextLink(ctx);
-    throw tooManyRequests('Too many answers to this API key have not been read; read them, then try again.');
+    throw new ApiError(
+      'too_many_requests',
+      'Too many answers to this API key have not been read; read them, then try again.',
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createShares, memoryForRequests, type Share, type ShareLimits, type Shares } from '../../src/load/shares.ts';
+import { createShares, limitsOf, type Share, type ShareLimits, type Shares } from '../../src/load/shares.ts';
 
 const LIMITS: ShareLimits = { inFlight: 256, bytes: 1000, waiting: 400, waitMs: 2000 };
 afterEach(() => void vi.useRealTimers());
@@ -231,5 +231,5 @@ test.each([
   ['a container', 1, 8000 * MB, 512 * MB, 64 * MB],
   ['a container with four workers', 4, 8000 * MB, 512 * MB, 16 * MB],
 ])('what requests may hold follows the memory: %s', (_what, workers, heap, container, bytes) => {
-  expect(memoryForRequests(workers, heap, container)).toBe(bytes);
+  expect(limitsOf(workers, heap, container).bytes).toBe(bytes);
 });
