@@ -1,8 +1,7 @@
 import { CREATE_KEY } from '../command-line.ts';
-import { type Deprecation, longDay } from '../deprecations.ts';
+import { type Deprecation, deprecationHeaders, longDay } from '../deprecations.ts';
 import { ERRORS } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
-import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { keyVariable } from './code-samples.js';
 import { createGraphqlGuides, type Guide } from './graphql-guides.ts';
 import { ADDRESS, capitalised, inline } from './page.ts';

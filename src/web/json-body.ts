@@ -7,11 +7,7 @@ import { parseJson } from '../int64.ts';
  * `payload_too_large` beyond `limitBytes`, `bad_request` when the connection ends before the body.
  */
 export async function readJsonBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  requireJson(request);
-  return readBytes(request, limitBytes);
-}
-
-function requireJson({ headers }: IncomingMessage): void {
+  const { headers } = request;
   // All parameters are ignored: JSON is always UTF-8, and `charset` has no meaning, RFC 8259 §11.
   if (!/^\s*application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
     throw new ApiError('unsupported_media_type', 'The Content-Type must be application/json.');
@@ -21,9 +17,8 @@ function requireJson({ headers }: IncomingMessage): void {
     // RFC 9110 §15.5.16: 415 is also the status for content codings.
     throw new ApiError('unsupported_media_type', 'The body must be sent without a Content-Encoding.');
   }
+  return readBytes(request, limitBytes);
 }
-
-const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Reads a body into one buffer. A list of the received chunks could take 200 times the memory of the body, if each had one
@@ -31,65 +26,55 @@ const NO_BYTES = Buffer.alloc(0);
  */
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  const most = Math.min(limitBytes, Number(request.headers['content-length'] ?? limitBytes));
-  let bytes: Buffer = NO_BYTES;
+  const announced = Number(request.headers['content-length'] ?? limitBytes);
+  let bytes: Buffer = Buffer.alloc(0);
   let length = 0;
-  let isWhole = false;
   const take = (chunk: Buffer) => {
-    const needed = length + chunk.length;
-    if (needed > limitBytes) return refuse();
+    if (length + chunk.length > limitBytes) return refuse();
     if (length === 0) {
       bytes = chunk; // most bodies are one chunk: no copy
     } else {
-      if (needed > bytes.length) bytes = copyInto(Math.min(most, Math.max(needed, 2 * bytes.length)), bytes, length);
+      if (bytes.length < announced) {
+        const whole = Buffer.allocUnsafe(announced);
+        bytes.copy(whole);
+        bytes = whole;
+      }
       chunk.copy(bytes, length);
     }
-    length = needed;
+    length += chunk.length;
   };
   const refuse = () => {
     discardBody(request.off('data', take));
     reject(new ApiError('payload_too_large', `The body must not be larger than ${limitBytes} bytes.`));
   };
-  const giveUp = (cause?: unknown) => {
-    if (!isWhole) reject(new ApiError('bad_request', 'The body could not be read to its end.', { cause }));
-  };
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) refuse();
+  const giveUp = (cause?: unknown) =>
+    reject(new ApiError('bad_request', 'The body could not be read to its end.', { cause }));
+  if (announced > limitBytes) refuse();
   else if (!request.readable) giveUp();
   else request.on('data', take);
+  request.on('error', giveUp).on('close', giveUp);
   request.on('end', () => {
-    isWhole = true; // `close` follows every `end`: an Error made in vain costs as much as the rest of the reading
+    request.off('close', giveUp); // an Error made in vain costs as much as the rest of the reading
     resolve(bytes.subarray(0, length));
   });
-  request.on('error', giveUp).on('close', giveUp);
   return promise;
 }
 
 /** Discards the rest of a body as it arrives. Node would otherwise buffer its chunks until the answer ends. */
 export function discardBody(request: IncomingMessage): void {
-  request.on('data', ignore); // faster than `resume()` without a listener
-}
-
-function ignore(): void {}
-
-function copyInto(size: number, bytes: Buffer, length: number): Buffer {
-  const larger = Buffer.allocUnsafe(size);
-  bytes.copy(larger, 0, 0, length);
-  return larger;
+  request.on('data', () => {}); // faster than `resume()` without a listener
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Parses a JSON body without rounding integers (see `parseJson`). ApiError `bad_request` when it is not JSON in UTF-8. */
 export function parseJsonBytes(bytes: Buffer): unknown {
-  let text: string;
+  let text = '';
   try {
     text = utf8.decode(bytes);
-  } catch {
-    throw new ApiError('bad_request', 'The body is not valid UTF-8.');
-  }
-  try {
     return parseJson(text);
   } catch (error) {
+    if (error instanceof TypeError) throw new ApiError('bad_request', 'The body is not valid UTF-8.');
     if (text.trim() === '') throw new ApiError('bad_request', 'The body is empty.');
     if (!(error instanceof SyntaxError)) throw new ApiError('bad_request', 'The body is nested too deeply.');
     throw new ApiError('bad_request', `The body is not valid JSON: ${withoutQuote(error)}.`);

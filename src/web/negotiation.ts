@@ -9,7 +9,7 @@ const CACHED_MAX = 100;
 type Negotiated = Pick<Context, 'headers' | 'accepts' | 'acceptsEncodings'>;
 
 /** Creates a function that makes a choice by a header of a request; `absent` is the choice without the header. */
-function chooseBy<Choice extends string>(
+function chooseBy<Choice extends string | boolean>(
   header: 'accept' | 'accept-encoding',
   absent: Choice,
   choose: (ctx: Negotiated) => Choice,
@@ -30,20 +30,18 @@ function chooseBy<Choice extends string>(
 const GRAPHQL_TYPES = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'] as const;
 
 /** The media type of a GraphQL answer that a request prefers. An Accept without such a type is disregarded, RFC 9110 §12.5.1. */
-export const acceptedMediaType = chooseBy(
+export const acceptedMediaType = chooseBy<string>(
   'accept',
-  GRAPHQL_TYPES[0] as string,
+  GRAPHQL_TYPES[0],
   (ctx) => ctx.accepts([...GRAPHQL_TYPES]) || GRAPHQL_TYPES[0],
 );
 
-const typeForBrowsers = chooseBy('accept', 'json', (ctx) =>
-  ctx.accepts('application/json', 'application/graphql-response+json', 'text/html') === 'text/html' ? 'html' : 'json',
-);
-
 /** Whether a request prefers HTML to JSON, as browsers do. A client that accepts any type gets JSON. */
-export function prefersHtml(ctx: Negotiated): boolean {
-  return typeForBrowsers(ctx) === 'html';
-}
+export const prefersHtml = chooseBy<boolean>(
+  'accept',
+  false,
+  (ctx) => ctx.accepts('application/json', 'application/graphql-response+json', 'text/html') === 'text/html',
+);
 
 /** A content coding in which assets are served. */
 export type Encoding = 'br' | 'gzip' | 'identity';
