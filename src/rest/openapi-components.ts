@@ -1,7 +1,6 @@
-import type { Deprecation } from '../deprecations.ts';
+import { type Deprecation, deprecationHeaders } from '../deprecations.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { PRODUCT } from '../product.ts';
-import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import type { Operation } from './operation.ts';
 import { type Json, refer } from './representation.ts';
 
@@ -80,7 +79,7 @@ export function jsonContent(schema: Json, example: unknown): Json {
 }
 
 /** Describes an Error response with an example; `headers` are the names of its headers. */
-export function describeRefusal(code: ErrorCode, description: string, message: string, ...headers: string[]): Json {
+export function describeRefusal(code: ErrorCode, description: string, message?: string, ...headers: string[]): Json {
   const example = { code, message, status: ERRORS[code].status };
   return { description, headers: headerReferences(headers), content: jsonContent(refer('Error'), example) };
 }

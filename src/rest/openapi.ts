@@ -1,27 +1,22 @@
-import { isDeepStrictEqual } from 'node:util';
-import { longDay } from '../deprecations.ts';
+import { deprecationHeaders, longDay } from '../deprecations.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { IDEMPOTENCY_KEY } from '../schema/context.ts';
-import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { refuseText } from './input-refusals.ts';
 import {
   describeHeaders,
   describeRefusal,
-  ERROR_SCHEMA,
   headerReferences,
   jsonContent,
   REFUSAL_RESPONSES,
 } from './openapi-components.ts';
 import type { Operation, Parameter, RestService } from './operation.ts';
-import type { Json } from './representation.ts';
+import type { Json, Schemas } from './representation.ts';
 
-/**
- * Creates a function that makes the OpenAPI 3.1 document for a base address without a trailing slash. Throws Error, which
- * stops the start, when two operations have different schemas with the same name.
- */
+/** Creates a function that makes the OpenAPI 3.1 document for a base address without a trailing slash. */
 export function createOpenApi(
   { api, basePath, resources, deprecations }: RestService,
   operations: readonly Operation[],
+  schemas: Schemas,
 ): (baseUrl: string) => Json {
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
@@ -32,7 +27,7 @@ export function createOpenApi(
     securitySchemes: {
       bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer <API_KEY>`.' },
     },
-    schemas: collectSchemas(operations),
+    schemas,
     headers: describeHeaders(basePath, deprecations[0], operations),
     responses: REFUSAL_RESPONSES,
   };
@@ -52,22 +47,6 @@ export function createOpenApi(
     paths,
     components,
   });
-}
-
-function collectSchemas(operations: readonly Operation[]): Json {
-  const schemas: Record<string, unknown> = { Error: ERROR_SCHEMA };
-  const parts = operations.flatMap(({ inPath, inQuery, body, answer, hasContent }) => [
-    ...[...inPath, ...inQuery].map(({ leaf }) => leaf.components),
-    body?.components ?? {},
-    hasContent ? answer.components : {},
-  ]);
-  for (const [name, schema] of parts.flatMap((part) => Object.entries(part))) {
-    if (name in schemas && !isDeepStrictEqual(schemas[name], schema)) {
-      throw new Error(`The documents of the table give ${name} in two forms.`);
-    }
-    schemas[name] = schema;
-  }
-  return schemas;
 }
 
 /** Describes an operation as an Operation Object of OpenAPI. */
@@ -124,7 +103,7 @@ function describeParameter(
 }
 
 function describeResponses(operation: Operation): Json {
-  const { success, answer, examples, isPaged, isIdempotent, hasContent, deprecations } = operation;
+  const { success, answer, examples, isPaged, isIdempotent, deprecations } = operation;
   const headers = [
     ...(isPaged ? ['Link'] : []),
     ...(success.location ? ['Location'] : []),
@@ -133,50 +112,46 @@ function describeResponses(operation: Operation): Json {
     'RateLimit',
     ...(deprecations[0] ? Object.keys(deprecationHeaders(deprecations[0])) : []),
   ];
-  const own = describeOwnRefusals(operation);
-  const refusals = refusalsOf(operation).map((code): [number, Json] => [
-    ERRORS[code].status,
-    own[code] ?? { $ref: `#/components/responses/${code}` },
-  ]);
   return {
     [success.status]: {
       description: success.description,
       headers: headerReferences(headers),
-      ...(hasContent && { content: jsonContent(answer.schema, examples.answer) }),
+      ...(answer && { content: jsonContent(answer.schema, examples.answer) }),
     },
-    ...Object.fromEntries(refusals), // integer keys are in ascending order
+    ...describeRefusals(operation),
   };
 }
 
-/** The error codes of an operation. */
-function refusalsOf({ inQuery, body, isMutation, isIdempotent, notFound }: Operation): readonly ErrorCode[] {
-  const when = (condition: unknown, ...codes: ErrorCode[]) => (condition ? codes : []);
-  return [
-    ...when(inQuery.length > 0 || body || isIdempotent, 'bad_request'),
-    ...when(isMutation, 'forbidden'),
-    ...when(notFound !== undefined, 'not_found'),
-    ...when(body, 'payload_too_large', 'unsupported_media_type'),
-    ...when(isIdempotent, 'idempotency_conflict', 'idempotency_mismatch'),
-    ...when(true, 'unauthorized', 'too_many_requests', 'internal_error', 'service_unavailable'),
-  ];
-}
-
-/** The error responses whose messages depend on the operation: invalid body or query, and not found. */
-function describeOwnRefusals(operation: Operation): Partial<Record<ErrorCode, Json>> {
-  const { body, inQuery, notFound = '' } = operation;
-  const ofNone = body && refusalOf(() => body.readJson({}, ''));
-  // The first query parameter that is a number or an enum: a free text cannot be invalid.
-  const limited = inQuery.find(({ leaf }) => leaf.schema.type !== 'string');
-  const ofQuery =
-    limited && refuseText(limited.leaf, limited.name, Number(limited.leaf.schema.minimum) > 0 ? '0' : 'x').message;
-  const ofBody = body && (ofNone ?? refusalOf(() => body.readJson([], '')));
-  const description = body
-    ? `The body ${ofNone === undefined ? '' : 'is missing required fields or '}has invalid values.`
-    : 'A query parameter has an invalid value. An addition to the original description: an answer other than the one that was asked for would hide the mistake.';
+/** The error responses of an operation, by their status. */
+function describeRefusals(operation: Operation): Json {
+  const { inQuery, body, isMutation, isIdempotent, notFound } = operation;
+  const shared = (...codes: ErrorCode[]): Json =>
+    Object.fromEntries(codes.map((code) => [ERRORS[code].status, { $ref: `#/components/responses/${code}` }]));
   return {
-    bad_request: describeRefusal('bad_request', description, ofBody ?? ofQuery ?? IDEMPOTENCY_KEY.message),
-    not_found: describeRefusal('not_found', ERRORS.not_found.meaning, notFound),
+    ...((inQuery.length > 0 || body || isIdempotent) && { 400: describeBadRequest(operation) }),
+    ...(isMutation && shared('forbidden')),
+    ...(notFound !== undefined && { 404: describeRefusal('not_found', ERRORS.not_found.meaning, notFound) }),
+    ...(body && shared('payload_too_large', 'unsupported_media_type')),
+    ...(isIdempotent && shared('idempotency_conflict', 'idempotency_mismatch')),
+    ...shared('unauthorized', 'too_many_requests', 'internal_error', 'service_unavailable'),
   };
+}
+
+/** Describes the refusal of an invalid body or query, with a message that the operation gives. */
+function describeBadRequest({ body, inQuery }: Operation): Json {
+  if (body) {
+    const ofNone = refusalOf(() => body.readJson({}, ''));
+    const missing = ofNone === undefined ? '' : 'is missing required fields or ';
+    const message = ofNone ?? refusalOf(() => body.readJson([], ''));
+    return describeRefusal('bad_request', `The body ${missing}has invalid values.`, message);
+  }
+  const description =
+    'A query parameter has an invalid value. An addition to the original description: an answer other than the one that was asked for would hide the mistake.';
+  // The first query parameter that is a number or an enum: a free text cannot be invalid.
+  const found = inQuery.find(({ leaf }) => leaf.schema.type !== 'string');
+  const message =
+    found && refuseText(found.leaf, found.name, Number(found.leaf.schema.minimum) > 0 ? '0' : 'x').message;
+  return describeRefusal('bad_request', description, message ?? IDEMPOTENCY_KEY.message);
 }
 
 /** The message of the ApiError that `read` throws; undefined when it throws none. */

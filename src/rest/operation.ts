@@ -1,13 +1,12 @@
 import { getNullableType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import type { Deprecation } from '../deprecations.ts';
-import { type Compile, type CompiledOperation, type CompiledVariable, loadedKey } from '../schema/compile.ts';
+import { type Compile, type CompiledVariable, loadedKey } from '../schema/compile.ts';
 import {
   type Json,
-  nameList,
-  type Output,
+  representAnswer,
   representInputLeaf,
   representInputObject,
-  representOutput,
+  type Schemas,
 } from './representation.ts';
 
 /** A row of the table of REST operations: the facts that cannot be derived from its GraphQL document and the schema. */
@@ -61,8 +60,11 @@ export interface RestService {
 /** The query parameter for the next page. */
 export const CURSOR = 'after';
 
-/** Compiles a row with the OpenAPI tag `tag`. Throws Error, which stops the start, when the row does not fit the schema. */
-export function compileRow(row: Row, tag: string, compile: Compile) {
+/**
+ * Compiles a row with the OpenAPI tag `tag`, and adds the schemas of its types to `schemas`. Throws Error, which stops the
+ * start, when the row does not fit the schema.
+ */
+export function compileRow(row: Row, tag: string, compile: Compile, schemas: Schemas) {
   const { operationId, notFound } = row;
   const compiled = compile(row.document);
   const { deprecations, isMutation, field, variables, selection, run } = compiled;
@@ -70,16 +72,23 @@ export function compileRow(row: Row, tag: string, compile: Compile) {
     throw new Error(`${operationId}: GET is for what changes nothing, and every other method for what does.`);
   }
   const pathNames = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+  const toParameter = (variable: CompiledVariable) => ({
+    ...variable,
+    leaf: representInputLeaf(schemas, variable.argument),
+  });
   const inPath = pathNames.map((pathName) => {
     const variable = variables.find(({ name }) => name === pathName);
     if (!variable?.isRequired) throw new Error(`${operationId} requires no variable ${pathName}.`);
     return toParameter(variable);
   });
-  const [body, ...bodies] = variables.flatMap(toBody);
-  if (bodies.length > 0) throw new Error(`${operationId} has several bodies.`);
   const inQuery = variables
-    .filter((variable) => toBody(variable).length === 0 && !pathNames.includes(variable.name))
+    .filter((variable) => !bodyType(variable) && !pathNames.includes(variable.name))
     .map(toParameter);
+  const [body, ...bodies] = variables.flatMap((variable) => {
+    const type = bodyType(variable);
+    return type ? [{ name: variable.argument.name, ...representInputObject(schemas, type) }] : [];
+  });
+  if (bodies.length > 0) throw new Error(`${operationId} has several bodies.`);
   if (notFound === undefined && (inPath.length > 0 || !isNonNullType(field.type))) {
     throw new Error(`${operationId} needs the message of its 404.`);
   }
@@ -88,14 +97,14 @@ export function compileRow(row: Row, tag: string, compile: Compile) {
     tag,
     deprecations,
     isMutation,
-    hasContent: row.success.status !== 204,
     inPath,
     inQuery,
     /** How the body is read, and the name of its argument. */
     body,
     /** Whether it gives a list with the parameter CURSOR. */
     isPaged: isListType(getNullableType(field.type)) && inQuery.some(({ name }) => name === CURSOR),
-    answer: representAnswer(compiled, row.schemaName),
+    /** Undefined for an answer without content. */
+    answer: row.success.status === 204 ? undefined : representAnswer(schemas, compiled, row.schemaName),
     /** The property of the object that `run` gave for a member of the answer. Throws Error when it is not selected. */
     keyOf(member: string): string {
       const selected = selection?.fields.find(({ responseName }) => responseName === member);
@@ -109,26 +118,10 @@ export function compileRow(row: Row, tag: string, compile: Compile) {
 /** A row with all facts that are derived from its document. */
 export type Operation = ReturnType<typeof compileRow>;
 
-function toBody({ argument: { name, type } }: CompiledVariable) {
-  const object = getNullableType(type);
-  return isInputObjectType(object) ? [{ name, ...representInputObject(object) }] : [];
-}
-
-function toParameter(variable: CompiledVariable) {
-  return { ...variable, leaf: representInputLeaf(variable.argument) };
-}
-
 /** A path or query parameter. */
-export type Parameter = ReturnType<typeof toParameter>;
+export type Parameter = Operation['inQuery'][number];
 
-function representAnswer({ field, selection, variables }: CompiledOperation, schemaName?: string): Output {
-  const { description } = field;
-  const answer = representOutput({ field, selection }, schemaName);
-  if (!selection || !isListType(getNullableType(field.type))) return answer;
-  const limit = variables.find(({ argument }) => argument.name === 'limit');
-  const maxItems = limit && representInputLeaf(limit.argument).schema.maximum;
-  return nameList(answer, schemaName ?? selection.type.name, {
-    description,
-    ...(maxItems !== undefined && { maxItems }),
-  });
+function bodyType({ argument: { type } }: CompiledVariable) {
+  const object = getNullableType(type);
+  return isInputObjectType(object) ? object : undefined;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type GraphQLArgument,
   GraphQLEnumType,
@@ -12,7 +13,7 @@ import {
 } from 'graphql';
 import { ApiError } from '../errors.ts';
 import type { AnyKind, Bounds } from '../kinds.ts';
-import { loadedKey } from '../schema/compile.ts';
+import { type CompiledOperation, loadedKey } from '../schema/compile.ts';
 import { leafKind } from '../schema/field-shape.ts';
 import type { FieldPlan, SelectionPlan } from '../schema/plan.ts';
 import { boundsOf } from '../schema/rules.ts';
@@ -22,59 +23,67 @@ import { refuseJson } from './input-refusals.ts';
 /** A part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The OpenAPI description of a type: `components` are the named schemas that `schema` refers to. */
-interface Described {
+/** The named schemas of an OpenAPI document; the functions below add those of the types that they represent. */
+export type Schemas = Record<string, Json>;
+
+/** A part of an answer, with its schema; `write` writes its value as JSON. */
+interface Output {
   readonly schema: Json;
-  readonly components: Json;
+  write(value: unknown): string;
 }
 
-/** A scalar or enum: its kind and its OpenAPI description. */
-type Leaf = AnyKind & Described;
-
-/** A part of an answer; `write` writes its value as JSON. */
-export type Output = Described & { write(value: unknown): string };
-
-/** A part of a JSON body. `readJson` throws ApiError `bad_request`, whose message has `path` and `allowed`. */
-export type Input = Described & { readonly allowed: string; readJson(value: unknown, path: string): unknown };
+/** A part of a JSON body, with its schema. `readJson` throws ApiError `bad_request`, whose message has `path` and `allowed`. */
+interface Input {
+  readonly schema: Json;
+  readonly allowed: string;
+  readJson(value: unknown, path: string): unknown;
+}
 
 /** The schema that refers to the named one. */
 export function refer(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
+function addSchema(schemas: Schemas, name: string, schema: Json): Json {
+  if (name in schemas && !isDeepStrictEqual(schemas[name], schema)) {
+    throw new Error(`The documents of the table give ${name} in two forms.`);
+  }
+  schemas[name] = schema;
+  return refer(name);
+}
+
 /** Represents a leaf type within bounds. Throws Error, which stops the start, for a type of no kind. */
-export function representLeaf(type: GraphQLNamedType, bounds: Bounds = {}): Leaf {
+export function representLeaf(schemas: Schemas, type: GraphQLNamedType, bounds: Bounds = {}): AnyKind {
   const kind = leafKind(type, bounds);
-  if (!(type instanceof GraphQLEnumType)) return { ...kind, components: {} };
+  if (!(type instanceof GraphQLEnumType)) return kind;
   const words = type.getValues().map(({ name, description }) => `\`${name.toLowerCase()}\`: ${description}`);
-  const component = { ...kind.schema, description: [type.description, ...words].join(' ') };
-  return { ...kind, schema: refer(type.name), components: { [type.name]: component } };
+  const description = [type.description, ...words].join(' ');
+  return { ...kind, schema: addSchema(schemas, type.name, { ...kind.schema, description }) };
 }
 
 /** Represents an argument or an input field that is a leaf. Throws Error, which stops the start, for a list. */
-export function representInputLeaf(input: GraphQLArgument | GraphQLInputField): Leaf {
+export function representInputLeaf(schemas: Schemas, input: GraphQLArgument | GraphQLInputField): AnyKind {
   const type = getNullableType(input.type);
   if (isListType(type)) throw new Error(`${input.name} is a list, which no input of REST is.`);
-  return representLeaf(type, boundsOf(input));
+  return representLeaf(schemas, type, boundsOf(input));
 }
 
 /** Represents an input object as a JSON object; `NewBookInput` has the schema `NewBook`. */
-export function representInputObject(type: GraphQLInputObjectType): Input {
+export function representInputObject(schemas: Schemas, type: GraphQLInputObjectType): Input {
   const fields = Object.values(type.getFields()).map((field) => {
-    const { name, defaultValue } = field;
+    const { name, description, defaultValue } = field;
     const isRequired = isNonNullType(field.type) && defaultValue === undefined;
-    return { name, description: field.description, defaultValue, isRequired, input: representInputField(field) };
+    return { name, description, defaultValue, isRequired, input: representInputField(schemas, field) };
   });
   const name = type.name.replace(/^(New.+)Input$/, '$1'); // without `New`, `Input` stays: `Loan` may be the name of an answer
-  const component = {
+  const schema = {
     type: 'object',
     description: `${type.description} Unknown properties are ignored; null is no valid value.`,
     required: fields.filter(({ isRequired }) => isRequired).map((field) => field.name),
     properties: Object.fromEntries(fields.map((field) => [field.name, describe(field, field.input)])),
   };
   return {
-    schema: refer(name),
-    components: Object.assign({}, ...fields.map(({ input }) => input.components), { [name]: component }),
+    schema: addSchema(schemas, name, schema),
     allowed: 'a JSON object',
     readJson(value, path) {
       if (!isJsonObject(value)) throw new ApiError('bad_request', `${path || 'The body'} must be a JSON object.`);
@@ -90,31 +99,30 @@ export function representInputObject(type: GraphQLInputObjectType): Input {
   };
 }
 
-function representInputField(field: GraphQLInputField): Input {
+function representInputField(schemas: Schemas, field: GraphQLInputField): Input {
   const type = getNullableType(field.type);
-  if (isInputObjectType(type)) return representInputObject(type);
-  const leaf = representInputLeaf(field);
+  if (isInputObjectType(type)) return representInputObject(schemas, type);
+  const leaf = representInputLeaf(schemas, field);
   return { ...leaf, readJson: (value, path) => leaf.fromJson(value) ?? refuseJson(leaf, path, value) };
 }
 
 /** Represents a selection as a JSON object with the schema `name`; members that are null are left out. */
-function representObject(selection: SelectionPlan, name = selection.type.name): Output {
+function representObject(schemas: Schemas, selection: SelectionPlan, name = selection.type.name): Output {
   const { type } = selection;
   const members = selection.fields.map((selected, index) => {
     const { responseName, field } = selected;
     const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(responseName)}:`;
-    return { responseName, field, prefix, key: loadedKey(selection, selected), ...representOutput(selected) };
+    return { responseName, field, prefix, key: loadedKey(selection, selected), ...representOutput(schemas, selected) };
   });
   if (!isNonNullType(members[0]?.field.type)) throw new Error(`The first field asked of ${type.name} is never null.`);
-  const component = {
+  const schema = {
     type: 'object',
     description: type.description,
     required: members.filter(({ field }) => isNonNullType(field.type)).map(({ responseName }) => responseName),
     properties: Object.fromEntries(members.map((member) => [member.responseName, describe(member.field, member)])),
   };
   return {
-    schema: refer(name),
-    components: Object.assign({}, ...members.map(({ components }) => components), { [name]: component }),
+    schema: addSchema(schemas, name, schema),
     write(value) {
       const object = value as Json; // the resolver of an object field gives an object
       let text = '';
@@ -127,20 +135,37 @@ function representObject(selection: SelectionPlan, name = selection.type.name): 
   };
 }
 
+type Field = Pick<FieldPlan, 'field' | 'selection'>;
+
 /** Represents a planned field: a leaf, an object with the schema `name`, or a list of such objects. */
-export function representOutput({ field, selection }: Pick<FieldPlan, 'field' | 'selection'>, name?: string): Output {
-  if (!selection) return representLeaf(getNamedType(field.type));
-  const item = representObject(selection, name);
+function representOutput(schemas: Schemas, { field, selection }: Field, name?: string): Output {
+  if (!selection) return representLeaf(schemas, getNamedType(field.type));
+  const item = representObject(schemas, selection, name);
   return isListType(getNullableType(field.type)) ? representList(item) : item;
+}
+
+/**
+ * Represents the answer of an operation, whose objects have the schema `name`; by default it is that of their type. The schema of
+ * a list is named too: `Books` for items of `Book`, `Categories` for those of `Category`.
+ */
+export function representAnswer(schemas: Schemas, compiled: CompiledOperation, name?: string): Output {
+  const { field, selection, variables } = compiled;
+  const answer = representOutput(schemas, compiled, name);
+  if (!selection || !isListType(getNullableType(field.type))) return answer;
+  const limit = variables.find(({ argument }) => argument.name === 'limit');
+  const { maximum: maxItems } = limit ? boundsOf(limit.argument) : {};
+  const itemName = name ?? selection.type.name;
+  const listName = /[^aeiou]y$/.test(itemName) ? `${itemName.slice(0, -1)}ies` : `${itemName}s`;
+  const schema = { type: 'array', description: field.description, maxItems, items: answer.schema.items };
+  return { ...answer, schema: addSchema(schemas, listName, schema) };
 }
 
 /** The longest list, in characters: the limit of a GraphQL answer. One object is always shorter, because of BODY_LIMIT. */
 const LIST_MAX = 32 * 2 ** 20;
 
-function representList({ schema: items, components, write }: Output): Output {
+function representList({ schema: items, write }: Output): Output {
   return {
     schema: { type: 'array', items },
-    components,
     write(value) {
       let text = '';
       // the resolver of a list field gives an array
@@ -156,13 +181,9 @@ function representList({ schema: items, components, write }: Output): Output {
   };
 }
 
-/** Gives a list its own named schema: `Books` for items of `Book`, `Categories` for those of `Category`. */
-export function nameList(list: Output, itemName: string, more: Json): Output {
-  const name = /[^aeiou]y$/.test(itemName) ? `${itemName.slice(0, -1)}ies` : `${itemName}s`;
-  const component = { type: 'array', ...more, items: list.schema.items };
-  return { ...list, schema: refer(name), components: { ...list.components, [name]: component } };
-}
-
-function describe({ description }: { readonly description?: string | null | undefined }, { schema }: Described): Json {
+function describe(
+  { description }: { readonly description?: string | null | undefined },
+  { schema }: Pick<Output, 'schema'>,
+): Json {
   return { ...schema, ...(description && { description }) };
 }

@@ -1,12 +1,10 @@
+import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { ApiError } from '../errors.ts';
-import { type BrokenRule, brokenRule } from '../schema/rules.ts';
+import { brokenRule } from '../schema/rules.ts';
 import { notAllowed, refuseText } from './input-refusals.ts';
 import type { Operation, Parameter } from './operation.ts';
 
-/** The texts of parameters in their order; undefined for an absent one. */
-type Texts = readonly (string | undefined)[];
-
-/** The inputs of a request: the coerced arguments of the root field, and the texts of the query parameters. */
+/** The inputs of a request: the coerced arguments of the root field, and the texts of the query. */
 export type RestRequest = ReturnType<typeof readRequest>;
 
 /**
@@ -23,12 +21,10 @@ export function readRequest(
   for (const { name, argument, leaf } of operation.inPath) {
     args[argument.name] = leaf.fromText(path[name] ?? '') ?? refuseNotFound(operation);
   }
-  const inQuery = findTexts(operation.inQuery, querystring);
-  for (const [index, parameter] of operation.inQuery.entries()) {
-    args[parameter.argument.name] = readText(parameter, inQuery[index]);
-  }
+  const query = parse(querystring, '&', '=', { maxKeys: 0 });
+  for (const parameter of operation.inQuery) args[parameter.argument.name] = readText(parameter, query);
   if (operation.body !== undefined) args[operation.body.name] = operation.body.readJson(body, '');
-  return { args, inQuery };
+  return { args, query };
 }
 
 /** Throws the operation's ApiError `not_found`. */
@@ -37,38 +33,24 @@ export function refuseNotFound({ notFound = '' }: Operation): never {
 }
 
 /** Converts an error of running an operation: a broken rule of the schema becomes an ApiError with the names of the request. */
-export function explainRefusal(operation: Operation, request: RestRequest, thrown: unknown): unknown {
+export function explainRefusal({ inQuery, body, notFound = '' }: Operation, { query }: RestRequest, thrown: unknown) {
   const rule = brokenRule(thrown);
-  return rule === undefined ? thrown : explainRule(operation, request, rule);
-}
-
-function explainRule({ inQuery, body, notFound = '' }: Operation, request: RestRequest, rule: BrokenRule): ApiError {
+  if (rule === undefined) return thrown;
   const [argument, ...path] = rule.path;
   if (argument === body?.name) return new ApiError('bad_request', `${path.join('.')} ${rule.message}.`);
-  const index = inQuery.findIndex((parameter) => parameter.argument.name === argument);
-  const parameter = inQuery[index];
+  const parameter = inQuery.find((candidate) => candidate.argument.name === argument);
   if (!parameter) return new ApiError('not_found', notFound); // it is a path parameter
-  return notAllowed(parameter.name, request.inQuery[index] ?? '', rule.message.replace(/^must be /, ''));
+  return notAllowed(parameter.name, String(query[parameter.name] ?? ''), rule.message.replace(/^must be /, ''));
 }
 
-function readText({ name, argument, leaf, isRequired }: Parameter, text: string | undefined): unknown {
-  if (text !== undefined) {
-    const value = leaf.fromText(text);
-    if (value === undefined) throw refuseText(leaf, name, text);
-    return value;
+function readText({ name, argument, leaf, isRequired }: Parameter, query: ParsedUrlQuery): unknown {
+  const text = query[name];
+  if (text === undefined) {
+    if (isRequired) throw new ApiError('bad_request', `${name} is required: ${leaf.allowed}.`);
+    return argument.defaultValue;
   }
-  if (isRequired) throw new ApiError('bad_request', `${name} is required: ${leaf.allowed}.`);
-  return argument.defaultValue;
-}
-
-function findTexts(parameters: readonly Parameter[], querystring: string): Texts {
-  const texts: (string | undefined)[] = [];
-  // URLSearchParams removes one leading question mark: a second one belongs to the first name.
-  for (const [name, text] of new URLSearchParams(`?${querystring}`)) {
-    const index = parameters.findIndex((parameter) => parameter.name === name);
-    if (index < 0) continue;
-    if (texts[index] !== undefined) throw new ApiError('bad_request', `${name} was given twice.`);
-    texts[index] = text;
-  }
-  return texts;
+  if (typeof text !== 'string') throw new ApiError('bad_request', `${name} was given twice.`);
+  const value = leaf.fromText(text);
+  if (value === undefined) throw refuseText(leaf, name, text);
+  return value;
 }

@@ -1,15 +1,16 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Context } from 'koa';
+import { deprecationHeaders } from '../deprecations.ts';
 import { LIST_LIMIT } from '../schema/builder.ts';
 import { createCompiler } from '../schema/compile.ts';
 import { createContext } from '../schema/context.ts';
 import type { Stores } from '../store/store.ts';
-import { deprecationHeaders } from '../web/deprecation-headers.ts';
 import { parseJsonBytes } from '../web/json-body.ts';
 import type { AdmittedRequest, Route } from '../web/route.ts';
 import { createOpenApi } from './openapi.ts';
 import { CURSOR, compileRow, type Operation, type RestService } from './operation.ts';
-import type { Json } from './representation.ts';
+import { ERROR_SCHEMA } from './openapi-components.ts';
+import type { Json, Schemas } from './representation.ts';
 import { explainRefusal, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
 /** The dependencies of the REST API. */
@@ -26,23 +27,24 @@ interface RestParts {
 export function createRestApi(parts: RestParts) {
   const { service, schema } = parts;
   const compile = createCompiler(schema, service.deprecations);
+  const schemas: Schemas = { Error: ERROR_SCHEMA };
   const operations = service.resources.flatMap(({ table, rows }) =>
-    rows.map((row) => compileRow(row, table.name, compile)),
+    rows.map((row) => compileRow(row, table.name, compile, schemas)),
   );
   return {
     operations,
     routes: operations.map((operation) => toRoute(operation, parts)),
     openApiPath: `${service.basePath}/openapi.json`,
-    openApiDocument: createOpenApi(service, operations),
+    openApiDocument: createOpenApi(service, operations, schemas),
   };
 }
 
 /** The route of an operation: it reads the arguments, runs the operation and writes the answer. */
 function toRoute(operation: Operation, parts: RestParts): Route {
-  const { method, body, isMutation, isPaged, success, hasContent } = operation;
+  const { method, body, isMutation, isPaged, success, answer } = operation;
   const [deprecation] = operation.deprecations;
   const { basePath } = parts.service;
-  const writeText = cacheLastText(operation.answer.write);
+  const writeText = answer && cacheLastText(answer.write);
   const setHeaders = headerWriter(operation, parts);
 
   const handle = async (ctx: Context, { inPath, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
@@ -58,7 +60,7 @@ function toRoute(operation: Operation, parts: RestParts): Route {
     }
     if (ctx.headerSent) return; // the server has refused the request meanwhile
     if (data === null) refuseNotFound(operation);
-    const text = hasContent ? writeText(data) : undefined;
+    const text = writeText?.(data);
     ctx.status = success.status;
     const { unfinished, replayed } = context.reply;
     setHeaders(ctx, data, unfinished.includes(data) ? request : undefined);
@@ -109,9 +111,9 @@ function headerWriter(operation: Operation, { service }: RestParts) {
     if (!last) return;
     // RFC 8288 §3: the next page, with the same query parameters.
     let query = '';
-    for (const [index, { name }] of inQuery.entries()) {
-      const text = paged.inQuery[index];
-      if (name !== CURSOR && text !== undefined) query += `${name}=${encodeURIComponent(text)}&`;
+    for (const { name } of inQuery) {
+      const text = paged.query[name];
+      if (name !== CURSOR && text !== undefined) query += `${name}=${encodeURIComponent(String(text))}&`;
     }
     const next = `${ctx.state.baseUrl}${ctx.path}?${query}${CURSOR}=${last[idKey]}`;
     ctx.res.appendHeader('Link', `<${next}>; rel="next"`);

@@ -26,7 +26,8 @@ function rootOf(text: string) {
   return { operation, node, field };
 }
 
-describe.each(OPERATIONS)('$operationId', ({ operationId, method, path, document: text, success, hasContent }) => {
+describe.each(OPERATIONS)('$operationId', ({ operationId, method, path, document: text, success, answer }) => {
+  const hasContent = answer !== undefined;
   const { operation, node, field } = rootOf(text);
   const described = document.paths[path][method.toLowerCase()];
 

@@ -30,7 +30,7 @@ const refusalOf = (field: string, type: string) => {
     notFound: 'No thing has this id.',
     examples: {},
   } as const;
-  const described: any = describeOperation(compileRow(row, 'things', createCompiler(SCHEMA, [])));
+  const described: any = describeOperation(compileRow(row, 'things', createCompiler(SCHEMA, []), {}));
   const { description, content } = described.responses[400];
   return [description, content['application/json'].example.message];
 };
