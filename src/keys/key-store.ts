@@ -17,20 +17,12 @@ interface NewKey {
   readonly readOnly?: boolean;
 }
 
-/** A row of the driver; times are in ms since 1970. */
-interface ApiKeyRow {
-  id: string | number;
-  owner_id: string | number | null;
-  name: string;
-  prefix: string;
-  created_at: string | number;
-  expires_at: string | number | null;
-  last_used_at: string | number | null;
-  revoked_at: string | number | null;
-  read_only: string | number;
-}
+const TEXTS = ['name', 'prefix'] as const;
+const NUMBERS = ['id', 'owner_id', 'created_at', 'expires_at', 'last_used_at', 'revoked_at', 'read_only'] as const;
+const COLUMNS = [...TEXTS, ...NUMBERS];
 
-const COLUMNS = 'id owner_id name prefix created_at expires_at last_used_at revoked_at read_only'.split(' ');
+/** A row of the driver; times are in ms since 1970. */
+type ApiKeyRow = Record<(typeof TEXTS)[number], string> & Record<(typeof NUMBERS)[number], string | number | null>;
 
 /**
  * The API keys of a database. Their times are by its clock. All functions: DatabaseFault `unavailable` when the database is
@@ -58,14 +50,9 @@ export function createKeyStore({ run, query, engine }: Database) {
 
     /** Revokes a key; false when there is none. The time of the first revocation stays. */
     async revoke(id: Int64): Promise<boolean> {
-      const revoked_at = `COALESCE(revoked_at, ${now})`;
-      return (
-        (await run((knex) =>
-          knex('api_keys')
-            .where({ id })
-            .update({ revoked_at: knex.raw(revoked_at) }),
-        )) > 0
-      );
+      const moment = `COALESCE(revoked_at, ${now})`;
+      const found = await run((knex) => knex('api_keys').where('id', id).update('revoked_at', knex.raw(moment)));
+      return found > 0;
     },
 
     /** The key with this SHA-256, also a revoked or expired one; `expiresAt` by the clock of this process. */

@@ -38,10 +38,8 @@ export function holdAnswer(shares: Shares, ctx: Context, share: Share): void {
     ctx.res.once('close', () => shares.free(share, body.length));
   } else if (ctx.state.changes !== true) {
     removeNextLink(ctx);
-    throw new ApiError(
-      'too_many_requests',
-      'Too many answers to this API key have not been read; read them, then try again.',
-    );
+    const message = 'Too many answers to this API key have not been read; read them, then try again.';
+    throw new ApiError('too_many_requests', message);
   }
 }
 

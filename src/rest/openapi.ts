@@ -51,8 +51,8 @@ export function createOpenApi(
 
 /** Describes an operation as an Operation Object of OpenAPI. */
 export function describeOperation(operation: Operation): Json {
-  const { operationId, summary, description, stability, tag, body, examples, isPaged } = operation;
-  const { inPath, inQuery, isIdempotent } = operation;
+  const { operationId, summary, description, stability, tag, body, examples } = operation;
+  const { inPath, inQuery, isPaged, isIdempotent } = operation;
   const [deprecation] = operation.deprecations;
   const sentences = [description];
   if (isPaged) sentences.push('When more follow, the `Link` header (RFC 8288) holds the address of the next page.');
@@ -68,8 +68,8 @@ export function describeOperation(operation: Operation): Json {
     ...(deprecation && { deprecated: true, 'x-deprecated-sunset': deprecation.sunset.toISOString().slice(0, 10) }),
     ...(stability && { 'x-stability': stability }),
     parameters: [
-      ...inPath.map((parameter) => describeParameter(parameter, 'path', examples.parameters)),
-      ...inQuery.map((parameter) => describeParameter(parameter, 'query', examples.parameters)),
+      ...inPath.map((parameter) => describeParameter(parameter, 'path')),
+      ...inQuery.map((parameter) => describeParameter(parameter, 'query')),
       ...(isIdempotent ? [IDEMPOTENCY_PARAMETER] : []),
     ],
     ...(body && { requestBody: { required: true, content: jsonContent(body.schema, examples.body) } }),
@@ -87,47 +87,34 @@ const IDEMPOTENCY_PARAMETER: Json = {
   example: '5f0c1a52-8f0e-4c5b-9a4e-6d1f0b8c7e21',
 };
 
-function describeParameter(
-  { name, argument: { description, defaultValue }, leaf, isRequired }: Parameter,
-  location: 'path' | 'query',
-  examples: Json = {},
-): Json {
-  return {
-    name,
-    in: location,
-    required: isRequired,
-    ...(description && { description }),
-    schema: { ...leaf.schema, ...(defaultValue !== undefined && { default: JSON.parse(leaf.write(defaultValue)) }) },
-    ...(name in examples && { example: examples[name] }),
-  };
+function describeParameter(parameter: Parameter, place: 'path' | 'query'): Json {
+  const { name, argument, leaf, isRequired, example } = parameter;
+  const { description, defaultValue } = argument;
+  const bounds = defaultValue === undefined ? {} : { default: JSON.parse(leaf.write(defaultValue)) };
+  const schema = { ...leaf.schema, ...bounds };
+  return { name, in: place, required: isRequired, ...(description && { description }), schema, example };
 }
 
+/** Describes the answers of an operation, by their status: integer keys are in ascending order. */
 function describeResponses(operation: Operation): Json {
-  const { success, answer, examples, isPaged, isIdempotent, deprecations } = operation;
+  const { success, answer, examples, inQuery, body, notFound, isMutation, isPaged, isIdempotent } = operation;
+  const [deprecation] = operation.deprecations;
   const headers = [
     ...(isPaged ? ['Link'] : []),
     ...(success.location ? ['Location'] : []),
     ...(isIdempotent ? ['Idempotency-Replayed'] : []),
     'RateLimit-Policy',
     'RateLimit',
-    ...(deprecations[0] ? Object.keys(deprecationHeaders(deprecations[0])) : []),
+    ...(deprecation ? Object.keys(deprecationHeaders(deprecation)) : []),
   ];
+  const shared = (...codes: ErrorCode[]): Json =>
+    Object.fromEntries(codes.map((code) => [ERRORS[code].status, { $ref: `#/components/responses/${code}` }]));
   return {
     [success.status]: {
       description: success.description,
       headers: headerReferences(headers),
       ...(answer && { content: jsonContent(answer.schema, examples.answer) }),
     },
-    ...describeRefusals(operation),
-  };
-}
-
-/** The error responses of an operation, by their status. */
-function describeRefusals(operation: Operation): Json {
-  const { inQuery, body, isMutation, isIdempotent, notFound } = operation;
-  const shared = (...codes: ErrorCode[]): Json =>
-    Object.fromEntries(codes.map((code) => [ERRORS[code].status, { $ref: `#/components/responses/${code}` }]));
-  return {
     ...((inQuery.length > 0 || body || isIdempotent) && { 400: describeBadRequest(operation) }),
     ...(isMutation && shared('forbidden')),
     ...(notFound !== undefined && { 404: describeRefusal('not_found', ERRORS.not_found.meaning, notFound) }),

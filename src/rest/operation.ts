@@ -75,6 +75,7 @@ export function compileRow(row: Row, tag: string, compile: Compile, schemas: Sch
   const toParameter = (variable: CompiledVariable) => ({
     ...variable,
     leaf: representInputLeaf(schemas, variable.argument),
+    example: row.examples.parameters?.[variable.name],
   });
   const inPath = pathNames.map((pathName) => {
     const variable = variables.find(({ name }) => name === pathName);
