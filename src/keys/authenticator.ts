@@ -89,14 +89,11 @@ function createLimit() {
     else inFlight--;
   };
   return async <Found>(find: () => Promise<Found>, deadline: Deadline): Promise<Found> => {
-    if (inFlight < LOOKUPS_MAX) {
-      inFlight++;
-    } else {
-      if (queue.length >= WAITING_MAX) {
-        throw new ApiError('too_many_requests', 'Too many unknown API keys at the moment; try again shortly.');
-      }
-      await new Promise<void>((resolve) => queue.push(resolve)); // bounded: each look-up in flight ends at its deadline
+    if (queue.length >= WAITING_MAX) {
+      throw new ApiError('too_many_requests', 'Too many unknown API keys at the moment; try again shortly.');
     }
+    if (inFlight < LOOKUPS_MAX) inFlight++;
+    else await new Promise<void>((resolve) => queue.push(resolve)); // bounded: each look-up in flight ends at its deadline
     try {
       if (remainingMs(deadline) === 0) throw serviceUnavailable(new Error('a key waited too long for its look-up'));
       return await find();

@@ -1,10 +1,10 @@
-import { type ParsedUrlQuery, parse } from 'node:querystring';
+import { parse } from 'node:querystring';
 import { ApiError } from '../errors.ts';
 import { brokenRule } from '../schema/rules.ts';
 import { notAllowed, refuseText } from './input-refusals.ts';
-import type { Operation, Parameter } from './operation.ts';
+import type { Operation } from './operation.ts';
 
-/** The inputs of a request: the coerced arguments of the root field, and the texts of the query. */
+/** The inputs of a request: the coerced arguments of the root field, and the texts of the query parameters. */
 export type RestRequest = ReturnType<typeof readRequest>;
 
 /**
@@ -21,8 +21,20 @@ export function readRequest(
   for (const { name, argument, leaf } of operation.inPath) {
     args[argument.name] = leaf.fromText(path[name] ?? '') ?? refuseNotFound(operation);
   }
-  const query = parse(querystring, '&', '=', { maxKeys: 0 });
-  for (const parameter of operation.inQuery) args[parameter.argument.name] = readText(parameter, query);
+  const query: Record<string, string> = {};
+  const sent = parse(querystring, '&', '=', { maxKeys: 0 });
+  for (const { name, argument, leaf, isRequired } of operation.inQuery) {
+    const text = sent[name];
+    if (text === undefined) {
+      if (isRequired) throw new ApiError('bad_request', `${name} is required: ${leaf.allowed}.`);
+      args[argument.name] = argument.defaultValue;
+      continue;
+    }
+    if (typeof text !== 'string') throw new ApiError('bad_request', `${name} was given twice.`);
+    query[name] = text;
+    args[argument.name] = leaf.fromText(text);
+    if (args[argument.name] === undefined) throw refuseText(leaf, name, text);
+  }
   if (operation.body !== undefined) args[operation.body.name] = operation.body.readJson(body, '');
   return { args, query };
 }
@@ -40,17 +52,5 @@ export function explainRefusal({ inQuery, body, notFound = '' }: Operation, { qu
   if (argument === body?.name) return new ApiError('bad_request', `${path.join('.')} ${rule.message}.`);
   const parameter = inQuery.find((candidate) => candidate.argument.name === argument);
   if (!parameter) return new ApiError('not_found', notFound); // it is a path parameter
-  return notAllowed(parameter.name, String(query[parameter.name] ?? ''), rule.message.replace(/^must be /, ''));
-}
-
-function readText({ name, argument, leaf, isRequired }: Parameter, query: ParsedUrlQuery): unknown {
-  const text = query[name];
-  if (text === undefined) {
-    if (isRequired) throw new ApiError('bad_request', `${name} is required: ${leaf.allowed}.`);
-    return argument.defaultValue;
-  }
-  if (typeof text !== 'string') throw new ApiError('bad_request', `${name} was given twice.`);
-  const value = leaf.fromText(text);
-  if (value === undefined) throw refuseText(leaf, name, text);
-  return value;
+  return notAllowed(parameter.name, query[parameter.name] ?? '', rule.message.replace(/^must be /, ''));
 }

@@ -1,3 +1,4 @@
+import { stringify } from 'node:querystring';
 import type { GraphQLSchema } from 'graphql';
 import type { Context } from 'koa';
 import { deprecationHeaders } from '../deprecations.ts';
@@ -98,7 +99,7 @@ function cacheLastText(write: (data: unknown) => string): (data: unknown) => str
 
 /** Creates a function that sets `Location`, and the `Link` to the next page: `paged` is the request of a page that has one. */
 function headerWriter(operation: Operation, { service }: RestParts) {
-  const { isPaged, success, inQuery, keyOf } = operation;
+  const { isPaged, success, keyOf } = operation;
   const idKey = isPaged ? keyOf('id') : '';
   const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${keyOf(member)}}`);
   return (ctx: Context, data: unknown, paged: RestRequest | undefined): void => {
@@ -110,12 +111,7 @@ function headerWriter(operation: Operation, { service }: RestParts) {
     const last = isPaged && paged && (data as readonly Json[]).at(-1); // a list, ordered by its id
     if (!last) return;
     // RFC 8288 §3: the next page, with the same query parameters.
-    let query = '';
-    for (const { name } of inQuery) {
-      const text = paged.query[name];
-      if (name !== CURSOR && text !== undefined) query += `${name}=${encodeURIComponent(String(text))}&`;
-    }
-    const next = `${ctx.state.baseUrl}${ctx.path}?${query}${CURSOR}=${last[idKey]}`;
-    ctx.res.appendHeader('Link', `<${next}>; rel="next"`);
+    const query = stringify({ ...paged.query, [CURSOR]: String(last[idKey]) });
+    ctx.res.appendHeader('Link', `<${ctx.state.baseUrl}${ctx.path}?${query}>; rel="next"`);
   };
 }
