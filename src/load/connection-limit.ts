@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
 import { getHeapStatistics } from 'node:v8';
 import type { Logger } from '../log.ts';
@@ -21,12 +21,9 @@ export function connectionsMost(databaseConnections: number): number {
 
 /** RLIMIT_NOFILE; unlimited on systems without /proc, where Node raises the limit itself. */
 function openFilesLimit(): number {
-  try {
-    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
-    return Number(soft ?? Number.POSITIVE_INFINITY); // `unlimited`
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
+  const limits = existsSync('/proc/self/limits') ? readFileSync('/proc/self/limits', 'latin1') : '';
+  const [, soft] = /^Max open files +(\d+)/m.exec(limits) ?? [];
+  return Number(soft ?? Number.POSITIVE_INFINITY); // `unlimited`
 }
 
 /**

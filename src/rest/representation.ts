@@ -80,7 +80,9 @@ export function representInputObject(schemas: Schemas, type: GraphQLInputObjectT
     type: 'object',
     description: `${type.description} Unknown properties are ignored; null is no valid value.`,
     required: fields.filter(({ isRequired }) => isRequired).map((field) => field.name),
-    properties: Object.fromEntries(fields.map((field) => [field.name, describe(field, field.input)])),
+    properties: Object.fromEntries(
+      fields.map((field) => [field.name, describe(field.input.schema, field.description)]),
+    ),
   };
   return {
     schema: addSchema(schemas, name, schema),
@@ -119,7 +121,9 @@ function representObject(schemas: Schemas, selection: SelectionPlan, name = sele
     type: 'object',
     description: type.description,
     required: members.filter(({ field }) => isNonNullType(field.type)).map(({ responseName }) => responseName),
-    properties: Object.fromEntries(members.map((member) => [member.responseName, describe(member.field, member)])),
+    properties: Object.fromEntries(
+      members.map(({ responseName, schema, field }) => [responseName, describe(schema, field.description)]),
+    ),
   };
   return {
     schema: addSchema(schemas, name, schema),
@@ -135,10 +139,9 @@ function representObject(schemas: Schemas, selection: SelectionPlan, name = sele
   };
 }
 
-type Field = Pick<FieldPlan, 'field' | 'selection'>;
-
 /** Represents a planned field: a leaf, an object with the schema `name`, or a list of such objects. */
-function representOutput(schemas: Schemas, { field, selection }: Field, name?: string): Output {
+function representOutput(schemas: Schemas, planned: Pick<FieldPlan, 'field' | 'selection'>, name?: string): Output {
+  const { field, selection } = planned;
   if (!selection) return representLeaf(schemas, getNamedType(field.type));
   const item = representObject(schemas, selection, name);
   return isListType(getNullableType(field.type)) ? representList(item) : item;
@@ -181,9 +184,6 @@ function representList({ schema: items, write }: Output): Output {
   };
 }
 
-function describe(
-  { description }: { readonly description?: string | null | undefined },
-  { schema }: Pick<Output, 'schema'>,
-): Json {
+function describe(schema: Json, description: string | null | undefined): Json {
   return { ...schema, ...(description && { description }) };
 }

@@ -45,15 +45,13 @@ function requireHost({ headers, httpVersionMajor, httpVersionMinor, socket }: In
 // RFC 3986 §3.2.2: reg-name, which includes IPv4 addresses, with at most the 255 characters of a DNS name.
 const NAME = /^(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2}){1,255}$/;
 const HOST = /^(.*?)(?::(\d{0,5}))?$/;
+const IP_LITERAL = /^\[([^%]*)\]$/; // `%` begins a zone, which has a meaning for the client only
 const HOST_MAX = 270;
 
 /** Whether a text is RFC 9110 §7.2's `uri-host [":" port]` with a host that is not empty. */
 export function isHost(text: string): boolean {
   if (text.length > HOST_MAX) return false;
   const [, host = '', port = ''] = HOST.exec(text) ?? [];
-  return Number(port) <= 65_535 && (host.startsWith('[') ? isIpLiteral(host) : NAME.test(host));
-}
-
-function isIpLiteral(host: string): boolean {
-  return host.endsWith(']') && !host.includes('%') && isIPv6(host.slice(1, -1)); // `%` begins a zone, which has a meaning for the client only
+  const [, literal = ''] = IP_LITERAL.exec(host) ?? [];
+  return Number(port) <= 65_535 && (NAME.test(host) || isIPv6(literal));
 }
