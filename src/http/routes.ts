@@ -47,7 +47,7 @@ export function createRoutes(parts: RoutesParts) {
   const collectMetrics = atMostOnce(OPEN_WORK_MS, parts.collectMetrics);
   const schema = createSchema(service);
   const sdl = printedSchema(schema);
-  const rest = createRestApi({ service, schema, stores });
+  const rest = createRestApi(service, schema, stores);
   const graphql = createGraphqlRoutes({ service, schema, stores, log, metrics, noteDeprecatedUse });
   const { openApiPath } = rest;
   const site = createPages({

@@ -14,19 +14,11 @@ import { ERROR_SCHEMA } from './openapi-components.ts';
 import type { Json, Schemas } from './representation.ts';
 import { explainRefusal, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
-/** The dependencies of the REST API. */
-interface RestParts {
-  readonly service: RestService;
-  readonly schema: GraphQLSchema;
-  readonly stores: Stores;
-}
-
 /**
  * Creates the REST API of a service: its operations, their routes, and what makes the OpenAPI document for a base address.
  * Throws Error, which stops the start, when a row does not fit the schema.
  */
-export function createRestApi(parts: RestParts) {
-  const { service, schema } = parts;
+export function createRestApi(service: RestService, schema: GraphQLSchema, stores: Stores) {
   const compile = createCompiler(schema, service.deprecations);
   const schemas: Schemas = { Error: ERROR_SCHEMA };
   const operations = service.resources.flatMap(({ table, rows }) =>
@@ -34,25 +26,24 @@ export function createRestApi(parts: RestParts) {
   );
   return {
     operations,
-    routes: operations.map((operation) => toRoute(operation, parts)),
+    routes: operations.map((operation) => toRoute(operation, service.basePath, stores)),
     openApiPath: `${service.basePath}/openapi.json`,
     openApiDocument: createOpenApi(service, operations, schemas),
   };
 }
 
 /** The route of an operation: it reads the arguments, runs the operation and writes the answer. */
-function toRoute(operation: Operation, parts: RestParts): Route {
+function toRoute(operation: Operation, basePath: string, stores: Stores): Route {
   const { method, body, isMutation, isPaged, success, answer } = operation;
   const [deprecation] = operation.deprecations;
-  const { basePath } = parts.service;
   const writeText = answer && cacheLastText(answer.write);
-  const setHeaders = headerWriter(operation, parts);
+  const setHeaders = headerWriter(operation, basePath);
 
   const handle = async (ctx: Context, { inPath, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
     const request = readRequest(operation, ctx.querystring, inPath, body && parseJsonBytes(bytes));
     const room = reserve(isPaged ? Math.min(Number(request.args.limit), LIST_LIMIT.most) : 1);
     if (room !== undefined) await room;
-    const context = createContext(parts.stores, ctx.state, ctx.req.headers, deadline);
+    const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
     let data: unknown;
     try {
       data = await operation.run(request.args, context);
@@ -98,15 +89,14 @@ function cacheLastText(write: (data: unknown) => string): (data: unknown) => str
 }
 
 /** Creates a function that sets `Location`, and the `Link` to the next page: `paged` is the request of a page that has one. */
-function headerWriter(operation: Operation, { service }: RestParts) {
-  const { isPaged, success, keyOf } = operation;
+function headerWriter({ isPaged, success, keyOf }: Operation, basePath: string) {
   const idKey = isPaged ? keyOf('id') : '';
   const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${keyOf(member)}}`);
   return (ctx: Context, data: unknown, paged: RestRequest | undefined): void => {
     if (location !== undefined) {
       const created = data as Json; // an answer with a Location is an object
       const path = location.replaceAll(/\{(\w+)\}/g, (_, key) => encodeURIComponent(String(created[key])));
-      ctx.set('Location', service.basePath + path);
+      ctx.set('Location', basePath + path);
     }
     const last = isPaged && paged && (data as readonly Json[]).at(-1); // a list, ordered by its id
     if (!last) return;

@@ -21,8 +21,9 @@ export async function readJsonBytes(request: IncomingMessage, limitBytes: number
 }
 
 /**
- * Reads a body into one buffer. A list of the received chunks could take 200 times the memory of the body, if each had one
- * byte. The rest of a refused body is discarded, because the connection's next request comes after it.
+ * Reads a body into one buffer of the announced size, which the key's share counts already. A list of the received chunks could
+ * take 200 times the memory of the body, if each had one byte. The rest of a refused body is discarded, because the connection's
+ * next request comes after it.
  */
 function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

@@ -74,7 +74,7 @@ test('REST reads nothing before there is room for the answer', async () => {
     return { rows: [], hasMore: false };
   };
   const stores = (() => ({ list })) as unknown as Stores; // all that listPets asks of them
-  const api = createRestApi({ service: PETSTORE, schema: createSchema(PETSTORE), stores });
+  const api = createRestApi(PETSTORE, createSchema(PETSTORE), stores);
   const listPets = api.routes.find(({ operation }) => operation === 'listPets');
   const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
   const ctx = { querystring: 'limit=7', state: {}, req: { headers: {} }, res: { setHeader() {} }, body: '' };

@@ -6,12 +6,8 @@ import { createSchema } from '../../src/schema/schema.ts';
 export const SCHEMA = createSchema(PETSTORE);
 
 /** The REST API of the pet store, without a database below it. */
-const REST = createRestApi({
-  service: PETSTORE,
-  schema: SCHEMA,
-  stores: () => {
-    throw new Error('there is no database');
-  },
+const REST = createRestApi(PETSTORE, SCHEMA, () => {
+  throw new Error('there is no database');
 });
 
 /** The table of its operations. */
