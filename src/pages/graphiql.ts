@@ -1,9 +1,11 @@
 import { type ForkOptions, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import bundlePackage from '@graphql-yoga/render-graphiql/package.json' with { type: 'json' };
 import { makeOnce } from '../make-once.ts';
 import type { CompressedBundle } from './graphiql-bundle.ts';
-import { escapeHtml, htmlPage, ownAssets, type Page, versionedAsset } from './page.ts';
+import { html, htmlFile } from './html.ts';
+import { htmlPage, type Page, relative, versionedAsset } from './page.ts';
 import { SHARED_SCRIPTS, type Site, siteHeader } from './site.ts';
 
 // Monaco, the editor, writes style elements and attributes and offers no nonce for them. All scripts are files.
@@ -16,59 +18,51 @@ const PERMISSIONS = {
   worker: "'self'",
 };
 
+const STYLES = ['site.css', 'site-header.css', 'graphiql-page.css', 'graphiql-narrow.css'];
+
 /**
- * The GraphiQL page at the path of GraphQL, and its assets. @graphql-yoga/render-graphiql would write its bundle into
- * one large page; here the page is small and the files of the bundle are assets. The first request for one of them
- * loads the bundle.
+ * The GraphiQL page at the path of GraphQL, and the files of its bundle. @graphql-yoga/render-graphiql would write them into
+ * one large page; here the page is small and they are assets. The first request for one of them loads the bundle.
  */
-export function createGraphiql({ service, graphqlPath, ...site }: Site): readonly Page[] {
+export function createGraphiql(site: Site): readonly Page[] {
+  const { service, graphqlPath } = site;
   const bundle = makeOnce(readBundle);
-  const version = bundleVersion();
+  const code = readFileSync(new URL('graphiql-bundle.ts', import.meta.url), 'utf8');
+  const version = `${bundlePackage.name}@${bundlePackage.version} ${code}`;
   const piece = (name: keyof CompressedBundle): Page => ({
     ...versionedAsset(name, version, async () => (await bundle())[name]),
     isCompressed: true,
   });
-  const pieces = {
-    script: piece('graphiql.js'),
-    style: piece('graphiql.css'),
-    editorWorkerService: piece('editor-worker.js'),
-    json: piece('json-worker.js'),
-    graphql: piece('graphql-worker.js'),
-  };
-  const names = ['graphiql-page.css', 'graphiql-narrow.css', 'graphiql-page.js', 'graphiql-calls.js'];
-  const assets = ownAssets(import.meta.url, ...names, ...SHARED_SCRIPTS);
+  const script = piece('graphiql.js');
+  const style = piece('graphiql.css');
+  const editor = piece('editor-worker.js');
+  const json = piece('json-worker.js');
+  const graphql = piece('graphql-worker.js');
   const known = service.resources.flatMap(({ tabs = [] }) => tabs);
   const tabs = known.length > 0 ? known : [{ query: service.firstCalls.graphql }];
-  const { script, style, ...workers } = Object.fromEntries(
-    Object.entries(pieces).map(([name, { path }]) => [name, path.slice(1)]),
-  );
-  const settings = JSON.stringify({ tabs, workers, script, style }).replaceAll('<', '\\u003c');
-  // Until GraphiQL has loaded, its place shows the query of its first tab.
-  const body = `${siteHeader({ service, graphqlPath, ...site }, graphqlPath)}
-<main><h1>GraphiQL</h1>
-<div id="graphiql"><pre>${escapeHtml(tabs[0]?.query ?? '')}</pre>
-<p class="loading">Loading the editor …</p>
-<noscript><p>GraphiQL needs JavaScript. <a href="./">The overview</a> does not.</p></noscript></div></main>
-<footer class="call-bar"><p role="status">No call yet.</p>
-<details><summary>Headers</summary><pre></pre></details>
-<button type="button" data-action="curl">Copy as curl</button><button type="button" data-action="link">Copy link</button></footer>
-<script type="application/json" id="settings">${settings}</script>`;
-  const page = htmlPage(graphqlPath, PERMISSIONS, () => ({
+  const settings = JSON.stringify({
+    tabs,
+    workers: {
+      editorWorkerService: relative(editor.path),
+      json: relative(json.path),
+      graphql: relative(graphql.path),
+    },
+    script: relative(script.path),
+    style: relative(style.path),
+  });
+  const page = htmlPage(graphqlPath, PERMISSIONS, {
     title: `GraphiQL · ${service.name}`,
     description: `Write and run GraphQL operations on ${service.keeps}.`,
-    icon: site.assets.icon,
-    styles: [site.assets.style, site.assets.header, ...assets.slice(0, 2)],
-    modules: assets.slice(2),
-    body,
-  }));
-  return [{ ...page, sharesPath: true }, ...assets, ...Object.values(pieces)];
-}
-
-function bundleVersion(): string {
-  const file = new URL(import.meta.resolve('@graphql-yoga/render-graphiql/package.json'));
-  const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name: string; version: string };
-  // The content also depends on the code of graphiql-bundle.ts.
-  return `${name}@${version} ${readFileSync(new URL('graphiql-bundle.ts', import.meta.url), 'utf8')}`;
+    icon: site.icon,
+    assets: [...STYLES, 'graphiql-page.js', 'graphiql-calls.js', ...SHARED_SCRIPTS].map(site.asset),
+    body: [
+      siteHeader(site, graphqlPath),
+      // Until GraphiQL has loaded, its place shows the query of its first tab.
+      htmlFile('graphiql.html', { QUERY: tabs[0]?.query }),
+      html`<script type="application/json" id="settings">${{ html: settings.replaceAll('<', '\\u003c') }}</script>`,
+    ],
+  });
+  return [{ ...page, sharesPath: true }, script, style, editor, json, graphql];
 }
 
 async function readBundle(): Promise<CompressedBundle> {

@@ -3,19 +3,25 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { CREATE_KEY } from '../command-line.ts';
 import { toApiError } from '../errors.ts';
 import { prefersHtml } from '../web/negotiation.ts';
-import { capitalised, escapeHtml, htmlDocument, htmlHeaders, ownAssets } from './page.ts';
+import { html, htmlFile, toHtml } from './html.ts';
+import { ADDRESS, capitalised, htmlDocument, htmlHeaders, relative } from './page.ts';
 import { REFERENCE_PATH, type Site } from './site.ts';
 
-/**
- * The handler of `GET /`, which answers with a page or, to clients that prefer JSON, with JSON; and the assets of the
- * page.
- */
-export function createLandingPage(site: Site) {
-  const { service, assets, calls, addressOf, checkReady, graphiql, graphqlPath, sdlPath, openApiPath: openapi } = site;
+const READY = '<li class="ready">Ready</li>';
+
+/** Creates the handler of `GET /`, which answers with a page or, to clients that prefer JSON, with JSON. */
+export function createLandingPage(site: Site): (ctx: Context) => Promise<void> {
+  const { service, calls, addressOf, checkReady, graphiql, graphqlPath, sdlPath, openApiPath: openapi } = site;
   const { name, basePath: base } = service;
-  const style = ownAssets(import.meta.url, 'landing.css');
   const description = `One GraphQL schema for ${service.keeps}, and the REST API ${calls.list.path} served from it exactly.`;
-  const landing = async (ctx: Context) => {
+  const page = htmlDocument({
+    title: name,
+    description,
+    icon: site.icon,
+    assets: ['site.css', 'prose.css', 'landing.css'].map(site.asset),
+    body: landingBody(site),
+  });
+  return async (ctx) => {
     const fault = await checkReady().then(
       () => undefined,
       (error) => toApiError(error).message,
@@ -24,9 +30,8 @@ export function createLandingPage(site: Site) {
     if (prefersHtml(ctx)) {
       ctx.set('Content-Type', 'text/html; charset=utf-8');
       ctx.set(htmlHeaders({ connect: "'self'" })); // some crawlers fetch robots.txt by a script in the page
-      const body = landingBody(site, addressOf(ctx), fault);
-      const styles = [assets.style, assets.prose, ...style];
-      ctx.body = htmlDocument({ title: name, description, icon: assets.icon, styles, body });
+      const status = fault === undefined ? READY : toHtml(html`<li class="unready">Not ready. ${fault}</li>`);
+      ctx.body = page.replace(READY, () => status).replaceAll(ADDRESS, addressOf(ctx));
       return;
     }
     ctx.set('Content-Type', 'application/json; charset=utf-8');
@@ -46,52 +51,31 @@ export function createLandingPage(site: Site) {
       keys: { header: 'Authorization: Bearer <API key>', create: CREATE_KEY },
     });
   };
-  return { assets: style, landing };
 }
 
-/** The HTML of the page. `fault` is the reason why the gateway is not ready. */
-function landingBody(site: Site, url: string, fault: string | undefined): string {
-  const { service, assets, calls, graphiql, graphqlPath, sdlPath } = site;
-  return `<main>
-<h1><img src="${assets.icon.path.slice(1)}" alt="">${escapeHtml(service.name)}</h1>
-<p class="lead">${escapeHtml(capitalised(service.keeps))}, over REST and over GraphQL: one schema, one store, one API key for both.</p>
-<ul class="status">
-${fault === undefined ? '<li class="ready">Ready</li>' : `<li class="unready">Not ready. ${escapeHtml(fault)}</li>`}
-<li>Version ${escapeHtml(packageJson.version)}</li>
-<li><a href="livez">/livez</a></li>
-<li><a href="readyz">/readyz</a></li>
-<li><a href="metrics">/metrics</a></li>
-</ul>
-<div class="apis">
-<section class="api">
-<h2>REST</h2>
-<p>${escapeHtml(capitalised(service.things))} under <code>${calls.list.path}</code>. Read what each operation takes and answers, and try it on the page.</p>
-<a href="${REFERENCE_PATH.slice(1)}">REST reference →</a>
-</section>
-<section class="api">
-<h2>GraphQL</h2>
-<p>The same ${escapeHtml(service.things)} at <code>${graphqlPath}</code>. ${graphiql ? 'Write operations with completion and documentation, from examples in tabs.' : 'Any GraphQL client reads the schema by introspection.'}</p>
-<ul>
-<li><a href="${REFERENCE_PATH.slice(1)}#graphql">GraphQL guide →</a></li>
-${graphiql ? `<li><a href="${graphqlPath.slice(1)}">GraphiQL →</a></li>` : ''}
-</ul>
-</section>
-<section class="api">
-<h2>For programs</h2>
-<p>Generate a client from the OpenAPI 3.1 document, or from the GraphQL schema. Neither needs a key.</p>
-<ul>
-<li><a href="${site.openApiPath.slice(1)}">openapi.json →</a></li>
-<li><a href="${sdlPath.slice(1)}">${sdlPath.slice(1)} →</a></li>
-</ul>
-</section>
-</div>
-<h2>Get a key</h2>
-<p>Every operation needs an API key. Whoever runs this gateway makes one, which is shown once:</p>
-<pre>${CREATE_KEY}</pre>
-<h2>Make a call</h2>
-<pre>curl -H 'Authorization: Bearer <var>YOUR_API_KEY</var>' '${url}${calls.list.path}?limit=3'</pre>
-<pre>curl -H 'Authorization: Bearer <var>YOUR_API_KEY</var>' -H 'Content-Type: application/json' \\
-  -d '${JSON.stringify({ query: service.firstCalls.graphql })}' '${url}${graphqlPath}'</pre>
-<footer>This page as JSON: <code>curl '${url}/'</code></footer>
-</main>`;
+/** The HTML of the page of a gateway that is ready. */
+function landingBody({ service, icon, calls, graphiql, graphqlPath, sdlPath, openApiPath }: Site) {
+  return htmlFile('landing.html', {
+    ICON: relative(icon.path),
+    NAME: service.name,
+    KEEPS: capitalised(service.keeps),
+    THINGS: service.things,
+    CAPITALISED: capitalised(service.things),
+    STATUS: { html: READY },
+    VERSION: packageJson.version,
+    REFERENCE: relative(REFERENCE_PATH),
+    OPENAPI: relative(openApiPath),
+    SDL: relative(sdlPath),
+    LIST_PATH: calls.list.path,
+    GRAPHQL_PATH: graphqlPath,
+    EXPLORE: graphiql
+      ? 'Write operations with completion and documentation, from examples in tabs.'
+      : 'Any GraphQL client reads the schema by introspection.',
+    GRAPHIQL: graphiql && html`<li><a href="${relative(graphqlPath)}">GraphiQL →</a></li>`,
+    CREATE_KEY,
+    URL: ADDRESS,
+    LIST_URL: ADDRESS + calls.list.path,
+    GRAPHQL_URL: ADDRESS + graphqlPath,
+    BODY: JSON.stringify({ query: service.firstCalls.graphql }),
+  });
 }

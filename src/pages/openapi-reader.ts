@@ -103,7 +103,7 @@ export function findExampleCalls(operations: readonly Operation[]) {
     /** The first list: its path, its largest limit, and the Error body for a wrong parameter. */
     list: {
       path: list.path,
-      limitMax: find(list, 'query', 'limit')?.schema.maximum,
+      limitMax: Number(find(list, 'query', 'limit')?.schema.maximum),
       refusal: refusal?.json?.example ?? {},
     },
     /** The first create with an `Idempotency-Key`, and a body with its required properties only. */

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Context } from 'koa';
+import { type Content, html, toHtml } from './html.ts';
 
 /** Stands for the base address in the content of a page with `addressOf`. Escaping does not change it. */
 export const ADDRESS = 'http://address.invalid';
@@ -39,23 +40,14 @@ export function versionedAsset(name: string, version: string, load: Page['load']
 }
 
 /**
- * Files of this folder as immutable assets; `base` is the `import.meta.url` of a module beside them. All have one
- * version, so that the scripts among them can import each other by relative names.
+ * The styles, the scripts and the icon of this folder by name, as immutable assets. All have one version, so that scripts
+ * can import each other by relative names.
  */
-export function ownAssets(base: string, ...names: readonly string[]): readonly Page[] {
-  const contents = names.map((name) => readFileSync(new URL(name, base), 'utf8'));
+export function ownAssets(): ReadonlyMap<string, Page> {
+  const names = readdirSync(import.meta.dirname).filter((name) => extname(name) in CONTENT_TYPES);
+  const contents = names.map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'));
   const version = contents.join('\0');
-  return names.map((name, index) => versionedAsset(name, version, async () => contents[index] ?? ''));
-}
-
-/** Escapes `text` for the content and the quoted attributes of HTML. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}
-
-/** `text` as HTML; a part between two ` becomes a `code` element. */
-export function inline(text: string): string {
-  return escapeHtml(text).replaceAll(/&#96;([^&]*)&#96;|`([^`]*)`/g, '<code>$1$2</code>');
+  return new Map(names.map((name, index) => [name, versionedAsset(name, version, async () => contents[index] ?? '')]));
 }
 
 /** `text` with a capital letter first. */
@@ -63,41 +55,45 @@ export function capitalised(text: string): string {
   return text.replace(/^./u, (first) => first.toUpperCase());
 }
 
-/** The parts of a page. `title` and `description` are plain text, `body` is HTML. */
-interface PageParts {
+/** A path as a link of a page: relative, so that it works behind a proxy that strips a path prefix. */
+export function relative(path: string): string {
+  return path.slice(1);
+}
+
+/** The parts of an HTML document. */
+interface DocumentParts {
   readonly title: string;
   /** For search engines and previews. */
   readonly description: string;
   /** The icon of the browser's tab. */
   readonly icon: Page;
-  readonly styles: readonly Page[];
-  /** Scripts, which run in this order after the document has been parsed. */
-  readonly modules?: readonly Page[];
-  readonly body: string;
+  /** Styles, and scripts, which run in this order after the document has been parsed. */
+  readonly assets: readonly Page[];
+  readonly body: Content;
 }
 
-/**
- * An HTML document. Its links to assets are relative, so that the page works behind a proxy that strips a path prefix.
- */
-export function htmlDocument({ title, description, icon, styles, modules = [], body }: PageParts): string {
-  const reference = ({ path }: Page) => path.slice(1);
-  return `<!doctype html>
+/** An HTML document. */
+export function htmlDocument({ title, description, icon, assets, body }: DocumentParts): string {
+  const links = assets.map(({ path }) =>
+    path.endsWith('.css')
+      ? html`<link rel="stylesheet" href="${relative(path)}">\n`
+      : html`<script src="${relative(path)}" type="module"></script>\n`,
+  );
+  return toHtml(html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta name="description" content="${escapeHtml(description)}">
-<title>${escapeHtml(title)}</title>
-<link rel="icon" type="image/svg+xml" href="${reference(icon)}">
-${styles.map((style) => `<link rel="stylesheet" href="${reference(style)}">`).join('\n')}
-${modules.map((module) => `<script src="${reference(module)}" type="module"></script>`).join('\n')}
-</head>
+<meta name="description" content="${description}">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${relative(icon.path)}">
+${links}</head>
 <body>
 ${body}
 </body>
 </html>
-`;
+`);
 }
 
 /**
@@ -116,8 +112,13 @@ export function htmlHeaders(permissions: Readonly<Record<string, string>>): Read
   return { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'no-referrer' };
 }
 
-/** An HTML page; its content is made at the first request. */
-export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, parts: () => PageParts): Page {
-  const contentType = 'text/html; charset=utf-8';
-  return { path, contentType, headers: htmlHeaders(permissions), load: async () => htmlDocument(parts()) };
+/** An HTML page with the headers of its `permissions`. */
+export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, parts: DocumentParts): Page {
+  const content = htmlDocument(parts);
+  return {
+    path,
+    contentType: 'text/html; charset=utf-8',
+    headers: htmlHeaders(permissions),
+    load: async () => content,
+  };
 }

@@ -10,13 +10,11 @@ import { createSite, type SiteParts } from './site.ts';
  */
 export function createPages(parts: SiteParts) {
   const site = createSite(parts);
-  const { icon } = site.assets;
-  const { assets, landing } = createLandingPage(site);
   // Browsers request /favicon.ico for documents that name no icon, such as JSON.
-  const favicon: Page = { path: '/favicon.ico', contentType: icon.contentType, load: icon.load };
+  const favicon: Page = { ...site.icon, path: '/favicon.ico', immutable: false };
   const graphiql = site.graphiql ? createGraphiql(site) : [];
   return {
-    pages: [...graphiql, ...createReferencePage(site), ...assets, ...Object.values(site.assets), favicon],
-    landing,
+    pages: [...graphiql, createReferencePage(site), ...site.assets, favicon],
+    landing: createLandingPage(site),
   };
 }

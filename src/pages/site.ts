@@ -2,8 +2,9 @@ import type { Context } from 'koa';
 import { KEY_PREFIX } from '../key-mask.ts';
 import type { Service } from '../service.ts';
 import { plainAddress } from './code-samples.js';
+import { type Html, html, htmlFile } from './html.ts';
 import { findExampleCalls, readOperations } from './openapi-reader.ts';
-import { ADDRESS, escapeHtml, ownAssets, type Page } from './page.ts';
+import { ADDRESS, ownAssets, type Page, relative } from './page.ts';
 
 /** Where the reference is served. */
 export const REFERENCE_PATH = '/docs';
@@ -32,16 +33,22 @@ export interface SiteParts {
 export function createSite(parts: SiteParts) {
   const { service, openApi } = parts;
   const operations = readOperations(openApi(ADDRESS), service.basePath);
-  const names = ['site.css', 'icon.svg', 'prose.css', 'site-header.css'];
-  const [style, icon, prose, header] = ownAssets(import.meta.url, ...names) as [Page, Page, Page, Page];
+  const assets = ownAssets();
+  const asset = (name: string): Page => {
+    const found = assets.get(name);
+    if (found === undefined) throw new Error(`There is no asset ${name}.`);
+    return found;
+  };
   return {
     ...parts,
     /** The base address for a request. It needs no escaping. */
     addressOf: ({ state }: Context) => plainAddress(state.baseUrl),
     operations,
     calls: findExampleCalls(operations),
-    /** Colours and fonts of all pages; the icon of the browser's tab; styles of text pages; styles of the header. */
-    assets: { style, icon, prose, header },
+    /** Finds an asset of the pages by its name. */
+    asset,
+    assets: [...assets.values()],
+    icon: asset('icon.svg'),
   };
 }
 
@@ -49,25 +56,22 @@ export function createSite(parts: SiteParts) {
 export type Site = ReturnType<typeof createSite>;
 
 /**
- * The header of the reference and of GraphiQL, as HTML: links between the pages, and the form for the API key. The
- * script api-key-form.js runs the form; `data-prefix` is the beginning of every key, `data-probe` the call that checks
- * a key. After it there is the dialog of copy-text.js.
+ * The header of the reference and of GraphiQL: links between the pages, and the form for the API key, with the dialog of
+ * copy-text.js. The script api-key-form.js runs the form; `data-prefix` is the beginning of every key, `data-probe` the
+ * call that checks a key.
  */
-export function siteHeader({ service, assets, calls, ...site }: Site, current: string): string {
+export function siteHeader({ service, icon, calls, graphiql, graphqlPath, openApiPath }: Site, current: string): Html {
   const link = (path: string, label: string) =>
-    `<a href="${path.slice(1)}"${path === current ? ' aria-current="page"' : ''}>${label}</a>`;
-  return `<header class="site-header">
-<a class="site-name" href="./"><img src="${assets.icon.path.slice(1)}" alt="" width="26" height="26"><span>${escapeHtml(service.name)}</span></a>
-<nav aria-label="Pages">${link(REFERENCE_PATH, 'Reference')}${site.graphiql ? link(site.graphqlPath, 'GraphiQL') : ''}${link(site.openApiPath, 'openapi.json')}</nav>
-<form id="key-form" autocomplete="off" data-state="needed" data-prefix="${KEY_PREFIX}" data-probe="${calls.list.path.slice(1)}?limit=1" novalidate>
-<p id="key-message" role="status">Every call needs an API key.</p>
-<span class="key-entry"><label for="key-input">API key</label>
-<input id="key-input" type="password" placeholder="${KEY_PREFIX}…" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="key-message">
-<button type="submit">Use key</button></span>
-<span class="key-shown">Key <code></code> · <button type="button" data-action="change">change</button> · <button type="button" data-action="forget">forget</button></span>
-</form>
-</header>
-<dialog id="copy-by-hand"><label for="copy-shown">The browser does not let this page copy. Press Ctrl+C or ⌘C.</label>
-<textarea id="copy-shown" rows="10" readonly spellcheck="false"></textarea>
-<button type="button">Close</button></dialog>`;
+    html`<a href="${relative(path)}"${path === current && html` aria-current="page"`}>${label}</a>`;
+  return htmlFile('site-header.html', {
+    ICON: relative(icon.path),
+    NAME: service.name,
+    LINKS: [
+      link(REFERENCE_PATH, 'Reference'),
+      graphiql && link(graphqlPath, 'GraphiQL'),
+      link(openApiPath, 'openapi.json'),
+    ],
+    PREFIX: KEY_PREFIX,
+    PROBE: `${relative(calls.list.path)}?limit=1`,
+  });
 }

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ERRORS } from '../../src/errors.ts';
 import { LIMITS } from '../../src/graphql/limits.ts';
-import { retryRecipes } from '../../src/pages/recipes.ts';
+import { readRecipes } from '../../src/pages/recipes.ts';
 import { CHANGES } from '../../src/petstore/changes.ts';
 import { PET_DEPRECATION } from '../../src/petstore/pets/pet-deprecation.ts';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
@@ -89,7 +89,7 @@ test.each(LANGUAGES)('%s repeats what passes, under one Idempotency-Key', async 
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo; // it listens on a port
   const body = `{"name":"O'Malley \\"Rex\\""}`;
-  await run(language, retryRecipes(`http://127.0.0.1:${port}/`, body, 'PETSTORE_KEY')[language] ?? '');
+  await run(language, readRecipes('retries', { URL: `http://127.0.0.1:${port}/`, BODY: body })[language] ?? '');
   server.close();
   expect(keys).toHaveLength(3);
   expect(new Set(keys).size).toBe(1);
@@ -104,7 +104,7 @@ test.each(WITH_TRIES)('%s repeats 409, 429 and 503, and gives up after five trie
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo; // it listens on a port
-  const code = retryRecipes(`http://127.0.0.1:${port}/`, '{}', 'PETSTORE_KEY')[language] ?? '';
+  const code = readRecipes('retries', { URL: `http://127.0.0.1:${port}/`, BODY: '{}' })[language] ?? '';
   await expect(run(language, code)).rejects.toThrow('No answer after 5 tries.');
   server.close();
   expect(statuses).toEqual([201]);

@@ -1,0 +1,3 @@
+__CREATE_KEY__
+export __VARIABLE__=__PREFIX__…
+curl -H "Authorization: Bearer $__VARIABLE__" __URL__

@@ -1,0 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const headers = {
+  Authorization: `Bearer ${process.env.__VARIABLE__}`,
+  'Content-Type': 'application/json',
+  'Idempotency-Key': crypto.randomUUID(), // the same one with each try
+};
+const body = __BODY__;
+for (let tries = 1; ; tries++) {
+  const request = { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) };
+  const response = await fetch(__URL__, request).catch(() => undefined);
+  if (response && ![409, 429, 503].includes(response.status)) {
+    console.log(response.status, await response.text());
+    break;
+  }
+  if (tries === 5) throw new Error('No answer after 5 tries.');
+  const seconds = Number(response?.headers.get('Retry-After') ?? 1);
+  await delay(seconds * 1000 * (1 + Math.random())); // not all clients at the same moment
+}

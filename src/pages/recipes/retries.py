@@ -1,0 +1,22 @@
+import os, random, time, uuid
+import requests
+
+headers = {
+    'Authorization': f"Bearer {os.environ['__VARIABLE__']}",
+    'Content-Type': 'application/json',
+    'Idempotency-Key': str(uuid.uuid4()),  # the same one with each try
+}
+body = __BODY__.encode()
+for _ in range(5):
+    seconds = 1
+    try:
+        response = requests.post(__URL__, headers=headers, data=body, timeout=10)
+        if response.status_code not in (409, 429, 503):
+            print(response.status_code, response.text)
+            break
+        seconds = int(response.headers.get('Retry-After', 1))
+    except (requests.ConnectionError, requests.Timeout):
+        pass
+    time.sleep(seconds * (1 + random.random()))  # not all clients at the same moment
+else:
+    raise RuntimeError('No answer after 5 tries.')
