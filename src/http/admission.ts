@@ -82,7 +82,10 @@ export function createAdmission(parts: AdmissionParts) {
       const deadline = startedAt + REQUEST_MS - (state.keyCheckMs ?? 0);
       const share = shares.of(state.keyId);
       // A key's only request is never shed: it does not cause the overload.
-      if (share.inFlight > 0 && isBehind()) throw overloaded(metrics);
+      if (share.inFlight > 0 && isBehind()) {
+        metrics.countShedRequest();
+        throw new ApiError('service_unavailable', 'The service is overloaded; try again shortly.');
+      }
       const isValid = startedAt < state.keyValidUntil;
       if (!isValid) await checkAgain(authenticator, ctx, deadline);
       const isAbandoned = () => res.closed;
@@ -116,11 +119,6 @@ async function noteWait<Result>({ state }: Context, wait: Promise<Result>): Prom
   const result = await wait;
   state.keyCheckMs = (state.keyCheckMs ?? 0) + performance.now() - startedAt;
   return result;
-}
-
-function overloaded(metrics: Metrics): ApiError {
-  metrics.countShedRequest();
-  return new ApiError('service_unavailable', 'The service is overloaded; try again shortly.');
 }
 
 const LAG_SAMPLE_MS = 100;

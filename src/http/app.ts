@@ -12,7 +12,7 @@ import type { Metrics } from '../metrics.ts';
 import { REFERENCE_PATH } from '../pages/site.ts';
 import { createAdmission } from './admission.ts';
 import { allowOrigins } from './allow-origins.ts';
-import { readForwarded } from './client-address.ts';
+import { type ForwardedConfig, readForwarded } from './client-address.ts';
 import { createFrame } from './frame.ts';
 import { createUnknownPath } from './path-finder.ts';
 import { errorBody } from './refusal.ts';
@@ -45,7 +45,7 @@ export function createApp(parts: AppParts) {
   metrics.showAtZero(ERROR_CODES, [...deprecatedRows, ...deprecations.map(({ coordinate }) => coordinate)]);
   const refuseUnknown = createUnknownPath(served.knownPaths, REFERENCE_PATH);
 
-  const koa = createKoa(parts, metrics, served);
+  const koa = createKoa(config, log, parts.isDraining, metrics, served);
   koa.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));
   koa.use(allowOrigins(config, served.methods));
   koa.use(createFrame({ routes, open, basePath, admission, bodyLimitBytes, noteDeprecatedUse, refuseUnknown }));
@@ -53,10 +53,10 @@ export function createApp(parts: AppParts) {
 }
 
 /** Creates the application of a gateway that has no database yet: `/livez` is 200, everything else 503 with an Error body. */
-export function createStartingApp(config: Parameters<typeof readForwarded>[0], log: Logger) {
+export function createStartingApp(config: ForwardedConfig, log: Logger) {
   const metrics = { countRequest() {} }; // `/metrics` is 503, too
   const probes = new Set([LIVEZ.operation]);
-  const koa = createKoa({ config, log, isDraining: () => false }, metrics, { operations: probes, probes });
+  const koa = createKoa(config, log, () => false, metrics, { operations: probes, probes });
   const methods = ['GET', 'HEAD'];
   koa.use((ctx) => {
     if (ctx.path !== LIVEZ.path || !methods.includes(ctx.method)) {
@@ -70,7 +70,9 @@ export function createStartingApp(config: Parameters<typeof readForwarded>[0], l
 
 /** Koa, with the middleware that every request passes first. */
 function createKoa(
-  { config, log, isDraining }: Pick<AppParts, 'log' | 'isDraining'> & { config: Parameters<typeof readForwarded>[0] },
+  config: ForwardedConfig,
+  log: Logger,
+  isDraining: () => boolean,
   metrics: Pick<Metrics, 'countRequest'>,
   served: Served,
 ): Koa {

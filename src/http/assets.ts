@@ -12,6 +12,8 @@ import type { OpenRoute } from '../web/route.ts';
 const BROTLI_QUALITY = 6;
 const GZIP_LEVEL = 9;
 
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+
 /** How many base addresses have their own cached content of a page. */
 const ADDRESSES_MAX = 16;
 /** The shortest time, in ms, between two of them: anybody may send any Host. Others meanwhile get the page uncompressed. */
@@ -40,22 +42,16 @@ export function pageRoutes(pages: readonly Page[]): OpenRoute[] {
 
 async function answer(ctx: Context, page: Page, { content, isCached }: Served): Promise<void> {
   const encoding = isCached ? acceptedEncoding(ctx) : 'identity';
-  ctx.vary('Accept-Encoding');
-  ctx.status = 200; // ctx.fresh compares only answers that succeed
-  const tag = await content.tag();
-  ctx.set('ETag', tag); // for ctx.fresh
-  const isFresh = ctx.fresh;
-  ctx.remove('ETag');
-  const bytes = isFresh ? undefined : await content.bytes[encoding]();
+  const [tag, bytes] = await Promise.all([content.tag(), content.bytes[encoding]()]);
   // Set after everything that may fail: a refusal must not have the caching headers of a page.
-  ctx.set('ETag', tag);
-  if (!isFresh) ctx.set('Content-Type', page.contentType);
-  ctx.set(page.headers ?? {});
-  ctx.set('Cache-Control', page.immutable ? 'public, max-age=31536000, immutable' : 'no-cache');
-  if (isFresh) {
+  ctx.vary('Accept-Encoding');
+  ctx.set({ ...page.headers, ETag: tag, 'Cache-Control': page.immutable ? IMMUTABLE : 'no-cache' });
+  ctx.status = 200; // ctx.fresh compares only answers that succeed
+  if (ctx.fresh) {
     ctx.status = 304;
     return;
   }
+  ctx.set('Content-Type', page.contentType);
   if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);
   ctx.body = bytes;
 }
@@ -81,8 +77,8 @@ function contentByRequest(page: Page): (ctx: Context) => Served {
     const cached = cache.get(address);
     if (cached !== undefined) return cached;
     const now = performance.now();
-    const load = async () => (await template()).replaceAll(ADDRESS, () => address);
-    const served = { content: createContent({ ...page, load }), isCached: now >= nextAt };
+    const load = async () => Buffer.from((await template()).replaceAll(ADDRESS, () => address));
+    const served = { content: createContent({ load }), isCached: now >= nextAt };
     if (!served.isCached) return served;
     nextAt = now + NEW_ADDRESS_MS;
     cache.set(address, served);
@@ -91,20 +87,15 @@ function contentByRequest(page: Page): (ctx: Context) => Served {
 }
 
 /** The content of a page in each encoding, and one weak ETag for all of them, RFC 9110 §8.8.1. */
-function createContent(page: Page) {
-  const load = async () => {
-    const content = await page.load();
-    return typeof content === 'string' ? Buffer.from(content) : content;
-  };
-  const loadPlain = async () => (page.isCompressed ? decompressBrotli(await load()) : load());
+function createContent({ load, isCompressed }: Pick<Page, 'load' | 'isCompressed'>) {
+  const loadPlain = async () => (isCompressed ? decompressBrotli(await load()) : load());
   return {
     bytes: {
-      br: makeOnce(async () => (page.isCompressed ? load() : compress(await load()))),
+      br: makeOnce(async () => (isCompressed ? load() : compress(await load()))),
       gzip: makeOnce(async () => compressGzip(await loadPlain(), { level: GZIP_LEVEL })),
       identity: makeOnce(loadPlain),
     },
-    // The path of an immutable page changes with its content: the ETag needs no load.
-    tag: makeOnce(async () => weakTag(page.immutable ? page.path : await load())),
+    tag: makeOnce(async () => `W/"${hash('sha256', await load(), 'base64url').slice(0, 22)}"`),
   };
 }
 
@@ -113,8 +104,4 @@ function compress(content: Buffer): Promise<Buffer> {
   return compressBrotli(content, {
     params: { [BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [BROTLI_PARAM_SIZE_HINT]: content.length },
   });
-}
-
-function weakTag(content: string | Buffer): string {
-  return `W/"${hash('sha256', content, 'base64url').slice(0, 22)}"`;
 }

@@ -16,15 +16,15 @@ export function peerAddress(socket: Duplex): string | undefined {
   return remoteAddress?.replace(/^::ffff:(?=\d+\.)/, ''); // RFC 4291 §2.5.5.2: an IPv4 address at an IPv6 socket
 }
 
+/** The settings that `readForwarded` needs. */
+export type ForwardedConfig = Pick<Config, 'trustedProxies' | 'publicUrl'>;
+
 /**
  * Koa middleware: sets the client's address, and the base address by which the client reached this service. Both come
  * from `X-Forwarded-` headers if the other end of the connection is a trusted proxy. The first such header from anywhere
  * else is logged as a warning.
  */
-export function readForwarded(
-  { trustedProxies, publicUrl }: Pick<Config, 'trustedProxies' | 'publicUrl'>,
-  log: Logger,
-): Middleware {
+export function readForwarded({ trustedProxies, publicUrl }: ForwardedConfig, log: Logger): Middleware {
   let hasWarned = false;
   return (ctx, next) => {
     const { headers, socket } = ctx.req;

@@ -55,7 +55,7 @@ export function createRoutes(parts: RoutesParts) {
     ...{ openApiPath, graphqlPath: GRAPHQL_PATH, sdlPath: SDL_PATH },
     graphqlRefusals: describeRefusals(schema, service.things),
   });
-  const probes = createProbes(checkReady, collectMetrics, parts.isDraining);
+  const probes = createProbes({ checkReady, collectMetrics, isDraining: parts.isDraining });
   const routes: readonly Route[] = [...rest.routes, ...graphql.routes];
   const open: readonly OpenRoute[] = [
     { path: '/', operation: 'page', handle: site.landing },
@@ -87,18 +87,14 @@ export function createRoutes(parts: RoutesParts) {
 }
 
 /** The endpoints for operators and load balancers. */
-function createProbes(
-  checkReady: RoutesParts['checkReady'],
-  collectMetrics: RoutesParts['collectMetrics'],
-  isDraining: RoutesParts['isDraining'],
-): OpenRoute[] {
-  const status = async (): Promise<object> => {
-    if (isDraining()) throw new ApiError('service_unavailable', 'The gateway is shutting down.');
-    return { status: 'ok', ...(await checkReady()) };
-  };
+function createProbes(parts: Pick<RoutesParts, 'checkReady' | 'collectMetrics' | 'isDraining'>): OpenRoute[] {
+  const { checkReady, collectMetrics, isDraining } = parts;
   return [
     LIVEZ,
-    textRoute('/readyz', 'readyz', 'application/json', async () => JSON.stringify(await status())),
+    textRoute('/readyz', 'readyz', 'application/json', async () => {
+      if (isDraining()) throw new ApiError('service_unavailable', 'The gateway is shutting down.');
+      return JSON.stringify({ status: 'ok', ...(await checkReady()) });
+    }),
     // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
     textRoute('/metrics', 'metrics', 'text/plain; version=0.0.4', collectMetrics),
   ];

@@ -22,7 +22,7 @@ export interface Page {
   /** Gives the base address for a request, as HTML. It replaces every ADDRESS in the content. */
   readonly addressOf?: (ctx: Context) => string;
   /** Gives the content; called once, at the first request. */
-  load(): Promise<string | Buffer>;
+  load(): Promise<Buffer>;
 }
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -45,9 +45,9 @@ export function versionedAsset(name: string, version: string, load: Page['load']
  */
 export function ownAssets(): ReadonlyMap<string, Page> {
   const names = readdirSync(import.meta.dirname).filter((name) => extname(name) in CONTENT_TYPES);
-  const contents = names.map((name) => readFileSync(new URL(name, import.meta.url), 'utf8'));
-  const version = contents.join('\0');
-  return new Map(names.map((name, index) => [name, versionedAsset(name, version, async () => contents[index] ?? '')]));
+  const contents = new Map(names.map((name) => [name, readFileSync(new URL(name, import.meta.url))]));
+  const version = [...contents.values()].join('\0');
+  return new Map([...contents].map(([name, content]) => [name, versionedAsset(name, version, async () => content)]));
 }
 
 /** `text` with a capital letter first. */
@@ -114,7 +114,7 @@ export function htmlHeaders(permissions: Readonly<Record<string, string>>): Read
 
 /** An HTML page with the headers of its `permissions`. */
 export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, parts: DocumentParts): Page {
-  const content = htmlDocument(parts);
+  const content = Buffer.from(htmlDocument(parts));
   return {
     path,
     contentType: 'text/html; charset=utf-8',

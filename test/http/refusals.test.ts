@@ -44,7 +44,7 @@ function failingOnce(): Page {
     immutable: true,
     async load() {
       if (++reads === 1) throw new Error('it cannot be read now');
-      return 'const one = 1;';
+      return Buffer.from('const one = 1;');
     },
   };
 }
