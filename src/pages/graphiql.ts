@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import bundlePackage from '@graphql-yoga/render-graphiql/package.json' with { type: 'json' };
 import { makeOnce } from '../make-once.ts';
 import type { CompressedBundle } from './graphiql-bundle.ts';
-import { html, htmlFile } from './html.ts';
-import { htmlPage, type Page, relative, versionedAsset } from './page.ts';
-import { SHARED_SCRIPTS, type Site, siteHeader } from './site.ts';
+import { html } from './html.ts';
+import { htmlPage, type Page, relative, versionedAssets } from './page.ts';
+import { type Site, siteHeader } from './site.ts';
 
 // Monaco, the editor, writes style elements and attributes and offers no nonce for them. All scripts are files.
 const PERMISSIONS = {
@@ -18,8 +18,6 @@ const PERMISSIONS = {
   worker: "'self'",
 };
 
-const STYLES = ['site.css', 'site-header.css', 'graphiql-page.css', 'graphiql-narrow.css'];
-
 /**
  * The GraphiQL page at the path of GraphQL, and the files of its bundle. @graphql-yoga/render-graphiql would write them into
  * one large page; here the page is small and they are assets. The first request for one of them loads the bundle.
@@ -29,8 +27,9 @@ export function createGraphiql(site: Site): readonly Page[] {
   const bundle = makeOnce(readBundle);
   const code = readFileSync(new URL('graphiql-bundle.ts', import.meta.url), 'utf8');
   const version = `${bundlePackage.name}@${bundlePackage.version} ${code}`;
+  const { asset } = versionedAssets(version);
   const piece = (name: keyof CompressedBundle): Page => ({
-    ...versionedAsset(name, version, async () => (await bundle())[name]),
+    ...asset(name, async () => (await bundle())[name]),
     isCompressed: true,
   });
   const script = piece('graphiql.js');
@@ -50,18 +49,13 @@ export function createGraphiql(site: Site): readonly Page[] {
     script: relative(script.path),
     style: relative(style.path),
   });
-  const page = htmlPage(graphqlPath, PERMISSIONS, {
-    title: `GraphiQL · ${service.name}`,
-    description: `Write and run GraphQL operations on ${service.keeps}.`,
-    icon: site.icon,
-    assets: [...STYLES, 'graphiql-page.js', 'graphiql-calls.js', ...SHARED_SCRIPTS].map(site.asset),
-    body: [
-      siteHeader(site, graphqlPath),
-      // Until GraphiQL has loaded, its place shows the query of its first tab.
-      htmlFile('graphiql.html', { QUERY: tabs[0]?.query }),
-      html`<script type="application/json" id="settings">${{ html: settings.replaceAll('<', '\\u003c') }}</script>`,
-    ],
+  const content = site.fill('graphiql.html', {
+    KEEPS: service.keeps,
+    HEADER: siteHeader(site, graphqlPath),
+    QUERY: tabs[0]?.query,
+    SETTINGS: html`<script type="application/json" id="settings">${{ html: settings.replaceAll('<', '\\u003c') }}</script>`,
   });
+  const page = htmlPage(graphqlPath, PERMISSIONS, content);
   return [{ ...page, sharesPath: true }, script, style, editor, json, graphql];
 }
 

@@ -5,8 +5,8 @@ import { KEY_PREFIX } from '../key-mask.ts';
 import type { Service } from '../service.ts';
 import { formatJson, shellQuote } from './code-samples.js';
 import { fillFile } from './fill-file.ts';
-import { type Content, html, htmlFile, inline } from './html.ts';
-import { ADDRESS, capitalised, relative } from './page.ts';
+import { type Content, html, inline } from './html.ts';
+import { ADDRESS, relative } from './page.ts';
 import { connectionRecipes, queryRecipes, type Recipes, readRecipes, VARIABLE } from './recipes.ts';
 import type { Site } from './site.ts';
 
@@ -18,7 +18,7 @@ export function createGuides(site: Site) {
   const graphqlUrl = ADDRESS + graphqlPath;
   const connection = exampleConnection(service);
   const guides: Record<string, readonly [title: string, code: string | Recipes | undefined]> = {
-    keys: ['Keys', fillFile('recipes/keys.sh', { CREATE_KEY, VARIABLE, PREFIX: KEY_PREFIX, URL: shellQuote(url) })],
+    keys: ['Keys', fillFile('recipes/keys.sh', { CREATE_KEY, VARIABLE, KEY_PREFIX, URL: shellQuote(url) })],
     errors: ['Errors', JSON.stringify(list.refusal, null, 2)],
     retries: ['Retries', create && readRecipes('retries', { URL: ADDRESS + create.path, BODY: create.bodyJson })],
     int64: ['64-bit ids', fillFile('recipes/int64.js', {})],
@@ -29,30 +29,19 @@ export function createGuides(site: Site) {
     deprecations: ['Deprecations', service.deprecations.map(describeHeaders).join('\n\n') || undefined],
     changes: ['Changes', service.changes?.length ? '' : undefined],
   };
-  const contents = contentsOf(site);
-  return Object.entries(guides).flatMap(([id, [title, code]]) =>
-    code === undefined ? [] : [{ id, title, code, text: htmlFile(`guides/${id}.html`, contents) }],
-  );
-}
-
-/** What the texts of the guides are filled with. */
-function contentsOf({ service, calls, graphqlPath, sdlPath, graphiql, graphqlRefusals }: Site) {
-  const { things, deprecations, changes = [] } = service;
-  return {
-    VARIABLE,
-    THINGS: things,
-    CAPITALISED: capitalised(things),
-    LIMIT: calls.list.limitMax,
+  const contents = {
+    LIMIT: list.limitMax,
     INTEGERS: nameIntegers(calls.int64Names),
     ERRORS: Object.entries(ERRORS).map(describeError),
-    GRAPHQL_PATH: graphqlPath,
-    SDL_PATH: sdlPath,
-    SDL: relative(sdlPath),
-    GRAPHIQL: graphiql && html`<a href="${relative(graphqlPath)}">GraphiQL</a> shows it and completes what you type.`,
+    GRAPHIQL:
+      site.graphiql && html`<a href="${relative(graphqlPath)}">GraphiQL</a> shows it and completes what you type.`,
     REFUSALS: graphqlRefusals.map(describeRefusal),
-    DEPRECATIONS: deprecations.map(describeDeprecation),
-    CHANGES: changes.map(describeVersion),
+    DEPRECATIONS: service.deprecations.map(describeDeprecation),
+    CHANGES: service.changes?.map(describeVersion),
   };
+  return Object.entries(guides).flatMap(([id, [title, code]]) =>
+    code === undefined ? [] : [{ id, title, code, text: site.fill(`guides/${id}.html`, contents) }],
+  );
 }
 
 /** The GraphQL of a tab of GraphiQL that asks for `pageInfo`, without its comments. */

@@ -3,8 +3,8 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { CREATE_KEY } from '../command-line.ts';
 import { toApiError } from '../errors.ts';
 import { prefersHtml } from '../web/negotiation.ts';
-import { html, htmlFile, toHtml } from './html.ts';
-import { ADDRESS, capitalised, htmlDocument, htmlHeaders, relative } from './page.ts';
+import { html } from './html.ts';
+import { ADDRESS, htmlHeaders, relative } from './page.ts';
 import { REFERENCE_PATH, type Site } from './site.ts';
 
 const READY = '<li class="ready">Ready</li>';
@@ -14,12 +14,15 @@ export function createLandingPage(site: Site): (ctx: Context) => Promise<void> {
   const { service, calls, addressOf, checkReady, graphiql, graphqlPath, sdlPath, openApiPath: openapi } = site;
   const { name, basePath: base } = service;
   const description = `One GraphQL schema for ${service.keeps}, and the REST API ${calls.list.path} served from it exactly.`;
-  const page = htmlDocument({
-    title: name,
-    description,
-    icon: site.icon,
-    assets: ['site.css', 'prose.css', 'landing.css'].map(site.asset),
-    body: landingBody(site),
+  const page = site.fill('landing.html', {
+    DESCRIPTION: description,
+    STATUS: { html: READY },
+    VERSION: packageJson.version,
+    EXPLORE: graphiql
+      ? 'Write operations with completion and documentation, from examples in tabs.'
+      : 'Any GraphQL client reads the schema by introspection.',
+    TO_GRAPHIQL: graphiql && html`<li><a href="${relative(graphqlPath)}">GraphiQL →</a></li>`,
+    BODY: JSON.stringify({ query: service.firstCalls.graphql }),
   });
   return async (ctx) => {
     const fault = await checkReady().then(
@@ -30,8 +33,8 @@ export function createLandingPage(site: Site): (ctx: Context) => Promise<void> {
     if (prefersHtml(ctx)) {
       ctx.set('Content-Type', 'text/html; charset=utf-8');
       ctx.set(htmlHeaders({ connect: "'self'" })); // some crawlers fetch robots.txt by a script in the page
-      const status = fault === undefined ? READY : toHtml(html`<li class="unready">Not ready. ${fault}</li>`);
-      ctx.body = page.replace(READY, () => status).replaceAll(ADDRESS, addressOf(ctx));
+      const status = fault === undefined ? READY : html`<li class="unready">Not ready. ${fault}</li>`.html;
+      ctx.body = page.html.replace(READY, () => status).replaceAll(ADDRESS, addressOf(ctx));
       return;
     }
     ctx.set('Content-Type', 'application/json; charset=utf-8');
@@ -51,31 +54,4 @@ export function createLandingPage(site: Site): (ctx: Context) => Promise<void> {
       keys: { header: 'Authorization: Bearer <API key>', create: CREATE_KEY },
     });
   };
-}
-
-/** The HTML of the page of a gateway that is ready. */
-function landingBody({ service, icon, calls, graphiql, graphqlPath, sdlPath, openApiPath }: Site) {
-  return htmlFile('landing.html', {
-    ICON: relative(icon.path),
-    NAME: service.name,
-    KEEPS: capitalised(service.keeps),
-    THINGS: service.things,
-    CAPITALISED: capitalised(service.things),
-    STATUS: { html: READY },
-    VERSION: packageJson.version,
-    REFERENCE: relative(REFERENCE_PATH),
-    OPENAPI: relative(openApiPath),
-    SDL: relative(sdlPath),
-    LIST_PATH: calls.list.path,
-    GRAPHQL_PATH: graphqlPath,
-    EXPLORE: graphiql
-      ? 'Write operations with completion and documentation, from examples in tabs.'
-      : 'Any GraphQL client reads the schema by introspection.',
-    GRAPHIQL: graphiql && html`<li><a href="${relative(graphqlPath)}">GraphiQL →</a></li>`,
-    CREATE_KEY,
-    URL: ADDRESS,
-    LIST_URL: ADDRESS + calls.list.path,
-    GRAPHQL_URL: ADDRESS + graphqlPath,
-    BODY: JSON.stringify({ query: service.firstCalls.graphql }),
-  });
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Context } from 'koa';
-import { type Content, html, toHtml } from './html.ts';
+import type { Html } from './html.ts';
 
 /** Stands for the base address in the content of a page with `addressOf`. Escaping does not change it. */
 export const ADDRESS = 'http://address.invalid';
@@ -31,23 +31,26 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-/** An immutable asset `name` whose content depends on `version`; the path has a hash of `version`. */
-export function versionedAsset(name: string, version: string, load: Page['load']): Page {
-  const contentType = CONTENT_TYPES[extname(name)];
-  if (contentType === undefined) throw new Error(`No content type is known for ${name}`);
-  const digest = hash('sha256', version, 'hex').slice(0, 12);
-  return { path: `/assets/${digest}/${name}`, contentType, immutable: true, load };
+/** Makes immutable assets whose content depends on `version`: the name of their folder has a hash of it. */
+export function versionedAssets(version: string) {
+  const folder = `/assets/${hash('sha256', version, 'hex').slice(0, 12)}`;
+  const asset = (name: string, load: Page['load']): Page => {
+    const contentType = CONTENT_TYPES[extname(name)];
+    if (contentType === undefined) throw new Error(`No content type is known for ${name}`);
+    return { path: `${folder}/${name}`, contentType, immutable: true, load };
+  };
+  return { folder, asset };
 }
 
 /**
- * The styles, the scripts and the icon of this folder by name, as immutable assets. All have one version, so that scripts
- * can import each other by relative names.
+ * The styles, the scripts and the icon of this folder, as immutable assets of one folder, so that scripts can import each
+ * other by relative names.
  */
-export function ownAssets(): ReadonlyMap<string, Page> {
+export function ownAssets() {
   const names = readdirSync(import.meta.dirname).filter((name) => extname(name) in CONTENT_TYPES);
   const contents = new Map(names.map((name) => [name, readFileSync(new URL(name, import.meta.url))]));
-  const version = [...contents.values()].join('\0');
-  return new Map([...contents].map(([name, content]) => [name, versionedAsset(name, version, async () => content)]));
+  const { folder, asset } = versionedAssets([...contents.values()].join('\0'));
+  return { folder, assets: [...contents].map(([name, content]) => asset(name, async () => content)) };
 }
 
 /** `text` with a capital letter first. */
@@ -58,42 +61,6 @@ export function capitalised(text: string): string {
 /** A path as a link of a page: relative, so that it works behind a proxy that strips a path prefix. */
 export function relative(path: string): string {
   return path.slice(1);
-}
-
-/** The parts of an HTML document. */
-interface DocumentParts {
-  readonly title: string;
-  /** For search engines and previews. */
-  readonly description: string;
-  /** The icon of the browser's tab. */
-  readonly icon: Page;
-  /** Styles, and scripts, which run in this order after the document has been parsed. */
-  readonly assets: readonly Page[];
-  readonly body: Content;
-}
-
-/** An HTML document. */
-export function htmlDocument({ title, description, icon, assets, body }: DocumentParts): string {
-  const links = assets.map(({ path }) =>
-    path.endsWith('.css')
-      ? html`<link rel="stylesheet" href="${relative(path)}">\n`
-      : html`<script src="${relative(path)}" type="module"></script>\n`,
-  );
-  return toHtml(html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="description" content="${description}">
-<title>${title}</title>
-<link rel="icon" type="image/svg+xml" href="${relative(icon.path)}">
-${links}</head>
-<body>
-${body}
-</body>
-</html>
-`);
 }
 
 /**
@@ -113,12 +80,8 @@ export function htmlHeaders(permissions: Readonly<Record<string, string>>): Read
 }
 
 /** An HTML page with the headers of its `permissions`. */
-export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, parts: DocumentParts): Page {
-  const content = Buffer.from(htmlDocument(parts));
-  return {
-    path,
-    contentType: 'text/html; charset=utf-8',
-    headers: htmlHeaders(permissions),
-    load: async () => content,
-  };
+export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, { html }: Html): Page {
+  const content = Buffer.from(`${html}\n`);
+  const headers = htmlHeaders(permissions);
+  return { path, contentType: 'text/html; charset=utf-8', headers, load: async () => content };
 }

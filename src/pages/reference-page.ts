@@ -3,52 +3,33 @@ import { codeSamples, formatJson, requestOf } from './code-samples.js';
 import { createGuides } from './guides.ts';
 import { type Html, html, htmlFile, inline } from './html.ts';
 import { type Answer, type Operation, type Parameter, type Schema, schemaInWords } from './openapi-reader.ts';
-import { ADDRESS, capitalised, htmlPage, type Page, relative } from './page.ts';
+import { ADDRESS, capitalised, htmlPage, type Page } from './page.ts';
 import { VARIABLE } from './recipes.ts';
-import { REFERENCE_PATH, SHARED_SCRIPTS, type Site, siteHeader } from './site.ts';
-
-const STYLES = ['site.css', 'prose.css', 'site-header.css', 'reference-calls.css', 'reference-page.css'];
+import { REFERENCE_PATH, type Site, siteHeader } from './site.ts';
 
 /** The page of the reference. All text is readable without scripts; they make calls. */
 export function createReferencePage(site: Site): Page {
-  const page = htmlPage(
-    REFERENCE_PATH,
-    { script: "'self'", connect: "'self'" },
-    {
-      title: `Reference · ${site.service.name}`,
-      description: site.service.api.description,
-      icon: site.icon,
-      assets: [...STYLES, 'reference-page.js', ...SHARED_SCRIPTS].map(site.asset),
-      body: [siteHeader(site, REFERENCE_PATH), body(site)],
-    },
-  );
-  return { ...page, addressOf: site.addressOf };
-}
-
-function body(site: Site): Html {
-  const { service, operations, openApiPath, sdlPath } = site;
+  const { operations, addressOf } = site;
+  const { description } = site.service.api;
   const guides = createGuides(site);
-  const guideLinks = guides.map(({ id, title }) => html`<a href="#${id}">${title}</a>`);
-  const links = operations.map(
-    ({ method, operationId, summary }) =>
-      html`<a href="#${operationId}">${summary} <span class="kind">${method}</span></a>`,
-  );
-  const sections = guides.map(
-    ({ id, title, text, code }) => html`<section id="${id}" aria-labelledby="${id}-title" class="columns">
+  const content = site.fill('reference.html', {
+    DESCRIPTION: description,
+    HEADER: siteHeader(site, REFERENCE_PATH),
+    LEAD: inline(description),
+    GUIDE_LINKS: guides.map(({ id, title }) => html`<a href="#${id}">${title}</a>`),
+    OPERATION_LINKS: operations.map(
+      ({ method, operationId, summary }) =>
+        html`<a href="#${operationId}">${summary} <span class="kind">${method}</span></a>`,
+    ),
+    GUIDES: guides.map(
+      ({ id, title, text, code }) => html`<section id="${id}" aria-labelledby="${id}-title" class="columns">
 <div><h2 id="${id}-title"><a href="#${id}">${title}</a></h2>${text}</div>
 <div class="side">${typeof code === 'string' ? code && html`<pre>${code}</pre>` : samples(id, code)}</div>
 </section>`,
-  );
-  return htmlFile('reference.html', {
-    GUIDE_LINKS: guideLinks,
-    OPERATION_LINKS: links,
-    DESCRIPTION: inline(service.api.description),
-    URL: ADDRESS,
-    OPENAPI: relative(openApiPath),
-    SDL: relative(sdlPath),
-    GUIDES: sections,
+    ),
     OPERATIONS: operations.map(operationSection),
   });
+  return { ...htmlPage(REFERENCE_PATH, { script: "'self'", connect: "'self'" }, content), addressOf };
 }
 
 /** The section of an operation: description, fields, answers, samples and the place for the answer of a call. */

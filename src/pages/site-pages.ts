@@ -10,11 +10,15 @@ import { createSite, type SiteParts } from './site.ts';
  */
 export function createPages(parts: SiteParts) {
   const site = createSite(parts);
-  // Browsers request /favicon.ico for documents that name no icon, such as JSON.
-  const favicon: Page = { ...site.icon, path: '/favicon.ico', immutable: false };
-  const graphiql = site.graphiql ? createGraphiql(site) : [];
+  const icons = site.assets.filter(({ path }) => path.endsWith('/icon.svg'));
   return {
-    pages: [...graphiql, createReferencePage(site), ...site.assets, favicon],
+    pages: [
+      ...(site.graphiql ? createGraphiql(site) : []),
+      createReferencePage(site),
+      ...site.assets,
+      // Browsers request it for documents that name no icon, such as JSON.
+      ...icons.map((icon): Page => ({ ...icon, path: '/favicon.ico', immutable: false })),
+    ],
     landing: createLandingPage(site),
   };
 }

@@ -1,16 +1,15 @@
 import type { Context } from 'koa';
+import { CREATE_KEY } from '../command-line.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
 import type { Service } from '../service.ts';
 import { plainAddress } from './code-samples.js';
-import { type Html, html, htmlFile } from './html.ts';
+import { type Content, type Html, html, htmlFile } from './html.ts';
 import { findExampleCalls, readOperations } from './openapi-reader.ts';
-import { ADDRESS, ownAssets, type Page, relative } from './page.ts';
+import { ADDRESS, capitalised, ownAssets, relative } from './page.ts';
+import { VARIABLE } from './recipes.ts';
 
 /** Where the reference is served. */
 export const REFERENCE_PATH = '/docs';
-
-/** The scripts that the reference and GraphiQL share. */
-export const SHARED_SCRIPTS = ['api-key-form.js', 'code-samples.js', 'copy-text.js', 'safe-storage.js'];
 
 /** The service, the paths and the settings that the pages are made from. */
 export interface SiteParts {
@@ -31,24 +30,38 @@ export interface SiteParts {
 
 /** Makes what the pages share. Throws an error, which stops the start, when the service has no list for the samples. */
 export function createSite(parts: SiteParts) {
-  const { service, openApi } = parts;
+  const { service, openApi, openApiPath, graphqlPath, sdlPath } = parts;
   const operations = readOperations(openApi(ADDRESS), service.basePath);
-  const assets = ownAssets();
-  const asset = (name: string): Page => {
-    const found = assets.get(name);
-    if (found === undefined) throw new Error(`There is no asset ${name}.`);
-    return found;
+  const calls = findExampleCalls(operations);
+  const { folder, assets } = ownAssets();
+  const ASSETS = relative(folder);
+  const shared = {
+    ASSETS,
+    HEAD: htmlFile('head.html', { ASSETS }),
+    NAME: service.name,
+    THINGS: service.things,
+    THINGS_FIRST: capitalised(service.things),
+    KEEPS_FIRST: capitalised(service.keeps),
+    URL: ADDRESS,
+    LIST_PATH: calls.list.path,
+    GRAPHQL_PATH: graphqlPath,
+    SDL_PATH: sdlPath,
+    TO_REFERENCE: relative(REFERENCE_PATH),
+    TO_OPENAPI: relative(openApiPath),
+    TO_SDL: relative(sdlPath),
+    CREATE_KEY,
+    KEY_PREFIX,
+    VARIABLE,
   };
   return {
     ...parts,
     /** The base address for a request. It needs no escaping. */
     addressOf: ({ state }: Context) => plainAddress(state.baseUrl),
     operations,
-    calls: findExampleCalls(operations),
-    /** Finds an asset of the pages by its name. */
-    asset,
-    assets: [...assets.values()],
-    icon: asset('icon.svg'),
+    calls,
+    assets,
+    /** A file of HTML of this folder. Besides `contents` it may name what all files share. */
+    fill: (name: string, contents: Readonly<Record<string, Content>>) => htmlFile(name, { ...shared, ...contents }),
   };
 }
 
@@ -60,18 +73,15 @@ export type Site = ReturnType<typeof createSite>;
  * copy-text.js. The script api-key-form.js runs the form; `data-prefix` is the beginning of every key, `data-probe` the
  * call that checks a key.
  */
-export function siteHeader({ service, icon, calls, graphiql, graphqlPath, openApiPath }: Site, current: string): Html {
+export function siteHeader({ calls, graphiql, graphqlPath, openApiPath, fill }: Site, current: string): Html {
   const link = (path: string, label: string) =>
     html`<a href="${relative(path)}"${path === current && html` aria-current="page"`}>${label}</a>`;
-  return htmlFile('site-header.html', {
-    ICON: relative(icon.path),
-    NAME: service.name,
+  return fill('site-header.html', {
     LINKS: [
       link(REFERENCE_PATH, 'Reference'),
       graphiql && link(graphqlPath, 'GraphiQL'),
       link(openApiPath, 'openapi.json'),
     ],
-    PREFIX: KEY_PREFIX,
     PROBE: `${relative(calls.list.path)}?limit=1`,
   });
 }
