@@ -20,7 +20,7 @@ Object.assign(globalThis, {
   MonacoEnvironment: {
     globalAPI: false,
     /** @param {string} _module @param {string} label */
-    getWorkerUrl: (_module, label) => settings.workers[label] ?? settings.workers.editorWorkerService,
+    getWorkerUrl: (_module, label) => settings.bundle[`${label}-worker.js`] ?? settings.bundle['editor-worker.js'],
   },
 });
 // Monaco cancels paste events without content, which other pages do not; such an event is stopped before Monaco sees it.
@@ -66,8 +66,11 @@ function whenPainted() {
 }
 
 async function loadBundle() {
-  const style = Object.assign(document.createElement('link'), { rel: 'stylesheet', href: settings.style });
-  const script = Object.assign(document.createElement('script'), { src: settings.script });
+  const style = Object.assign(document.createElement('link'), {
+    rel: 'stylesheet',
+    href: settings.bundle['graphiql.css'],
+  });
+  const script = Object.assign(document.createElement('script'), { src: settings.bundle['graphiql.js'] });
   const loaded = [style, script].map(
     (element) =>
       new Promise((resolve, reject) => {

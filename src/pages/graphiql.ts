@@ -18,6 +18,15 @@ const PERMISSIONS = {
   worker: "'self'",
 };
 
+/** The files of the bundle. */
+const PIECES: readonly (keyof CompressedBundle)[] = [
+  'graphiql.js',
+  'graphiql.css',
+  'editor-worker.js',
+  'json-worker.js',
+  'graphql-worker.js',
+];
+
 /**
  * The GraphiQL page at the path of GraphQL, and the files of its bundle. @graphql-yoga/render-graphiql would write them into
  * one large page; here the page is small and they are assets. The first request for one of them loads the bundle.
@@ -27,28 +36,14 @@ export function createGraphiql(site: Site): readonly Page[] {
   const bundle = makeOnce(readBundle);
   const code = readFileSync(new URL('graphiql-bundle.ts', import.meta.url), 'utf8');
   const version = `${bundlePackage.name}@${bundlePackage.version} ${code}`;
-  const { asset } = versionedAssets(version);
-  const piece = (name: keyof CompressedBundle): Page => ({
-    ...asset(name, async () => (await bundle())[name]),
-    isCompressed: true,
-  });
-  const script = piece('graphiql.js');
-  const style = piece('graphiql.css');
-  const editor = piece('editor-worker.js');
-  const json = piece('json-worker.js');
-  const graphql = piece('graphql-worker.js');
+  const { folder, asset } = versionedAssets(version);
+  const pieces = PIECES.map(
+    (name): Page => ({ ...asset(name, async () => (await bundle())[name]), isCompressed: true }),
+  );
   const known = service.resources.flatMap(({ tabs = [] }) => tabs);
   const tabs = known.length > 0 ? known : [{ query: service.firstCalls.graphql }];
-  const settings = JSON.stringify({
-    tabs,
-    workers: {
-      editorWorkerService: relative(editor.path),
-      json: relative(json.path),
-      graphql: relative(graphql.path),
-    },
-    script: relative(script.path),
-    style: relative(style.path),
-  });
+  const addresses = PIECES.map((name) => [name, relative(`${folder}/${name}`)]);
+  const settings = JSON.stringify({ tabs, bundle: Object.fromEntries(addresses) });
   const content = site.fill('graphiql.html', {
     KEEPS: service.keeps,
     HEADER: siteHeader(site, graphqlPath),
@@ -56,7 +51,7 @@ export function createGraphiql(site: Site): readonly Page[] {
     SETTINGS: html`<script type="application/json" id="settings">${{ html: settings.replaceAll('<', '\\u003c') }}</script>`,
   });
   const page = htmlPage(graphqlPath, PERMISSIONS, content);
-  return [{ ...page, sharesPath: true }, script, style, editor, json, graphql];
+  return [{ ...page, sharesPath: true }, ...pieces];
 }
 
 async function readBundle(): Promise<CompressedBundle> {

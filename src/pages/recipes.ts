@@ -11,17 +11,15 @@ export const VARIABLE = keyVariable(KEY_PREFIX);
 /** The ending of each language's files, and how the language writes a text as a literal. */
 const LANGUAGES = {
   curl: ['sh', shellQuote],
-  JavaScript: [
-    'js',
-    (text: string) => (text.includes('\n') ? `\`${withBackslash(text, /[`\\]|\$\{/g)}\`` : quote(text)),
-  ],
-  Python: ['py', (text: string) => (text.includes('\n') ? `'''${withBackslash(text, /'''|\\/g)}'''` : quote(text))],
+  JavaScript: ['js', (text: string) => literalOf(text, '`', /[`\\]|\$\{/g)],
+  Python: ['py', (text: string) => literalOf(text, "'''", /['\\]/g)],
 } as const;
 
 type Language = keyof typeof LANGUAGES;
 
-function withBackslash(text: string, special: RegExp): string {
-  return text.replaceAll(special, '\\$&');
+/** A text of several lines stands between two `quotes`, with a backslash before what is `special` there. */
+function literalOf(text: string, quotes: string, special: RegExp): string {
+  return text.includes('\n') ? quotes + text.replaceAll(special, '\\$&') + quotes : quote(text);
 }
 
 /** The programs `name` of the folder `recipes`; `texts` stand in them as literals. */

@@ -7,7 +7,7 @@ const [sqlite] = ENGINES as [TestEngine]; // always there; pages are the same on
 test("GraphiQL's bundle is read again after it could not be read", async () => {
   const { url } = await startGateway(sqlite);
   const page = await (await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } })).text();
-  const [, script = ''] = page.match(/"script":"([^"]+)"/) ?? [];
+  const [, script = ''] = page.match(/"graphiql\.js":"([^"]+)"/) ?? [];
   const node = process.execPath;
   process.execPath = '/is/not/there';
   const failed = await fetch(new URL(script, `${url}/`)).finally(() => {
