@@ -49,19 +49,17 @@ function groupByPath(routes: readonly Route[]): Map<string, ReadonlyMap<string, 
   return byPath;
 }
 
+/** Decodes path parameters; what is not percent-encoded UTF-8 is taken literally. */
 function decodeAll(texts: InPath): InPath {
   const decoded: Record<string, string> = {};
-  for (const name of Object.keys(texts)) decoded[name] = decode(texts[name] ?? '');
-  return decoded;
-}
-
-function decode(text: string): string {
-  if (!text.includes('%')) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text; // not percent-encoded UTF-8: taken literally
+  for (const [name, text] of Object.entries(texts)) {
+    try {
+      decoded[name] = decodeURIComponent(text);
+    } catch {
+      decoded[name] = text;
+    }
   }
+  return decoded;
 }
 
 /** Creates a function that throws ApiError `not_found`. Its message suggests the nearest of `paths` and names the API reference. */
