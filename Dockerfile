@@ -10,7 +10,7 @@ LABEL org.opencontainers.image.title="Petstore Gateway" org.opencontainers.image
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json schema.graphql LICENSE ./
+COPY package.json start.js schema.graphql LICENSE ./
 COPY migrations ./migrations
 COPY src ./src
 # Where the embedded store would be, for who sets no DATABASE_URL: the only place that the process may write to.
@@ -21,4 +21,4 @@ EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # The exec form: node is process 1 and hears SIGTERM itself. It starts no processes that it does not wait for.
-CMD ["node", "src/main.ts"]
+CMD ["node", "start.js"]

@@ -1,3 +1,3 @@
-import './src/cli/node-version.cjs'; // ends the process when Node is too old
+import './src/cli/preload.cjs';
 
 await import('./src/main.ts');

@@ -14,7 +14,7 @@ export interface Contender {
 
 /** The gateway first, then who it is compared with. */
 export const CONTENDERS: readonly Contender[] = [
-  { name: 'gateway', title: '**this gateway**', script: 'src/main.ts', apis: { rest, graphql } },
+  { name: 'gateway', title: '**this gateway**', script: 'start.js', apis: { rest, graphql } },
   compared('koa-knex', 'Koa + Knex, by hand', { rest }),
   compared('node-mysql2', 'node:http + mysql2, prepared', { rest }),
   compared('fastify-knex', 'Fastify + Knex', { rest }),

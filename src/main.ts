@@ -1,6 +1,4 @@
-import { enableCompileCache } from 'node:module';
+import { PETSTORE } from './petstore/petstore.ts';
+import { start } from './process/start.ts';
 
-// Before anything else is loaded: the second start need not strip types and compile again.
-enableCompileCache();
-const [{ start }, { PETSTORE }] = await Promise.all([import('./process/start.ts'), import('./petstore/petstore.ts')]);
 await start(PETSTORE);

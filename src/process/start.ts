@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { flushCompileCache } from 'node:module';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { CREATE_KEY, runProgram } from '../command-line.ts';
@@ -29,9 +30,9 @@ export async function start(service: Service): Promise<void> {
     options: {},
     async run({ config, unknownNames }) {
       const log = createLog(config.logLevel, await readableOutput());
-      if (cluster.isWorker) return serveAsWorker(service, config, log);
-      for (const unknown of unknownNames) if (unknown.meant) log.warn(describeUnknown(unknown));
-      await serveAsPrimary(service, config, log);
+      if (cluster.isPrimary) for (const unknown of unknownNames) if (unknown.meant) log.warn(describeUnknown(unknown));
+      await (cluster.isPrimary ? serveAsPrimary : serveAsWorker)(service, config, log);
+      flushCompileCache(); // now, because a process that is killed would leave none for the next start
     },
   });
 }

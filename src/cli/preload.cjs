@@ -1,4 +1,4 @@
-// CommonJS, which every Node reads: `node -r` loads it before a program, so that a Node too old for TypeScript says so.
+// Runs before a program. In CommonJS, which every Node reads, so that a Node too old for TypeScript says so.
 const needed = Number.parseInt(require('../../package.json').engines.node.replace(/^\D+/, ''), 10);
 if (Number.parseInt(process.versions.node, 10) < needed) {
   console.error(
@@ -6,3 +6,5 @@ if (Number.parseInt(process.versions.node, 10) < needed) {
   );
   process.exit(2);
 }
+// Before the first file of TypeScript: from the second start on, Node need not load what strips types.
+require('node:module').enableCompileCache();
