@@ -51,11 +51,14 @@ const COMMON_HELP = `
 /** Parses the command line; gives the text that `--help` or `--version` asks for, if it has one. Throws UsageError. */
 function readWords<Options extends ParseArgsOptionsConfig>({ help, options, positionals: most = 0 }: Program<Options>) {
   const { values, positionals } = parse({ ...options, ...COMMON_OPTIONS });
-  const swallowed = Object.keys(options).filter((name) => !(name in values) && npmTook(name));
+  // npm takes options for itself when no `--` stands before them, and puts them into the environment:
+  // https://docs.npmjs.com/cli/v11/using-npm/config#environment-variables
+  const isTaken = (name: string) => process.env[`npm_config_${name.replaceAll('-', '_')}`] !== undefined;
+  const swallowed = Object.keys(options).filter((name) => !(name in values) && isTaken(name));
   if (swallowed.length > 0) {
     const again = swallowed.map((name) => (options[name]?.type === 'boolean' ? `--${name}` : `--${name} …`));
     const call = [...positionals.slice(0, most), ...again].join(' ');
-    throw new UsageError(`npm took --${swallowed.join(', --')} for itself; put -- first: ${npmScript()} -- ${call}`);
+    throw new UsageError(`npm took --${swallowed.join(', --')} for itself; put -- first: npm run ${SCRIPT} -- ${call}`);
   }
   const extra = positionals[most];
   if (extra !== undefined) throw new UsageError(`Unknown word "${extra}"; --help shows what is possible.`);
@@ -74,21 +77,8 @@ function parse(options: ParseArgsOptionsConfig) {
   }
 }
 
-/**
- * Whether npm took an option for itself, because no `--` stood before it. npm puts its options into the environment:
- * https://docs.npmjs.com/cli/v11/using-npm/config#environment-variables
- */
-function npmTook(option: string): boolean {
-  return process.env[`npm_config_${option.replaceAll('-', '_')}`] !== undefined;
-}
-
 /** The script by which npm has started this process: https://docs.npmjs.com/cli/v11/using-npm/scripts#current-lifecycle-event */
 const SCRIPT = process.env.npm_lifecycle_event;
 
 /** The command that makes a key, as it works where this process runs: in an image there may be no npm. */
 export const CREATE_KEY = `${SCRIPT === undefined ? 'node src/cli/keys.ts' : 'npm run keys --'} create --name NAME`;
-
-function npmScript(): string {
-  const script = SCRIPT ?? 'start';
-  return script === 'start' ? 'npm start' : `npm run ${script}`;
-}

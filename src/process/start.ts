@@ -1,11 +1,15 @@
 import cluster from 'node:cluster';
 import { flushCompileCache } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { CREATE_KEY, runProgram } from '../command-line.ts';
 import type { Config } from '../config.ts';
+import { isLasting } from '../database/faults.ts';
 import { WORKERS_FIRST_MS } from '../deadlines.ts';
 import { describeUnknown } from '../dot-env.ts';
+import { DatabaseFault } from '../errors.ts';
+import { explainFailure } from '../failure.ts';
 import { createGateway } from '../gateway.ts';
 import { createLog, type Logger, readableOutput } from '../log.ts';
 import { makeOnce } from '../make-once.ts';
@@ -13,12 +17,13 @@ import type { Service } from '../service.ts';
 import { startHelp, welcome } from './first-start.ts';
 import { addressOf, listen } from './server.ts';
 import { stopInGoodOrder } from './stop.ts';
-import { whenDatabaseAnswers } from './waiting.ts';
 import { shareMetrics } from './worker-metrics.ts';
 import { LISTENS_NEXT, superviseWorkers } from './workers.ts';
 
 /** After so long, in ms, a start is a wait: for a migration, a database that is silent, the first worker. */
 const START_MS = 5000;
+/** The rest of a wait after a try that failed, in ms. */
+const REST_MS = 1000;
 
 /**
  * Starts a service with the settings of the environment. A start that fails prints the reason in one line and ends the
@@ -93,6 +98,27 @@ async function serveAsWorker(service: Service, config: Config, log: Logger): Pro
   const server = await listen(gateway, config, log);
   stopInGoodOrder(server.close, config.shutdownGraceMs, log);
   log.info(`listening on ${server.url}`);
+}
+
+/**
+ * What `open` gives. While it fails for a database that does not answer, it is called again. At the first failure the log
+ * gets the reason and what `meanwhile` gives. Rejects with errors that do not mend themselves.
+ */
+export async function whenDatabaseAnswers<Opened>(
+  open: () => Promise<Opened>,
+  config: Config,
+  log: Logger,
+  meanwhile: () => Promise<string>,
+): Promise<Opened> {
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!(error instanceof DatabaseFault) || isLasting(error)) throw error;
+      if (!isTold) log.warn(`${explainFailure(error, config).line}. Waiting for it; ${await meanwhile()}`);
+    }
+    await delay(REST_MS);
+  }
 }
 
 /**

@@ -30,26 +30,22 @@ export function answerMetricsRequests(log: Logger): void {
   const own = primaryMeters();
   // Prometheus takes a sum that falls for a restart, and all that is left of it for new: what ended workers counted stays.
   let ended: MetricObject[] = [];
-  let missing = new Set<number>();
-  let resolveAll = () => {};
-  const arrived = (id: number) => {
-    missing.delete(id);
-    if (missing.size === 0) resolveAll();
-  };
+  /** By worker: ends the wait for its meters. */
+  const arrived = new Map<number, () => void>();
   const makePage = atMostOnce(PAGE_MS, async () => {
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected()) as Worker[]; // defined
-    const { promise, resolve } = Promise.withResolvers<void>();
-    missing = new Set(workers.map(({ id }) => id));
-    resolveAll = resolve;
-    for (const worker of workers) send(worker, { type: 'metrics:ask-meters' });
-    await Promise.race([promise, delay(WORKERS_WAIT_MS, undefined, { ref: false })]);
+    const arrivals = workers.map((worker) => {
+      send(worker, { type: 'metrics:ask-meters' });
+      return new Promise<void>((resolve) => arrived.set(worker.id, resolve));
+    });
+    await Promise.race([Promise.all(arrivals), delay(WORKERS_WAIT_MS, undefined, { ref: false })]);
     return AggregatorRegistry.aggregate([await own.registry.getMetricsAsJSON(), ended, ...meters.values()]).metrics();
   });
   const fail = (error: unknown) => log.error({ err: error }, 'the metrics of the workers could not be added up');
   const take = (worker: Worker, message: Message) => {
     if (message?.type === 'metrics:meters' && !worker.isDead()) {
       meters.set(worker.id, message.meters);
-      arrived(worker.id);
+      arrived.get(worker.id)?.();
     } else if (message?.type === 'metrics:ask-page') {
       makePage().then((page) => send(worker, { type: 'metrics:page', page }), fail);
     }
@@ -61,7 +57,8 @@ export function answerMetricsRequests(log: Logger): void {
     const sums = AggregatorRegistry.aggregate([ended, counted]).getMetricsAsArray();
     ended = sums.map((sum) => ({ ...sum, get: undefined }));
     meters.delete(id);
-    arrived(id);
+    arrived.get(id)?.();
+    arrived.delete(id);
   };
   cluster.on('exit', safely(log, forget));
   cluster.on('message', safely(log, take));

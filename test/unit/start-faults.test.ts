@@ -7,7 +7,7 @@ import { explainFailure } from '../../src/failure.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/log.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { whenDatabaseAnswers } from '../../src/process/waiting.ts';
+import { whenDatabaseAnswers } from '../../src/process/start.ts';
 import { afterFile } from '../support/engines.ts';
 import { failure, greeting, startImpostor } from '../support/impostor.ts';
 import { freePort } from '../support/ports.ts';
