@@ -38,6 +38,8 @@ export interface Database {
   insert(into: string, rows: readonly (readonly Binding[])[], deadline: Deadline | undefined): Promise<Int64[]>;
   /** The server's version text; DatabaseFault `unavailable` when the database does not answer. */
   ping(deadline?: Deadline): Promise<string>;
+  /** The size limit of a statement, in bytes. */
+  packetBytes(): number;
   /** The shortest recent round trip, in ms; 0 before the first measurement, and for the embedded store. */
   roundTripMs(): number;
   /** How many calls of `run` and `insert` have failed so far. */
@@ -122,10 +124,10 @@ function createDatabase(
     query,
     insert(into, rows, deadline) {
       const end = before(deadline);
-      const insert = () => withoutFaults<Int64[]>(() => knex.client.insertPrepared(into, rows), end);
-      return deadlines.run(end, insert).catch(countFailure);
+      return withoutFaults<Int64[]>(() => knex.client.insertPrepared(into, rows, end), end).catch(countFailure);
     },
     unhurried,
+    packetBytes: () => knex.client.packetBytes?.() ?? Number.POSITIVE_INFINITY,
     roundTripMs: () => knex.client.roundTripMs?.() ?? 0,
     failures: () => failures,
     takesWrites: () => knex.client.takesWrites?.() ?? true,
@@ -152,16 +154,10 @@ function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   return promise;
 }
 
-/** Runs `work` in one transaction: what `work` does by `run` and `insert` of the database it gets is done all or not at all. */
+/** Runs `work` in one transaction: what it does by `run` of the database that it gets is done all or not at all. */
 export function inTransaction<T>(database: Database, work: (within: Database) => Promise<T>): Promise<T> {
   return database.run((knex) =>
-    knex.transaction((transaction) =>
-      work({
-        ...database,
-        run: async (part) => part(transaction),
-        insert: (into, rows) => insertWithin(transaction, into, rows),
-      }),
-    ),
+    knex.transaction((transaction) => work({ ...database, run: async (part) => part(transaction) })),
   );
 }
 

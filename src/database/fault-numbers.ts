@@ -134,6 +134,7 @@ export const CODES: Readonly<Record<string, readonly Meaning[]>> = {
   AUTH_SWITCH_PLUGIN_ERROR: ['untrusted'], // the server asks for the password in a way that is unknown
   HANDSHAKE_NO_SSL_SUPPORT: ['untrusted'],
   MYSQL_CLEAR_PASSWORD_NOT_ENABLED: ['untrusted'],
+  POOL_ONE_ROW: ['rowRefused'], // so each row is sent alone
   POOL_SETTING_REFUSED: ['unusable'],
   POOL_TRUST: ['untrusted'],
 };

@@ -23,7 +23,7 @@ export type Repeat = 'read' | 'repeatable' | 'write';
 
 /** An error of the pool. */
 export function poolError(
-  code: `POOL_${'CLOSED' | 'TIMEOUT' | 'NO_WRITER' | 'NOT_COMMITTED' | 'NOT_UNDERSTOOD' | 'TRUST' | 'SETTING_REFUSED'}`,
+  code: `POOL_${'CLOSED' | 'TIMEOUT' | 'NO_WRITER' | 'NOT_COMMITTED' | 'NOT_UNDERSTOOD' | 'ONE_ROW' | 'TRUST' | 'SETTING_REFUSED'}`,
   message: string,
   cause?: unknown,
 ): Error {

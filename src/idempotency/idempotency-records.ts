@@ -23,15 +23,8 @@ export interface Claim {
 /** Another process has inserted or renewed a record since it was looked up. */
 export class TakenError extends Error {}
 
-/** Other transactions hold locks on the records of these ids, inserted or not yet. */
-export class HeldError extends Error {
-  readonly ids: readonly string[];
-
-  constructor(ids: readonly string[]) {
-    super();
-    this.ids = ids;
-  }
-}
+/** Another transaction holds the lock of a record, inserted or not yet. */
+export class HeldError extends Error {}
 
 interface Row {
   readonly id: string;
@@ -80,10 +73,9 @@ export function createRecords(database: Database) {
         await insertOrRenew(transaction, sorted);
       } catch (error) {
         if (means(error, 'duplicate')) throw new TakenError();
-        const sortedIds = sorted.map(({ id }) => id);
-        const ids = means(error, 'lockWait') ? await findHeld(transaction, sortedIds) : [];
-        // Without ids, the lock was on a gap between records, which a locking read of many records takes.
-        throw ids.length > 0 ? new HeldError(ids) : error;
+        // The lock may also be on a gap between records, which a locking read of many records takes.
+        if (means(error, 'lockWait') && (await isOneHeld(transaction, sorted))) throw new HeldError();
+        throw error;
       }
     },
 
@@ -112,20 +104,16 @@ export function createRecords(database: Database) {
   };
 }
 
-/** Those of the ids whose record is locked by another transaction, inserted or not yet; none where the server cannot tell. */
-async function findHeld(transaction: Knex, ids: readonly string[]): Promise<readonly string[]> {
+/** Whether one of the records, inserted or not yet, is locked by another transaction; false where the server cannot tell. */
+function isOneHeld(transaction: Knex, claims: readonly Claim[]): Promise<boolean> {
+  const ids = claims.map(({ id }) => id);
   // Without a record, this locks a gap, which delays inserts only and no other lock on the gap,
   // https://dev.mysql.com/doc/refman/9.7/en/innodb-locking.html#innodb-gap-locks
   const take = transaction(TABLE).whereIn('id', ids).forUpdate().noWait().select('id');
-  const isHeld = await take.then(
+  return take.then(
     () => false,
     (error: unknown) => means(error, 'lockWait'),
   );
-  if (!isHeld) return [];
-  if (ids.length === 1) return ids;
-  const half = ids.length / 2;
-  const first = await findHeld(transaction, ids.slice(0, half));
-  return [...first, ...(await findHeld(transaction, ids.slice(half)))];
 }
 
 function toRecord({ inputHash, resultId, isExpired }: Row) {

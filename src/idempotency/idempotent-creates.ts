@@ -50,7 +50,7 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
   const records = createRecords(database);
   const inFlight = new Set<string>();
 
-  const createBatch = createBatched<PendingCreate<Input>, Int64 | undefined>(
+  const createBatch = createBatched<PendingCreate<Input>, Int64>(
     database,
     {
       inFlight: 2,
@@ -58,9 +58,9 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       inFlightMax: Math.max(1, database.connectionsMax - 1),
       size: 32,
       bytesOf: ({ input }) => bytesOf(input),
-      isInputError: (error) => error instanceof TakenError || isRefused(error),
+      isInputError: (error) => error instanceof TakenError || error instanceof HeldError || isRefused(error),
     },
-    createTransaction(database, records, creates),
+    (batch, deadline) => createAll(database, records, creates, batch, deadline),
   );
 
   const findOrCreate = async (ids: readonly string[], inputHash: string, input: Input, deadline: Deadline) => {
@@ -73,10 +73,9 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       }
       const claims = ids.map((id, index) => ({ id, inputHash, renews: earlier[index] !== null }));
       try {
-        const id = await createBatch({ input, claims }, deadline);
-        if (id === undefined) throw conflict();
-        return { id, replayed: false };
+        return { id: await createBatch({ input, claims }, deadline), replayed: false };
       } catch (error) {
+        if (error instanceof HeldError) break;
         if (!(error instanceof TakenError)) throw error; // else the next look-up finds the other request's record
       }
     }
@@ -98,55 +97,33 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
   };
 }
 
-/** Gives what creates a batch by one transaction; the id is undefined where another transaction holds a record's lock. */
-function createTransaction<Input>(
+/** Creates a batch by one transaction: records and rows are both there, or neither. The records make it safe to repeat. */
+async function createAll<Input>(
   database: Database,
   records: ReturnType<typeof createRecords>,
   { create, acquireIdLock }: CreateOperation<Input>,
-) {
-  /** Records and rows in one transaction: both are there, or neither. The records make the transaction safe to repeat. */
-  const createAll = async (batch: readonly PendingCreate<Input>[], deadline: Deadline): Promise<Int64[]> => {
-    let releaseIdLock = () => {};
-    const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
-      releaseIdLock(); // of the attempt before
-      await records.claim(
-        transaction,
-        batch.flatMap(({ claims }) => claims),
-      );
-      // After the claims, which may wait for other transactions: the id lock is held for a short time only.
-      releaseIdLock = await acquireIdLock();
-      const ids = await create(
-        transaction,
-        batch.map(({ input }) => input),
-      );
-      const resultsOf = ({ claims }: PendingCreate<Input>, index: number) =>
-        claims.map(({ id }) => [id, ids[index] as Int64] as const); // one for each
-      await records.complete(transaction, batch.flatMap(resultsOf));
-      return ids;
-    };
-    try {
-      return await database.run((knex) => knex.transaction(work), { repeatable: true, deadline });
-    } finally {
-      releaseIdLock();
-    }
+  batch: readonly PendingCreate<Input>[],
+  deadline: Deadline,
+): Promise<Int64[]> {
+  const claims = batch.flatMap((pending) => pending.claims);
+  const inputs = batch.map(({ input }) => input);
+  let releaseIdLock = () => {};
+  const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
+    releaseIdLock(); // of the attempt before
+    await records.claim(transaction, claims);
+    // After the claims, which may wait for other transactions: the id lock is held for a short time only.
+    releaseIdLock = await acquireIdLock();
+    const ids = await create(transaction, inputs);
+    const resultsOf = ({ claims }: PendingCreate<Input>, index: number) =>
+      claims.map(({ id }) => [id, ids[index] as Int64] as const); // one for each
+    await records.complete(transaction, batch.flatMap(resultsOf));
+    return ids;
   };
-
-  return async (
-    batch: readonly PendingCreate<Input>[],
-    deadline: Deadline,
-  ): Promise<readonly (Int64 | undefined)[]> => {
-    let free = batch;
-    for (;;) {
-      try {
-        const ids = await createAll(free, deadline);
-        return batch.map((pending) => ids[free.indexOf(pending)]);
-      } catch (error) {
-        if (!(error instanceof HeldError)) throw error;
-        free = free.filter(({ claims }) => !claims.some(({ id }) => error.ids.includes(id)));
-        if (free.length === 0) return [];
-      }
-    }
-  };
+  try {
+    return await database.run((knex) => knex.transaction(work), { repeatable: true, deadline });
+  } finally {
+    releaseIdLock();
+  }
 }
 
 function conflict(): ApiError {

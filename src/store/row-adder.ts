@@ -13,7 +13,11 @@ const OVERHEAD_BYTES = 256;
 /** The id lock is released after this time, in ms: a lost connection delays other transactions no longer. */
 const ID_LOCK_MS = 1000;
 
-type Row = readonly Binding[];
+/** The values of a row, and about how many bytes they are in a statement. */
+interface SizedRow {
+  readonly values: readonly Binding[];
+  readonly bytes: number;
+}
 
 /**
  * Adds rows to a table and gives their ids. One for each process, because it batches. DatabaseFault `tooLarge` for rows that
@@ -21,14 +25,16 @@ type Row = readonly Binding[];
  */
 export function createRowAdder<T extends Table>(database: Database, table: T) {
   const into = insertList(table);
-  const toRow = rowWriter(table);
-  let packetBytes = database.engine === 'sqlite' ? Number.POSITIVE_INFINITY : undefined;
-  /** `query` must use the connection that the caller holds, if any: a wait for a second one can deadlock the pool. */
-  const refuseTooLarge = async (rows: readonly Row[], query: (sql: string) => Promise<{ bytes: number }[]>) => {
-    packetBytes ??= Number((await query('SELECT @@max_allowed_packet AS bytes'))[0]?.bytes);
-    if (rows.reduce((sum, row) => sum + rowBytes(row), OVERHEAD_BYTES) > packetBytes) {
-      throw new DatabaseFault('tooLarge');
-    }
+  const valuesOf = rowWriter(table);
+  const acquireIdLock = createCommitOrder(database);
+  const toRow = (added: New<T>): SizedRow => {
+    const values = valuesOf(added);
+    return { values, bytes: values.reduce<number>((sum, value) => sum + bytesOf(value), 0) };
+  };
+  const toValues = (rows: readonly SizedRow[]) => {
+    const bytes = rows.reduce((sum, row) => sum + row.bytes, OVERHEAD_BYTES);
+    if (bytes > database.packetBytes()) throw new DatabaseFault('tooLarge');
+    return rows.map(({ values }) => values);
   };
   // The database assigns the ids: a taken or missing id means that AUTO_INCREMENT is at its end.
   const explain = (error: unknown): never => {
@@ -36,19 +42,18 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
     const reason = new Error(`the ids of the table ${table.name} are used up`, { cause: error });
     throw new DatabaseFault('unavailable', reason);
   };
-  const acquireIdLock = createCommitOrder(database);
-  const addRow = createBatched<Row, Int64>(
+  const addRow = createBatched<SizedRow, Int64>(
     database,
     {
       inFlight: 1, // a second statement would wait for the id lock
       size: database.engine === 'sqlite' ? 128 : 32, // SQLite: the rows that come during a commit share the next one
-      bytesOf: rowBytes,
+      bytesOf: ({ bytes }) => bytes,
       isInputError: isRefused,
     },
     async (rows, deadline) => {
-      await refuseTooLarge(rows, (sql) => database.query(sql, [], deadline));
+      const values = toValues(rows);
       const releaseIdLock = await acquireIdLock();
-      return database.insert(into, rows, deadline).catch(explain).finally(releaseIdLock);
+      return database.insert(into, values, deadline).catch(explain).finally(releaseIdLock);
     },
   );
 
@@ -58,19 +63,16 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
     /** Must be held from before `addWithin` until the end of its transaction (see `createCommitOrder`). */
     acquireIdLock,
     /** Adds rows within a transaction, by one statement; gives their ids in the order of the rows. */
-    async addWithin(transaction: Knex.Transaction, added: readonly New<T>[]): Promise<Int64[]> {
-      const rows = added.map(toRow);
-      await refuseTooLarge(rows, async (sql) => (await transaction.raw(sql))[0]);
-      return insertWithin(transaction, into, rows).catch(explain);
-    },
+    addWithin: async (transaction: Knex.Transaction, added: readonly New<T>[]): Promise<Int64[]> =>
+      insertWithin(transaction, into, toValues(added.map(toRow))).catch(explain),
     /** The approximate size of a row in a statement, in bytes. */
-    bytesOf: (added: New<T>) => rowBytes(toRow(added)),
+    bytesOf: (added: New<T>) => toRow(added).bytes,
   };
 }
 
-function rowBytes(row: Row): number {
-  // A length takes at most nine bytes, https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html
-  return row.reduce<number>((sum, value) => sum + 9 + (typeof value === 'string' ? Buffer.byteLength(value) : 8), 0);
+// A length takes at most nine bytes, https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html
+function bytesOf(value: Binding): number {
+  return 9 + (typeof value === 'string' ? Buffer.byteLength(value) : 8);
 }
 
 /**

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/connect.ts';
+import type { Int64 } from '../../src/int64.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { createStores } from '../../src/store/store.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
@@ -11,15 +14,7 @@ describeEachEngine('a transaction', (engine) => {
     const { database } = await prepareDatabase(engine);
     const countPets = async () => (await database.knex('pets').select('id')).length;
     const done = inTransaction(database, async (within) => {
-      const ids = await within.insert(
-        'pets (name, category_id)',
-        [
-          ['Rex', 1],
-          ['Ada', 2],
-        ],
-        undefined,
-      );
-      expect(ids).toHaveLength(2);
+      await createStores(within)(PETS).addAll(['Rex', 'Ada'].map((name) => ({ name, categoryId: '1' as Int64 })));
       await within.run((knex) => knex('pets').insert({ name: 'Kim', category_id: 3 }));
       if (failure) throw failure;
     });

@@ -60,7 +60,8 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
       checked.push(`${name} within ${limitMs}`);
       return answers();
     };
-    return { connection, role, identity, askedAt: performance.now(), stillTakesWrites } satisfies MysqlSession;
+    const session = { connection, role, identity, packetBytes: 1024, askedAt: performance.now(), stillTakesWrites };
+    return session satisfies MysqlSession;
   });
   /** Asks for a connection: what it got, by name, or why not. */
   const ask = (ms = 60_000) => {
@@ -338,6 +339,7 @@ describe('the server of the pool', () => {
         connection: openConnection(),
         role: 'writable' as const,
         identity: undefined,
+        packetBytes: 1024,
         askedAt: performance.now(),
       };
       const pool = createMysqlPool(1, async () => ({

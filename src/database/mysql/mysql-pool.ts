@@ -96,6 +96,8 @@ export function createMysqlPool(max: number, open: OpenSession) {
     },
     /** Whether the server of the newest session takes writes. */
     takesWrites: () => pool.newest?.role === 'writable',
+    /** The newest session's max_allowed_packet, in bytes. */
+    packetBytes: () => pool.newest?.packetBytes ?? Number.POSITIVE_INFINITY,
     /** The round trip to the server, measured by role checks and reads. */
     roundTrip: pool.roundTrip,
     state: () => ({ used: pool.inUse.size, free: pool.idle.length, waiting: pool.waiters.size }),

@@ -49,8 +49,7 @@ function executePrepared(
 /**
  * How the ids of several rows are known: by RETURNING, or as a sequence by its step, auto_increment_increment. An INSERT of a known
  * number of rows has no gaps, https://dev.mysql.com/doc/refman/9.7/en/innodb-auto-increment-handling.html; Connector/J's
- * getGeneratedKeys relies on that, too. XtraDB Cluster changes the step when a node joins or leaves: there is no rule, and each
- * row has a statement of its own.
+ * getGeneratedKeys relies on that, too. XtraDB Cluster changes the step when a node joins or leaves: there is no rule.
  */
 const idRules = new WeakMap<Connection, 'returning' | bigint | undefined>();
 
@@ -61,34 +60,20 @@ export function noteIdRule(connection: Connection, variables: ReadonlyMap<string
   idRules.set(connection, isMariadb ? 'returning' : step ? BigInt(step) : undefined);
 }
 
-/** Whether `insertRows` adds these rows by one statement. */
-export function isOneInsert(connection: Connection, rows: readonly unknown[]): boolean {
-  return rows.length === 1 || idRules.get(connection) !== undefined;
-}
-
-/** The reason to end a connection whose transaction may still be open. A new error each time, because mysql2 marks it as fatal. */
-export function notCommitted(): Error {
-  return poolError('POOL_NOT_COMMITTED', 'a transaction was not committed, and ends with its connection');
-}
-
-/** Adds rows; gives their AUTO_INCREMENT ids in the order of the rows. Without an id rule, each row has its own statement. */
+/** Adds rows; gives their AUTO_INCREMENT ids in the order of the rows. Without an id rule, POOL_ONE_ROW refuses several rows. */
 export async function insertRows(
   connection: Connection,
   into: string,
   rows: readonly (readonly Binding[])[],
 ): Promise<string[]> {
   const rule = idRules.get(connection);
+  if (rule === undefined && rows.length > 1) throw poolError('POOL_ONE_ROW', 'only the id of a single row is known');
   const marks = `(${rows[0]?.map(() => '?').join(', ')})`;
   const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
   if (rule === 'returning') {
     // MariaDB returns the rows in the order of their insertion, https://mariadb.com/kb/en/insertreturning/
     const added = await readPrepared(connection, `${sql} RETURNING id`, rows.flat());
     return added.length === rows.length ? added.map(({ id }) => String(id)) : misunderstand();
-  }
-  if (rule === undefined && rows.length > 1) {
-    const ids: string[] = [];
-    for (const row of rows) ids.push(...(await insertRows(connection, into, [row])));
-    return ids;
   }
   const answer = await executePrepared(connection, sql, rows.flat());
   const first = BigInt(Array.isArray(answer) ? misunderstand() : answer.insertId);

@@ -27,6 +27,8 @@ export interface MysqlSession {
   readonly askedAt: number;
   /** Identifies the server; undefined where each member of a cluster has all acknowledged writes. */
   readonly identity: string | undefined;
+  /** The size limit of a statement, in bytes. */
+  readonly packetBytes: number;
   /** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
   stillTakesWrites(limitMs: number): Promise<boolean>;
   /**
@@ -40,7 +42,14 @@ export interface MysqlSession {
 type Variables = ReadonlyMap<string, string>;
 
 const NAMING = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
-const KINDS = ['version', 'version_comment', 'wsrep_on', 'group_replication_consistency', 'auto_increment_increment'];
+const KINDS = [
+  'version',
+  'version_comment',
+  'wsrep_on',
+  'group_replication_consistency',
+  'auto_increment_increment',
+  'max_allowed_packet',
+];
 /** Variables that, when on, mean that the server takes no writes. Each server has some of them. */
 const REFUSING = ['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'];
 
@@ -80,6 +89,7 @@ async function beginSession(connection: Connection, limits: SessionLimits): Prom
     role: members === '' ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable',
     askedAt,
     identity: isOneOfEquals ? undefined : NAMING.map((name) => variables.get(name)).join(' '),
+    packetBytes: Number(variables.get('max_allowed_packet')),
     stillTakesWrites: (limitMs) =>
       exchange(connection, deadlineIn(limitMs), async () => {
         const [row] = await ask(connection, roleSql);

@@ -8,7 +8,7 @@ import type { Binding } from '../../kinds.ts';
 import { poolError } from '../faults.ts';
 import { destroyConnection } from './mysql-connection.ts';
 import { createMysqlPool } from './mysql-pool.ts';
-import { insertRows, isOneInsert, notCommitted, readPrepared } from './mysql-prepared.ts';
+import { insertRows, readPrepared } from './mysql-prepared.ts';
 import { openSession, type SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
 import { createWritableHost } from './writable-host.ts';
@@ -34,12 +34,21 @@ export function createMysqlClient(
     poolMax,
     createWritableHost(address.hosts, (target) => openSession(address, target, limits)),
   );
+  const onConnection = async <Answer>(deadline: Deadline, work: (connection: Connection) => Promise<Answer>) => {
+    const connection = await pool.acquire(deadline);
+    try {
+      return await pool.ask(connection, deadline, () => work(connection));
+    } finally {
+      pool.release(connection);
+    }
+  };
 
   return {
     /** Knex on mysql2, with the gateway's sessions and pool. */
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
       readonly poolState = pool.state;
+      readonly packetBytes = pool.packetBytes;
       readonly roundTripMs = pool.roundTrip.ms;
 
       /** Knex's own pool is not used. */
@@ -61,43 +70,31 @@ export function createMysqlClient(
           if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(deadline, limits);
           return await pool.ask(connection, deadline, () => super._query(connection, query));
         } catch (error) {
-          if (/^(?:COMMIT|ROLLBACK)\b/i.test(query.sql)) destroyConnection(connection, notCommitted());
+          // The transaction may still be open: it ends with its connection.
+          const undone = poolError('POOL_NOT_COMMITTED', 'a transaction was not committed');
+          if (/^(?:COMMIT|ROLLBACK)\b/i.test(query.sql)) destroyConnection(connection, undone);
           throw error;
         }
       }
 
       /** The rows of a statement that stays prepared on its connection. */
-      async queryPrepared(sql: string, bindings: readonly Binding[], deadline: Deadline): Promise<RowDataPacket[]> {
-        const connection = await pool.acquire(deadline);
-        try {
-          const read = () => pool.roundTrip.measure(() => readPrepared(connection, sql, bindings));
-          return await pool.ask(connection, deadline, read);
-        } finally {
-          pool.release(connection);
-        }
-      }
-
-      /** As `insertPrepared`, within the transaction of a connection. */
-      insertOn(connection: Connection, into: string, rows: readonly (readonly Binding[])[]) {
-        return pool.ask(connection, currentDeadline(), () => insertRows(connection, into, rows));
+      queryPrepared(sql: string, bindings: readonly Binding[], deadline: Deadline): Promise<RowDataPacket[]> {
+        return onConnection(deadline, (connection) =>
+          pool.roundTrip.measure(() => readPrepared(connection, sql, bindings)),
+        );
       }
 
       /** Adds rows, all or none; gives their ids in the order of the rows. */
-      async insertPrepared(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
-        const connection = await this.acquireConnection();
-        try {
-          refuseLateWrite(currentDeadline(), limits);
-          if (isOneInsert(connection, rows)) return await this.insertOn(connection, into, rows);
-          const insert = async (transaction: Knex.Transaction) => {
-            // Knex runs the callback of a transaction even when BEGIN failed.
-            if (transaction.isCompleted()) throw new Error('The transaction was not begun.');
-            return this.insertOn(connection, into, rows);
-          };
-          const inserted: unknown = await this.transaction(insert, { connection }, null); // not typed as a promise
-          return inserted as string[]; // of `insert`
-        } finally {
-          pool.release(connection);
-        }
+      insertPrepared(into: string, rows: readonly (readonly Binding[])[], deadline: Deadline): Promise<string[]> {
+        return onConnection(deadline, async (connection) => {
+          refuseLateWrite(deadline, limits);
+          return insertRows(connection, into, rows);
+        });
+      }
+
+      /** As `insertPrepared`, within the transaction of a connection. */
+      insertOn(connection: Connection, into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
+        return pool.ask(connection, currentDeadline(), () => insertRows(connection, into, rows));
       }
     },
     connection: {},
