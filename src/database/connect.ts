@@ -37,7 +37,7 @@ export interface Database {
   /** Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. */
   insert(into: string, rows: readonly (readonly Binding[])[], deadline: Deadline | undefined): Promise<Int64[]>;
   /** The server's version text; DatabaseFault `unavailable` when the database does not answer. */
-  ping(deadline?: Deadline): Promise<string>;
+  ping(): Promise<string>;
   /** The size limit of a statement, in bytes. */
   packetBytes(): number;
   /** The shortest recent round trip, in ms; 0 before the first measurement, and for the embedded store. */
@@ -54,8 +54,6 @@ export interface Database {
   close(): Promise<void>;
 }
 
-const SILENT = { debug() {}, deprecate() {}, warn() {}, error() {} };
-
 /**
  * The database of DATABASE_URL. Connections open on first use: call `ping` to know whether the server answers. Throws
  * ConfigError when the address itself is wrong.
@@ -67,79 +65,69 @@ export async function connectDatabase({
   // Only the engine that is used is loaded: mysql2 is a fifth of the start of the embedded store.
   if (!databaseUrl.startsWith('mysql:')) {
     const { createSqliteClient } = await import('./sqlite/sqlite.ts');
-    const database: Database = createDatabase('sqlite', 1, REQUEST_MS, {
-      createClient: () => createSqliteClient(databaseUrl),
+    const database: Database = {
+      ...createDatabase('sqlite', 1, REQUEST_MS, () => createSqliteClient(databaseUrl)),
       unhurried: () => ({ ...database, close: async () => {} }), // a second connection to `:memory:` has another database
-    });
+    };
     return database;
   }
   const { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } = await import('./mysql/mysql.ts');
-  const connectMysql = (max: number, limits: typeof REQUEST_LIMITS, workMs: number): Database =>
-    createDatabase('mysql', max, workMs, {
-      createClient: (currentDeadline) => createMysqlClient(databaseUrl, max, limits, currentDeadline),
-      unhurried: () => connectMysql(2, UNHURRIED_LIMITS, UNHURRIED_MS), // one holds the migration lock
-    });
-  return connectMysql(databasePoolMax, REQUEST_LIMITS, REQUEST_MS);
+  const connect = (max: number, limits: typeof REQUEST_LIMITS, workMs: number): Database => ({
+    ...createDatabase('mysql', max, workMs, (deadline) => createMysqlClient(databaseUrl, max, limits, deadline)),
+    unhurried: () => connect(2, UNHURRIED_LIMITS, UNHURRIED_MS), // one holds the migration lock
+  });
+  return connect(databasePoolMax, REQUEST_LIMITS, REQUEST_MS);
 }
 
-/** `createClient` makes Knex's client. Queries through Knex have the deadline that `currentDeadline` gives. */
+/** `createClient` makes Knex's client, whose queries have the deadline that `currentDeadline` gives. */
 function createDatabase(
   engine: Engine,
   connectionsMax: number,
   workMs: number,
-  {
-    createClient,
-    unhurried,
-  }: { createClient: (currentDeadline: () => Deadline) => Knex.Config; unhurried: Database['unhurried'] },
-): Database {
+  createClient: (currentDeadline: () => Deadline) => Knex.Config,
+): Omit<Database, 'unhurried'> {
   // Knex passes no context to its client, so the deadline goes through AsyncLocalStorage.
   const deadlines = new AsyncLocalStorage<Deadline>();
-  const client = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
+  const config = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
+  const log = { debug() {}, deprecate() {}, warn() {}, error() {} };
   // Errors have SQL with placeholders: stored values do not belong in the log.
-  const knex = knexFactory({ ...client, compileSqlOnError: false, log: SILENT });
+  const knex = knexFactory({ ...config, compileSqlOnError: false, log });
+  const { client } = knex; // one of the two; Knex types it as any
   let failures = 0;
   const countFailure = (error: unknown): never => {
     failures++;
     throw error;
   };
   const before = (deadline = deadlineIn(workMs)): Deadline => deadline - ANSWER_MS;
-  const run: Database['run'] = (work, { repeatable, deadline } = {}) => {
-    const end = before(deadline);
-    const done = deadlines
-      .run(end, () => withoutFaults(() => work(knex), end, repeatable ? 'repeatable' : 'write'))
-      .catch(countFailure);
-    return engine === 'sqlite' && deadline !== undefined ? untilDeadline(done, end) : done;
-  };
   const query: Database['query'] = <Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline) => {
     const end = before(deadline);
-    // Both engines' clients have queryPrepared and insertPrepared; Knex types its client as any.
-    return withoutFaults<Row[]>(() => knex.client.queryPrepared(sql, bindings, end), end, 'read');
+    return withoutFaults<Row[]>(() => client.queryPrepared(sql, bindings, end), end, 'read');
   };
-  const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';
   return {
     knex,
     engine,
     connectionsMax,
-    run,
+    run(work, { repeatable, deadline } = {}) {
+      const end = before(deadline);
+      const attempt = () => withoutFaults(() => work(knex), end, repeatable ? 'repeatable' : 'write');
+      const done = deadlines.run(end, attempt).catch(countFailure);
+      return engine === 'sqlite' && deadline !== undefined ? untilDeadline(done, end) : done;
+    },
     query,
     insert(into, rows, deadline) {
       const end = before(deadline);
-      return withoutFaults<Int64[]>(() => knex.client.insertPrepared(into, rows, end), end).catch(countFailure);
+      return withoutFaults<Int64[]>(() => client.insertPrepared(into, rows, end), end).catch(countFailure);
     },
-    unhurried,
-    packetBytes: () => knex.client.packetBytes?.() ?? Number.POSITIVE_INFINITY,
-    roundTripMs: () => knex.client.roundTripMs?.() ?? 0,
-    failures: () => failures,
-    takesWrites: () => knex.client.takesWrites?.() ?? true,
-    poolState() {
-      if (engine === 'mysql') return knex.client.poolState(); // Knex types its client as any
-      const { pool } = knex.client;
-      return { used: pool.numUsed(), free: pool.numFree(), waiting: pool.numPendingAcquires() };
-    },
-    async ping(deadline) {
-      const [row] = await query<{ version: string }>(`SELECT ${version} AS version`, [], deadline);
+    async ping() {
+      const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';
+      const [row] = await query<{ version: string }>(`SELECT ${version} AS version`, [], undefined);
       return row?.version ?? 'unknown';
     },
+    packetBytes: () => client.packetBytes(),
+    roundTripMs: () => client.roundTripMs(),
+    failures: () => failures,
+    takesWrites: () => client.takesWrites(),
+    poolState: () => client.poolState(),
     close: () => knex.destroy(),
   };
 }

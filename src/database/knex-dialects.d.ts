@@ -2,6 +2,7 @@
 declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import { Knex } from 'knex';
   export default class BetterSqlite3Client extends Knex.Client {
+    pool: NonNullable<Knex.Client['pool']> & Record<'numUsed' | 'numFree' | 'numPendingAcquires', () => number>;
     connectionSettings: { files?: import('./sqlite/sqlite-files.ts').SqliteFiles };
     _driver(): unknown;
     acquireRawConnection(): Promise<unknown>;

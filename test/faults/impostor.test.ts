@@ -3,7 +3,7 @@ import { constants, privateDecrypt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ask, createConnection, destroyConnection } from '../../src/database/mysql/mysql-connection.ts';
+import { ask, createConnection } from '../../src/database/mysql/mysql-connection.ts';
 import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
 import { temporaryFolder } from '../support/engines.ts';
 import { greeting, startImpostor, switchTo, type Talk } from '../support/impostor.ts';
@@ -26,9 +26,9 @@ async function meet(options: string, script: (talk: Talk) => Promise<unknown>) {
   const address = parseMysqlUrl(`mysql://app:${PASSWORD}@127.0.0.1:${port}/petstore${options}`);
   const connection = createConnection(address, { host: 'db', address: '127.0.0.1', port });
   const outcome = await new Promise<string>((resolve) => {
-    connection.connect((error) => resolve(error === null ? 'welcome' : error.message));
+    connection.driver.connect((error) => resolve(error === null ? 'welcome' : error.message));
   });
-  return { connection, outcome, allHeard, end: () => destroyConnection(connection, new Error('the test is over')) };
+  return { connection, outcome, allHeard, end: () => connection.destroy(new Error('the test is over')) };
 }
 
 /** The password, when somebody who has this private key can read it in what was sent. */

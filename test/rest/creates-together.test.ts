@@ -1,6 +1,4 @@
-import type { Connection } from 'mysql2';
 import { expect, test } from 'vitest';
-import { noteIdRule } from '../../src/database/mysql/mysql-prepared.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
@@ -31,9 +29,9 @@ describeEachEngine('creates that arrive together', (engine) => {
   test.runIf(engine.name === 'mysql')('each has a statement where only the id of a single row is known', async () => {
     const { database, pets } = await startGateway(engine, { LOG_LEVEL: 'silent', DATABASE_POOL_MAX: '1' });
     const { client } = database.knex; // Knex types it as any
-    const connection: Connection = await client.acquireConnection();
-    noteIdRule(connection, new Map()); // as on XtraDB Cluster
-    await client.releaseConnection(connection);
+    const session = await client.acquireConnection();
+    session.idRule = undefined; // as on XtraDB Cluster
+    await client.releaseConnection(session);
     const names = Array.from({ length: 5 }, (_, index) => `animal ${index}`);
     const add = (name: string, idempotencyKey?: string) => {
       const once = idempotencyKey === undefined ? null : { ownerId: '1', apiKeyId: '1', idempotencyKey, position: 1 };

@@ -1,5 +1,5 @@
-import type { Connection } from 'mysql2';
 import { expect, test } from 'vitest';
+import type { PoolEntry } from '../../src/database/mysql/mysql-pool.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
@@ -16,16 +16,17 @@ test.runIf(mysql)('a connection keeps every text prepared that the hot queries c
   if (!mysql) return;
   const gateway = await startGateway(mysql, { LOG_LEVEL: 'silent', DATABASE_POOL_MAX: '1' });
   const { client } = gateway.database.knex; // Knex types it as any
-  const connection: Connection = await client.acquireConnection();
+  const session: PoolEntry = await client.acquireConnection();
+  const { driver } = session.connection;
   const texts = new Set<string>();
-  const execute = connection.execute.bind(connection) as (options: { sql: string }, ...rest: unknown[]) => unknown;
-  Object.assign(connection, {
+  const execute = driver.execute.bind(driver) as (options: { sql: string }, ...rest: unknown[]) => unknown;
+  Object.assign(driver, {
     execute: (options: { sql: string }, ...rest: unknown[]) => {
       texts.add(options.sql);
       return execute(options, ...rest);
     },
   });
-  client.releaseConnection(connection);
+  client.releaseConnection(session);
 
   const filters = columnsOf(PETS).filter(({ index }) => index !== undefined);
   const combinations = 2 ** filters.length;
@@ -53,7 +54,7 @@ test.runIf(mysql)('a connection keeps every text prepared that the hot queries c
     });
     await each((index) => gateway.pets.add(samplePet(index), once(index), deadlineIn()));
   }
-  const kept = (connection as unknown as { config: { maxPreparedStatements: number } }).config.maxPreparedStatements; // mysql2's own
+  const kept = (driver as unknown as { config: { maxPreparedStatements: number } }).config.maxPreparedStatements; // mysql2's own
   expect(texts.size).toBeGreaterThan(4 * combinations);
   expect(texts.size).toBeLessThanOrEqual(kept * 0.8); // keys and probes have some, too
 });

@@ -1,7 +1,7 @@
-import type { Connection } from 'mysql2';
 import { describe, expect, test } from 'vitest';
 import { isRefused } from '../../src/database/faults.ts';
-import { insertRows, noteIdRule } from '../../src/database/mysql/mysql-prepared.ts';
+import type { MysqlConnection } from '../../src/database/mysql/mysql-connection.ts';
+import { idRuleOf, insertRows } from '../../src/database/mysql/mysql-prepared.ts';
 
 const ROWS = [['Rex'], ['Ada'], ['Kim']];
 const INTO = 'pets (name)';
@@ -11,7 +11,7 @@ const insertOf = (count: number) => `INSERT INTO pets (name) VALUES ${Array(coun
 function connectTo(variables: Record<string, string>) {
   const asked: string[] = [];
   let next = 100;
-  const connection = {
+  const driver = {
     execute({ sql, values }: { sql: string; values: unknown[] }, settle: (error: null, answer: unknown) => void) {
       asked.push(sql);
       const first = next;
@@ -19,9 +19,9 @@ function connectTo(variables: Record<string, string>) {
       const rows = values.map((_, index) => ({ id: first + 7 * index }));
       settle(null, sql.endsWith('RETURNING id') ? rows : { insertId: first });
     },
-  } as unknown as Connection; // all that an INSERT asks of it
-  noteIdRule(connection, new Map(Object.entries(variables)));
-  return { connection, asked };
+  } as unknown as MysqlConnection['driver']; // all that an INSERT asks of it
+  const session = { connection: { driver }, idRule: idRuleOf(new Map(Object.entries(variables))) };
+  return { session, asked };
 }
 
 const IN_STEPS = { version: '8.4.3', auto_increment_increment: '7' };
@@ -35,14 +35,14 @@ describe('the ids of rows that are added', () => {
     ['are told by MariaDB', RETURNING, ROWS, [`${insertOf(3)} RETURNING id`]],
     ['are told of a single row', WITHOUT_RULE, [['Rex']], [insertOf(1)]],
   ])('%s', async (_how, variables, rows, statements) => {
-    const { connection, asked } = connectTo(variables);
-    expect(await insertRows(connection, INTO, rows)).toEqual(['100', '107', '114'].slice(0, rows.length));
+    const { session, asked } = connectTo(variables);
+    expect(await insertRows(session, INTO, rows)).toEqual(['100', '107', '114'].slice(0, rows.length));
     expect(asked).toEqual(statements);
   });
 
   test('are not known of several rows where the step may change: each must be sent alone', async () => {
-    const { connection, asked } = connectTo(WITHOUT_RULE);
-    const refused = await insertRows(connection, INTO, ROWS).catch((error: unknown) => error);
+    const { session, asked } = connectTo(WITHOUT_RULE);
+    const refused = await insertRows(session, INTO, ROWS).catch((error: unknown) => error);
     expect([isRefused(refused), asked]).toEqual([true, []]);
   });
 });

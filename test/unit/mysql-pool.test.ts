@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import type { Connection } from 'mysql2';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createConnection, destroyConnection } from '../../src/database/mysql/mysql-connection.ts';
-import { createMysqlPool } from '../../src/database/mysql/mysql-pool.ts';
+import { createConnection, type MysqlConnection } from '../../src/database/mysql/mysql-connection.ts';
+import { createMysqlPool, type PoolEntry } from '../../src/database/mysql/mysql-pool.ts';
 import type { MysqlSession, Role } from '../../src/database/mysql/mysql-session.ts';
 import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
 import { deadlineIn } from '../../src/deadline.ts';
@@ -14,14 +13,14 @@ const listener = createServer((socket) => socket.on('error', () => {})).listen(0
 await once(listener, 'listening');
 const { port } = listener.address() as AddressInfo; // of a server that listens on a port
 const address = parseMysqlUrl(`mysql://root@127.0.0.1:${port}/petstore`);
-const opened: Connection[] = [];
+const opened: MysqlConnection[] = [];
 const openConnection = () => {
   const connection = createConnection(address, { host: '127.0.0.1', address: '127.0.0.1', port });
   opened.push(connection);
   return connection;
 };
 afterAll(() => {
-  for (const connection of opened) destroyConnection(connection, new Error('the test is over'));
+  for (const connection of opened) connection.destroy(new Error('the test is over'));
   listener.close();
 });
 
@@ -34,6 +33,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+/** What the pool does not ask of a session here. */
+const UNUSED = { packetBytes: 1024, idRule: undefined };
 
 /** How an opening goes: after so many ms it fails, or leads to a server. */
 interface Opening {
@@ -60,23 +62,28 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
       checked.push(`${name} within ${limitMs}`);
       return answers();
     };
-    const session = { connection, role, identity, packetBytes: 1024, askedAt: performance.now(), stillTakesWrites };
-    return session satisfies MysqlSession;
+    return {
+      ...UNUSED,
+      connection,
+      role,
+      identity,
+      checkedAt: performance.now(),
+      stillTakesWrites,
+    } satisfies MysqlSession;
   });
   /** Asks for a connection: what it got, by name, or why not. */
   const ask = (ms = 60_000) => {
-    const asked: { connection?: Connection; got?: number | undefined; refusal?: string } = {};
+    const asked: { session?: PoolEntry; got?: number | undefined; refusal?: string } = {};
     void pool.acquire(deadlineIn(ms)).then(
-      (connection) => Object.assign(asked, { connection, got: names.get(connection) }),
+      (session) => Object.assign(asked, { session, got: names.get(session.connection) }),
       (error: Error) => Object.assign(asked, { refusal: error.message }),
     );
     return asked;
   };
-  const giveBack = ({ connection }: ReturnType<typeof ask>) => pool.release(connection as Connection); // where it is there
-  const lose = ({ connection }: ReturnType<typeof ask>) =>
-    destroyConnection(connection as Connection, new Error('it is broken')); // where it is there
+  const giveBack = ({ session }: ReturnType<typeof ask>) => pool.release(session as PoolEntry); // where it is there
+  const lose = ({ session }: ReturnType<typeof ask>) => session?.connection.destroy(new Error('it is broken'));
   const fail = (asked: ReturnType<typeof ask>, error: object) =>
-    pool.ask(asked.connection as Connection, deadlineIn(), () => Promise.reject(error)).catch(() => {});
+    pool.ask(asked.session as PoolEntry, deadlineIn(), () => Promise.reject(error)).catch(() => {});
   return { pool, ask, giveBack, lose, fail, ended, checked, openings: () => count };
 }
 
@@ -339,8 +346,8 @@ describe('the server of the pool', () => {
         connection: openConnection(),
         role: 'writable' as const,
         identity: undefined,
-        packetBytes: 1024,
-        askedAt: performance.now(),
+        ...UNUSED,
+        checkedAt: performance.now(),
       };
       const pool = createMysqlPool(1, async () => ({
         ...session,

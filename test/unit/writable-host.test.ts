@@ -1,8 +1,8 @@
 import dns from 'node:dns/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { isIP } from 'node:net';
-import type { Connection } from 'mysql2';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { MysqlConnection } from '../../src/database/mysql/mysql-connection.ts';
 import type { MysqlSession, Role } from '../../src/database/mysql/mysql-session.ts';
 import { createWritableHost } from '../../src/database/mysql/writable-host.ts';
 
@@ -21,7 +21,7 @@ function serversOf(roles: Record<string, Role>) {
     const digit = address.slice(-1);
     opened.push(digit);
     await silent.get(digit);
-    const connection = { end: () => void ended.push(digit), stream: { destroy() {} } } as unknown as Connection; // all that is asked of it
+    const connection = { end: () => void ended.push(digit) } as unknown as MysqlConnection; // all that is asked of it
     return { connection, role: roles[digit] ?? 'not ready' } as MysqlSession; // nobody here looks at more
   });
   return { openWritable, opened, ended, silence };
@@ -81,7 +81,7 @@ test.each([
   { addresses: ['192.0.2.1', '192.0.2.2'], isTaken: false },
 ])('a name with the addresses $addresses, read-only: is it taken? $isTaken', async ({ addresses, isTaken }) => {
   resolveNamesTo(...addresses);
-  const connection = { end() {}, stream: { destroy() {} } } as unknown as Connection; // all that is asked of it
+  const connection = { end() {} } as unknown as MysqlConnection; // all that is asked of it
   const openWritable = createWritableHost([{ host: 'database', port: 3306 }], async () => {
     return { connection, role: 'read-only' } as MysqlSession; // nobody here looks at more
   });

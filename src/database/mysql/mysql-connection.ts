@@ -16,10 +16,72 @@ export interface MysqlTarget {
 /** Prepared statements of one connection; the server's limit max_prepared_stmt_count, 16,382 by default, is for all clients. */
 export const PREPARED_MAX = 100;
 
+/** A connection of mysql2 whose uses all settle. */
+export type MysqlConnection = ReturnType<typeof createConnection>;
+
+/** A use of a connection that has not settled. */
+interface Exchange {
+  readonly deadline: Deadline;
+  readonly reject: (reason: Error) => void;
+}
+
 /** Creates a connection, which is not open yet. Throws POOL_TRUST when a file that DATABASE_URL names cannot be used. */
-export function createConnection(address: MysqlAddress, { host, address: ip, port }: MysqlTarget): Connection {
+export function createConnection(address: MysqlAddress, target: MysqlTarget) {
+  const driver = createDriver(address, target);
+  const pending: Exchange[] = []; // few: a Set would take twice the time
+  let failure: Error | undefined;
+  const destroy = (reason: Error): void => {
+    failure ??= reason;
+    for (const { reject } of pending) reject(failure);
+    driver.stream.destroy(reason);
+  };
+  const watch = watchDeadlines(() => {
+    if (pending.some(({ deadline }) => remainingMs(deadline) === 0))
+      destroy(poolError('POOL_TIMEOUT', `no answer in time from ${target.address}:${target.port}`));
+    return pending.length > 0;
+  });
+  failOnWhatNoCommandGets(driver, destroy);
+  return {
+    driver,
+    /** Whether it has not failed so far. */
+    isOpen: () => failure === undefined && driver.stream.writable,
+    /**
+     * What `work` gives; all uses go through here. Rejects at the deadline, which ends the connection, and when the connection fails,
+     * even if mysql2 never calls back.
+     */
+    async exchange<Answer>(deadline: Deadline, work: () => PromiseLike<Answer>): Promise<Answer> {
+      if (failure) throw failure;
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+      const own: Exchange = { deadline, reject };
+      pending.push(own);
+      watch();
+      try {
+        work().then(resolve, reject);
+        return await promise;
+      } finally {
+        pending.splice(pending.indexOf(own), 1);
+      }
+    },
+    /** Ends it at once; its pending uses fail with `reason`. */
+    destroy,
+    /** Ends it by COM_QUIT when it is idle, and the socket after CONNECTION_END_MS. */
+    end(): void {
+      driver.end(() => {});
+      setTimeout(() => driver.stream.destroy(), CONNECTION_END_MS).unref();
+    },
+  };
+}
+
+/** What mysql2 publishes no types for. */
+interface Driver extends Connection {
+  /** A net.Socket, later its TLSSocket. */
+  readonly stream: Socket;
+  handlePacket(packet: unknown): void;
+}
+
+function createDriver(address: MysqlAddress, { host, address: ip, port }: MysqlTarget): Driver {
   const { user, password, database, readTrust } = address;
-  const connection = mysql.createConnection({
+  return mysql.createConnection({
     host,
     port,
     stream: () => connect({ host: ip, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 }),
@@ -34,104 +96,28 @@ export function createConnection(address: MysqlAddress, { host, address: ip, por
     supportBigNumbers: true,
     bigNumberStrings: false,
     timezone: 'Z',
-  });
-  const pending: Exchange[] = [];
-  const watch = watchDeadlines(() => {
-    if (pending.some(({ deadline }) => remainingMs(deadline) === 0))
-      destroyConnection(connection, poolError('POOL_TIMEOUT', `no answer in time from ${ip}:${port}`));
-    return pending.length > 0;
-  });
-  states.set(connection, { pending, watch });
-  // mysql2 emits errors that no command gets: an idle connection breaks, or mysql2 cannot parse a packet. In that case the
-  // command's callback is never called.
-  connection.on('error', (error) => destroyConnection(connection, error));
-  // Without a command, mysql2 throws parse errors into the process.
-  const own = connection as unknown as { handlePacket(packet: unknown): void }; // mysql2 publishes no type for it
-  const handlePacket = own.handlePacket.bind(connection);
-  own.handlePacket = (packet) => {
+  }) as unknown as Driver; // it is one
+}
+
+/** mysql2 would leave the command of such a failure without an answer, or throw into the process. */
+function failOnWhatNoCommandGets(driver: Driver, destroy: (reason: Error) => void): void {
+  driver.on('error', destroy);
+  const handlePacket = driver.handlePacket.bind(driver);
+  driver.handlePacket = (packet) => {
     try {
       handlePacket(packet);
     } catch (error) {
-      destroyConnection(connection, Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
+      destroy(Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
     }
   };
   // After packets out of order, an answer could be taken for that of another command; MySQL's own client disconnects, too.
   // https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_packets.html#sect_protocol_basic_packets_sequence_id
-  connection.on('warn', () =>
-    destroyConnection(connection, poolError('POOL_NOT_UNDERSTOOD', "the server's packets came out of order")),
-  );
-  return connection;
-}
-
-/** A command without an answer yet. */
-interface Exchange {
-  readonly deadline: Deadline;
-  readonly reject: (reason: Error) => void;
-}
-
-interface ConnectionState {
-  /** An array, because it has few elements: a Set would take twice the time. */
-  readonly pending: Exchange[];
-  /** Begins to watch the deadlines of pending commands. */
-  readonly watch: () => void;
-  /** Why the connection has failed. */
-  failure?: Error;
-}
-
-const states = new WeakMap<Connection, ConnectionState>();
-
-/**
- * What `work` gives, which uses the connection; all uses of a connection must go through here. Rejects at the deadline, which ends
- * the connection, and when the connection fails, even if mysql2 never calls back.
- */
-export async function exchange<Answer>(
-  connection: Connection,
-  deadline: Deadline,
-  work: () => PromiseLike<Answer>,
-): Promise<Answer> {
-  const state = states.get(connection) as ConnectionState; // createConnection gives each one
-  if (state.failure) throw state.failure;
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const own: Exchange = { deadline, reject };
-  state.pending.push(own);
-  state.watch();
-  try {
-    work().then(resolve, reject);
-    return await promise;
-  } finally {
-    state.pending.splice(state.pending.indexOf(own), 1);
-  }
+  driver.on('warn', () => destroy(poolError('POOL_NOT_UNDERSTOOD', "the server's packets came out of order")));
 }
 
 /** The rows of a statement. */
-export function ask(connection: Connection, sql: string): Promise<RowDataPacket[]> {
+export function ask({ driver }: Pick<MysqlConnection, 'driver'>, sql: string): Promise<RowDataPacket[]> {
   return new Promise((resolve, reject) => {
-    connection.query<RowDataPacket[]>(sql, (error, rows) => (error ? reject(error) : resolve(rows)));
+    driver.query<RowDataPacket[]>(sql, (error, rows) => (error ? reject(error) : resolve(rows)));
   });
-}
-
-/** Ends a connection at once; its pending commands fail with `reason`. */
-export function destroyConnection(connection: Connection, reason: Error): void {
-  const state = states.get(connection);
-  if (state && !state.failure) {
-    state.failure = reason;
-    for (const { reject } of state.pending) reject(reason);
-  }
-  streamOf(connection).destroy(reason);
-}
-
-/** Ends an idle connection by COM_QUIT, and the socket after CONNECTION_END_MS. */
-export function endConnection(connection: Connection): void {
-  connection.end(() => {});
-  setTimeout(() => streamOf(connection).destroy(), CONNECTION_END_MS).unref();
-}
-
-/** Whether a connection has not failed so far. */
-export function isConnectionOpen(connection: Connection): boolean {
-  return states.get(connection)?.failure === undefined && streamOf(connection).writable;
-}
-
-/** mysql2 has the type of `stream` for its pools only. */
-function streamOf(connection: Connection): Socket {
-  return (connection as unknown as { readonly stream: Socket }).stream; // a net.Socket or its TLSSocket
 }

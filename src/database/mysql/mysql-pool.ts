@@ -1,17 +1,13 @@
-import type { Connection } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
 import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../deadlines.ts';
 import { isUnderstood, means, poolError } from '../faults.ts';
 import { createRoundTrip } from '../round-trip.ts';
-import { destroyConnection, endConnection, exchange, isConnectionOpen } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
 
 /** A session in the pool. */
-interface PoolEntry extends MysqlSession {
+export interface PoolEntry extends MysqlSession {
   readonly generation: number;
   readonly expiresAt: number;
-  /** The time of the last role check on this connection. */
-  checkedAt: number;
   idleSince: number;
 }
 
@@ -38,7 +34,7 @@ const createState = (max: number, open: OpenSession) => ({
   max,
   open,
   idle: [] as PoolEntry[], // the most recently used one is the last
-  inUse: new Map<Connection, PoolEntry>(),
+  inUse: new Set<PoolEntry>(),
   waiters: new Set<Waiter>(),
   /** The number of connections that are being opened. */
   opening: 0,
@@ -70,27 +66,21 @@ export function createMysqlPool(max: number, open: OpenSession) {
      */
     acquire: (deadline: Deadline) => acquire(pool, deadline),
     /** Takes a connection back, in any state. When its last role check is older than ROLE_KNOWN_MS, another one comes first. */
-    release(connection: Connection): void {
-      const entry = pool.inUse.get(connection);
-      if (entry === undefined) return;
+    release(entry: PoolEntry): void {
       if (!isUsable(pool, entry) || !isCheckOver(entry, ROLE_KNOWN_MS)) takeBack(pool, entry);
       else void validate(pool, entry, ROLE_LIMIT_MS).then(() => takeBack(pool, entry));
     },
     /**
-     * What `question` gives, which uses a connection. Rejects at the deadline and when the connection fails. The errors `readOnly`,
+     * What `question` gives, which uses the connection. Rejects at the deadline and when the connection fails. The errors `readOnly`,
      * `notReady` and `staleSession` begin a new generation.
      */
-    async ask<Answer>(
-      connection: Connection,
-      deadline: Deadline,
-      question: () => PromiseLike<Answer>,
-    ): Promise<Answer> {
+    async ask<Answer>(entry: PoolEntry, deadline: Deadline, question: () => PromiseLike<Answer>): Promise<Answer> {
       try {
-        return await exchange(connection, deadline, question);
+        return await entry.connection.exchange(deadline, question);
       } catch (error) {
-        learnFrom(pool, error, connection);
-        const isUndone = pool.inUse.get(connection)?.isSurelyUndone;
-        if (!isUndone || !means(error, 'rolledBack') || (await isUndone(ROLE_LIMIT_MS))) throw error;
+        learnFrom(pool, error, entry);
+        const { isSurelyUndone } = entry;
+        if (!isSurelyUndone || !means(error, 'rolledBack') || (await isSurelyUndone(ROLE_LIMIT_MS))) throw error;
         throw poolError('POOL_NOT_UNDERSTOOD', 'members of the cluster have changed: it may have been done', error);
       }
     },
@@ -114,32 +104,32 @@ export function createMysqlPool(max: number, open: OpenSession) {
 
 // Lending
 
-async function acquire(pool: PoolState, deadline: Deadline): Promise<Connection> {
+async function acquire(pool: PoolState, deadline: Deadline): Promise<PoolEntry> {
   if (pool.closed) throw poolError('POOL_CLOSED', 'the database has been closed');
   for (;;) {
     if (remainingMs(deadline) === 0) throw poolError('POOL_TIMEOUT', 'no time is left for a connection');
     const entry = takeIdle(pool) ?? (await wait(pool, deadline));
-    if (!isCheckOver(entry, ROLE_TRUSTED_MS)) return entry.connection;
-    if (await validate(pool, entry, Math.min(remainingMs(deadline), ROLE_LIMIT_MS))) return entry.connection;
+    if (!isCheckOver(entry, ROLE_TRUSTED_MS)) return entry;
+    if (await validate(pool, entry, Math.min(remainingMs(deadline), ROLE_LIMIT_MS))) return entry;
     takeBack(pool, entry);
   }
 }
 
 function lend(pool: PoolState, entry: PoolEntry): PoolEntry {
-  pool.inUse.set(entry.connection, entry);
+  pool.inUse.add(entry);
   return entry;
 }
 
 function takeIdle(pool: PoolState): PoolEntry | undefined {
   for (let entry = pool.idle.pop(); entry; entry = pool.idle.pop()) {
     if (isUsable(pool, entry)) return lend(pool, entry);
-    endConnection(entry.connection);
+    entry.connection.end();
   }
   return undefined;
 }
 
 function takeBack(pool: PoolState, entry: PoolEntry): void {
-  if (!pool.inUse.delete(entry.connection)) return; // released twice
+  if (!pool.inUse.delete(entry)) return; // released twice
   offer(pool, entry);
   openMore(pool);
   finishClosing(pool);
@@ -150,19 +140,19 @@ function offer(pool: PoolState, entry: PoolEntry): void {
   const isGood = isUsable(pool, entry);
   const waiter = isGood ? nextWaiter(pool) : undefined;
   entry.idleSince = performance.now();
-  if (!isGood) endConnection(entry.connection);
+  if (!isGood) entry.connection.end();
   else if (waiter) waiter.resolve(lend(pool, entry));
   else pool.idle.push(entry);
 }
 
 function isUsable({ generation }: PoolState, entry: PoolEntry): boolean {
-  return entry.generation === generation && entry.expiresAt > performance.now() && isConnectionOpen(entry.connection);
+  return entry.generation === generation && entry.expiresAt > performance.now() && entry.connection.isOpen();
 }
 
 function endOld({ idle }: PoolState): void {
   const usedSince = performance.now() - IDLE_MS;
   const count = idle.findLastIndex(({ idleSince }) => idleSince < usedSince) + 1;
-  for (const { connection } of idle.splice(0, count)) endConnection(connection);
+  for (const { connection } of idle.splice(0, count)) connection.end();
 }
 
 function finishClosing({ inUse, opening, waiters, closed }: PoolState): void {
@@ -208,7 +198,7 @@ async function openOne(pool: PoolState): Promise<void> {
   pool.opening--;
   if (outcome.status === 'rejected') fail(pool, outcome.reason);
   else if (begunIn === pool.generation) add(pool, outcome.value);
-  else endConnection(outcome.value.connection);
+  else outcome.value.connection.end();
   openMore(pool);
   finishClosing(pool);
 }
@@ -220,7 +210,7 @@ function add(pool: PoolState, session: MysqlSession): void {
   const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
   const now = performance.now();
   const { generation } = pool;
-  offer(pool, { ...session, generation, expiresAt: now + lifetimeMs, checkedAt: session.askedAt, idleSince: now });
+  offer(pool, { ...session, generation, expiresAt: now + lifetimeMs, idleSince: now });
 }
 
 function fail(pool: PoolState, reason: unknown): void {
@@ -240,30 +230,30 @@ async function validate(pool: PoolState, entry: PoolEntry, limitMs: number): Pro
   entry.checkedAt = performance.now();
   const isGood = await pool.roundTrip.measure(() => entry.stillTakesWrites(limitMs)).catch(() => false);
   // A timeout shorter than ROLE_LIMIT_MS says nothing about the other connections.
-  if (!isGood && (limitMs === ROLE_LIMIT_MS || isConnectionOpen(entry.connection))) abandonAll(pool);
+  if (!isGood && (limitMs === ROLE_LIMIT_MS || entry.connection.isOpen())) abandonAll(pool);
   return isGood;
 }
 
 /** Begins a new generation. */
 function abandonAll(pool: PoolState): void {
   pool.generation++;
-  for (const { connection } of pool.idle.splice(0)) endConnection(connection);
+  for (const { connection } of pool.idle.splice(0)) connection.end();
 }
 
 /** Ends the connection, or begins a new generation, if an error calls for it. */
-function learnFrom(pool: PoolState, error: unknown, connection: Connection): void {
+function learnFrom(pool: PoolState, error: unknown, { connection, role }: PoolEntry): void {
   const now = performance.now();
   // The rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
-  if (isConnectionOpen(connection) && !isUnderstood(error)) {
-    destroyConnection(connection, Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
+  if (connection.isOpen() && !isUnderstood(error)) {
+    connection.destroy(Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
   }
   if (means(error, 'staleSession') && now > pool.staleAt + STALE_REST_MS) {
     pool.staleAt = now;
     abandonAll(pool);
   }
-  if (!means(error, 'readOnly', 'notReady') || pool.inUse.get(connection)?.role !== 'writable') return;
+  if (!means(error, 'readOnly', 'notReady') || role !== 'writable') return;
   // A member that has lost its cluster refuses ROLLBACK, too, and its transaction stays open. The next write would join that
   // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
-  destroyConnection(connection, poolError('POOL_NO_WRITER', 'the server takes no writes now'));
+  connection.destroy(poolError('POOL_NO_WRITER', 'the server takes no writes now'));
   abandonAll(pool);
 }

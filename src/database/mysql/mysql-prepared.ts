@@ -1,6 +1,7 @@
-import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2';
+import mysql, { type ResultSetHeader, type RowDataPacket } from 'mysql2';
 import type { Binding } from '../../kinds.ts';
 import { errorNumber, poolError } from '../faults.ts';
+import type { MysqlConnection } from './mysql-connection.ts';
 
 // A getter, which loads the module again at each access.
 const { TypedParameter } = mysql;
@@ -11,9 +12,11 @@ const { TypedParameter } = mysql;
  */
 const NOT_PREPARED = [1295, 1461, 1615];
 
+type Prepared = Pick<MysqlConnection, 'driver'>;
+
 /** The rows of a prepared statement; rejects with the driver's error. */
 export async function readPrepared(
-  connection: Connection,
+  connection: Prepared,
   sql: string,
   bindings: readonly Binding[],
 ): Promise<RowDataPacket[]> {
@@ -27,7 +30,7 @@ function misunderstand(): never {
 }
 
 function executePrepared(
-  connection: Connection,
+  { driver }: Prepared,
   sql: string,
   bindings: readonly Binding[],
 ): Promise<RowDataPacket[] | ResultSetHeader> {
@@ -38,44 +41,43 @@ function executePrepared(
   return new Promise((resolve, reject) => {
     const settle = (error: Error | null, result: RowDataPacket[] | ResultSetHeader) =>
       error ? reject(error) : resolve(result);
-    connection.execute<RowDataPacket[] | ResultSetHeader>({ sql, values }, (error, result) => {
+    driver.execute<RowDataPacket[] | ResultSetHeader>({ sql, values }, (error, result) => {
       if (!NOT_PREPARED.includes(errorNumber(error))) return settle(error, result);
       // As text, with the values in it. mysql2's escaping is right for the sql_mode and character set of the session.
-      connection.query<RowDataPacket[] | ResultSetHeader>({ sql, values: [...bindings] }, settle);
+      driver.query<RowDataPacket[] | ResultSetHeader>({ sql, values: [...bindings] }, settle);
     });
   });
 }
 
-/**
- * How the ids of several rows are known: by RETURNING, or as a sequence by its step, auto_increment_increment. An INSERT of a known
- * number of rows has no gaps, https://dev.mysql.com/doc/refman/9.7/en/innodb-auto-increment-handling.html; Connector/J's
- * getGeneratedKeys relies on that, too. XtraDB Cluster changes the step when a node joins or leaves: there is no rule.
- */
-const idRules = new WeakMap<Connection, 'returning' | bigint | undefined>();
+/** How the ids of several added rows are known: by RETURNING, as a sequence with this step, or not at all. */
+export type IdRule = 'returning' | bigint | undefined;
 
-/** Sets the id rule of a new session by its server's variables. */
-export function noteIdRule(connection: Connection, variables: ReadonlyMap<string, string>): void {
-  const step = /cluster/i.test(variables.get('version_comment') ?? '') ? '' : variables.get('auto_increment_increment');
-  const isMariadb = /mariadb/i.test(variables.get('version') ?? '');
-  idRules.set(connection, isMariadb ? 'returning' : step ? BigInt(step) : undefined);
+/**
+ * The rule of a server with these variables. An INSERT of a known number of rows has no gaps,
+ * https://dev.mysql.com/doc/refman/9.7/en/innodb-auto-increment-handling.html; Connector/J's getGeneratedKeys relies on that, too.
+ * XtraDB Cluster changes the step when a node joins or leaves: there is no rule.
+ */
+export function idRuleOf(variables: ReadonlyMap<string, string>): IdRule {
+  if (/mariadb/i.test(variables.get('version') ?? '')) return 'returning';
+  const step = variables.get('auto_increment_increment');
+  return step === undefined || /cluster/i.test(variables.get('version_comment') ?? '') ? undefined : BigInt(step);
 }
 
-/** Adds rows; gives their AUTO_INCREMENT ids in the order of the rows. Without an id rule, POOL_ONE_ROW refuses several rows. */
+/** Adds rows by one INSERT; gives their AUTO_INCREMENT ids in the order of the rows. Throws POOL_ONE_ROW when only one id would be known. */
 export async function insertRows(
-  connection: Connection,
+  { connection, idRule }: { readonly connection: Prepared; readonly idRule: IdRule },
   into: string,
   rows: readonly (readonly Binding[])[],
 ): Promise<string[]> {
-  const rule = idRules.get(connection);
-  if (rule === undefined && rows.length > 1) throw poolError('POOL_ONE_ROW', 'only the id of a single row is known');
+  if (idRule === undefined && rows.length > 1) throw poolError('POOL_ONE_ROW', 'only the id of a single row is known');
   const marks = `(${rows[0]?.map(() => '?').join(', ')})`;
   const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
-  if (rule === 'returning') {
+  if (idRule === 'returning') {
     // MariaDB returns the rows in the order of their insertion, https://mariadb.com/kb/en/insertreturning/
     const added = await readPrepared(connection, `${sql} RETURNING id`, rows.flat());
     return added.length === rows.length ? added.map(({ id }) => String(id)) : misunderstand();
   }
   const answer = await executePrepared(connection, sql, rows.flat());
   const first = BigInt(Array.isArray(answer) ? misunderstand() : answer.insertId);
-  return rows.map((_, index) => String(first + BigInt(index) * (rule ?? 1n)));
+  return rows.map((_, index) => String(first + BigInt(index) * (idRule ?? 1n)));
 }

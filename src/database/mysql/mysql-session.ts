@@ -1,9 +1,8 @@
-import type { Connection } from 'mysql2';
 import { deadlineIn } from '../../deadline.ts';
 import { CONNECT_MS } from '../../deadlines.ts';
 import { errorNumber, poolError } from '../faults.ts';
-import { ask, createConnection, destroyConnection, exchange, type MysqlTarget } from './mysql-connection.ts';
-import { noteIdRule } from './mysql-prepared.ts';
+import { ask, createConnection, type MysqlConnection, type MysqlTarget } from './mysql-connection.ts';
+import { type IdRule, idRuleOf } from './mysql-prepared.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
 /** Limits that the server enforces, in ms. */
@@ -21,19 +20,20 @@ export type Role = 'writable' | 'read-only' | 'not ready';
 
 /** An open connection and facts of its server. */
 export interface MysqlSession {
-  readonly connection: Connection;
+  readonly connection: MysqlConnection;
   readonly role: Role;
-  /** The time of the role check, in ms of `performance.now()`. */
-  readonly askedAt: number;
+  /** The time of the last role check, in ms of `performance.now()`. */
+  checkedAt: number;
   /** Identifies the server; undefined where each member of a cluster has all acknowledged writes. */
   readonly identity: string | undefined;
   /** The size limit of a statement, in bytes. */
   readonly packetBytes: number;
+  readonly idRule: IdRule;
   /** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
   stillTakesWrites(limitMs: number): Promise<boolean>;
   /**
-   * On a Galera node only: whether a transaction that it reports as rolled back is surely undone. While members join or leave,
-   * the node may report a deadlock although the other members have committed.
+   * On a Galera node only: whether what it reports as rolled back is surely undone. While members join or leave, the others may
+   * have committed it.
    */
   readonly isSurelyUndone?: ((limitMs: number) => Promise<boolean>) | undefined;
 }
@@ -42,18 +42,12 @@ export interface MysqlSession {
 type Variables = ReadonlyMap<string, string>;
 
 const NAMING = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
-const KINDS = [
-  'version',
-  'version_comment',
-  'wsrep_on',
-  'group_replication_consistency',
-  'auto_increment_increment',
-  'max_allowed_packet',
-];
+const KINDS = ['version', 'version_comment', 'wsrep_on', 'group_replication_consistency'];
+const AMOUNTS = ['auto_increment_increment', 'max_allowed_packet'];
 /** Variables that, when on, mean that the server takes no writes. Each server has some of them. */
 const REFUSING = ['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'];
 
-/** Connects, sets up the session and asks the server for its role; all of it within CONNECT_MS. */
+/** Connects, sets up the session and asks the server for its role, within CONNECT_MS. */
 export async function openSession(
   address: MysqlAddress,
   target: MysqlTarget,
@@ -61,19 +55,18 @@ export async function openSession(
 ): Promise<MysqlSession> {
   const connection = createConnection(address, target);
   try {
-    return await exchange(connection, deadlineIn(CONNECT_MS), () => beginSession(connection, limits));
+    return await connection.exchange(deadlineIn(CONNECT_MS), () => beginSession(connection, limits));
   } catch (error) {
-    destroyConnection(connection, poolError('POOL_NOT_UNDERSTOOD', 'the session could not be set up'));
-    // mysql2 marks fatal errors so. Here all are, such as a locked account.
-    throw error instanceof Error ? Object.assign(error, { fatal: true }) : error;
+    connection.destroy(poolError('POOL_NOT_UNDERSTOOD', 'the session could not be set up'));
+    throw Object.assign(error as Error, { fatal: true }); // as mysql2 marks fatal ones; here all are, such as a locked account
   }
 }
 
-async function beginSession(connection: Connection, limits: SessionLimits): Promise<MysqlSession> {
-  await new Promise<void>((resolve, reject) => connection.connect((error) => (error ? reject(error) : resolve())));
-  const askedAt = performance.now();
+async function beginSession(connection: MysqlConnection, limits: SessionLimits): Promise<MysqlSession> {
+  const { driver } = connection;
+  await new Promise<void>((resolve, reject) => driver.connect((error) => (error ? reject(error) : resolve())));
+  const checkedAt = performance.now();
   const variables = await setUp(connection, limits);
-  noteIdRule(connection, variables);
   const isGalera = variables.get('wsrep_on') === 'ON';
   const members = isGalera ? await readMembers(connection) : undefined;
   const refusing = REFUSING.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
@@ -87,26 +80,31 @@ async function beginSession(connection: Connection, limits: SessionLimits): Prom
   return {
     connection,
     role: members === '' ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable',
-    askedAt,
+    checkedAt,
     identity: isOneOfEquals ? undefined : NAMING.map((name) => variables.get(name)).join(' '),
     packetBytes: Number(variables.get('max_allowed_packet')),
+    idRule: idRuleOf(variables),
     stillTakesWrites: (limitMs) =>
-      exchange(connection, deadlineIn(limitMs), async () => {
+      connection.exchange(deadlineIn(limitMs), async () => {
         const [row] = await ask(connection, roleSql);
         return row !== undefined && !REFUSING.some((name) => isOn(row[name]));
       }),
     isSurelyUndone: isGalera
-      ? (limitMs) => exchange(connection, deadlineIn(limitMs), isUnchanged).catch(() => false)
+      ? (limitMs) => connection.exchange(deadlineIn(limitMs), isUnchanged).catch(() => false)
       : undefined,
   };
 }
 
 /** Identifies the cluster membership that a Galera node sees; empty for a node without its cluster, which refuses all but SET and SHOW. */
-async function readMembers(connection: Connection): Promise<string> {
+async function readMembers(connection: MysqlConnection): Promise<string> {
   const names = "'wsrep_ready', 'wsrep_cluster_state_uuid', 'wsrep_cluster_conf_id'";
-  const rows = await ask(connection, `SHOW GLOBAL STATUS WHERE Variable_name IN (${names})`);
-  const status = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  const status = await show(connection, `GLOBAL STATUS WHERE Variable_name IN (${names})`);
   return status.get('wsrep_ready') === 'ON' ? [...status.values()].join(' ') : '';
+}
+
+async function show(connection: MysqlConnection, what: string): Promise<Variables> {
+  const rows = await ask(connection, `SHOW ${what}`);
+  return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
 }
 
 function isReadOnly(variables: Variables): boolean {
@@ -123,28 +121,22 @@ const SETTING = /(\w+) = ('[^']*'|\d+)/g;
 /** Settings that the correctness of reads and writes needs: a session without one of them is not used. */
 const ESSENTIAL = /^(?:character_set|collation|sql_mode|autocommit|sql_select_limit|innodb_lock|\w+_isolation)/;
 
-/**
- * All settings that can change what a statement does or how long it waits, as `name = literal`, so that the server's defaults and
- * its `init_connect` do not matter.
- */
+/** All settings that can change what a statement does or how long it waits, whatever the server's defaults and its `init_connect`. */
 function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
   const level = "'REPEATABLE-READ'";
   const everywhere = [
     "character_set_client = 'utf8mb4', character_set_connection = 'utf8mb4', character_set_results = 'utf8mb4'",
     "collation_connection = 'utf8mb4_bin'", // after the character set, which changes it
-    // Strict, so that no value is truncated or rounded. Without NO_BACKSLASH_ESCAPES and ANSI_QUOTES, under which mysql2's escaping
-    // would be wrong.
+    // Strict: no value is truncated. Without NO_BACKSLASH_ESCAPES and ANSI_QUOTES, under which mysql2's escaping would be wrong.
     "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
     "autocommit = 1, completion_type = 'NO_CHAIN', time_zone = '+00:00'",
-    // A smaller limit would truncate the results of statements without LIMIT.
-    `sql_select_limit = ${2 ** 32 - 1}, sql_big_selects = 1, sql_safe_updates = 0, unique_checks = 1`,
+    `sql_select_limit = ${2 ** 32 - 1}, sql_big_selects = 1, sql_safe_updates = 0, unique_checks = 1`, // no answer is cut
     `innodb_lock_wait_timeout = ${lockMs / 1000}, lock_wait_timeout = ${lockMs / 1000}`, // of rows, of metadata
     `wait_timeout = ${idleMs / 1000}, net_read_timeout = 30, net_write_timeout = 30`,
   ];
   const mariadb = [
     `tx_isolation = ${level}, tx_read_only = 0, max_statement_time = ${statementMs / 1000}`,
-    // A transaction that is idle for so long has lost its client.
-    `idle_transaction_timeout = ${statementMs / 1000}`,
+    `idle_transaction_timeout = ${statementMs / 1000}`, // it has lost its client
     // A read waits until its member has all writes that any member acknowledged before,
     // https://mariadb.com/kb/en/galera-cluster-system-variables/#wsrep_sync_wait
     'wsrep_sync_wait = 1',
@@ -177,14 +169,11 @@ function isSame(shown = '', literal = ''): boolean {
 }
 
 /** Sets all settings and gives the variables afterwards; rejects when an essential setting is missing. */
-async function setUp(connection: Connection, limits: SessionLimits): Promise<Variables> {
+async function setUp(connection: MysqlConnection, limits: SessionLimits): Promise<Variables> {
   const sql = settingsSql(limits);
-  const names = [...REFUSING, ...NAMING, ...KINDS, ...sql.matchAll(SETTING).map(([, name]) => name)].join("', '");
+  const names = [...REFUSING, ...NAMING, ...KINDS, ...AMOUNTS, ...sql.matchAll(SETTING).map(([, name]) => name)];
   // SHOW skips unknown variables; SELECT would fail.
-  const read = async (): Promise<Variables> => {
-    const rows = await ask(connection, `SHOW SESSION VARIABLES WHERE Variable_name IN ('${names}')`);
-    return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
-  };
+  const read = () => show(connection, `SESSION VARIABLES WHERE Variable_name IN ('${names.join("', '")}')`);
   await trySet(connection, [sql]);
   const variables = await read();
   const missing = [...missingSettings(variables, limits)].map((setting) => setting.join(' = '));
@@ -199,7 +188,7 @@ async function setUp(connection: Connection, limits: SessionLimits): Promise<Var
 }
 
 /** Whether the server takes these settings; rejects with errors that are not the server's. */
-function trySet(connection: Connection, settings: readonly string[]): Promise<boolean> {
+function trySet(connection: MysqlConnection, settings: readonly string[]): Promise<boolean> {
   return ask(connection, `SET SESSION ${settings.join(', ')}`).then(
     () => true,
     (error: unknown) => (errorNumber(error) > 0 ? false : Promise.reject(error)),

@@ -1,13 +1,12 @@
 import type { Knex } from 'knex';
 // Knex publishes its dialects by path.
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
-import type { Connection, RowDataPacket } from 'mysql2';
+import type { RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
 import { LOCK_MS, SESSION_IDLE_MS, STATEMENT_MS, UNHURRIED_LOCK_MS, UNHURRIED_MS } from '../../deadlines.ts';
 import type { Binding } from '../../kinds.ts';
 import { poolError } from '../faults.ts';
-import { destroyConnection } from './mysql-connection.ts';
-import { createMysqlPool } from './mysql-pool.ts';
+import { createMysqlPool, type PoolEntry } from './mysql-pool.ts';
 import { insertRows, readPrepared } from './mysql-prepared.ts';
 import { openSession, type SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
@@ -34,17 +33,17 @@ export function createMysqlClient(
     poolMax,
     createWritableHost(address.hosts, (target) => openSession(address, target, limits)),
   );
-  const onConnection = async <Answer>(deadline: Deadline, work: (connection: Connection) => Promise<Answer>) => {
-    const connection = await pool.acquire(deadline);
+  const onSession = async <Answer>(deadline: Deadline, work: (session: PoolEntry) => Promise<Answer>) => {
+    const session = await pool.acquire(deadline);
     try {
-      return await pool.ask(connection, deadline, () => work(connection));
+      return await pool.ask(session, deadline, () => work(session));
     } finally {
-      pool.release(connection);
+      pool.release(session);
     }
   };
 
   return {
-    /** Knex on mysql2, with the gateway's sessions and pool. */
+    /** Knex on mysql2, with the gateway's sessions and pool. What Knex takes for a connection is a session of the pool. */
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
       readonly poolState = pool.state;
@@ -54,47 +53,48 @@ export function createMysqlClient(
       /** Knex's own pool is not used. */
       override initializePool(): void {}
 
-      override acquireConnection(): Promise<Connection> {
+      override acquireConnection(): Promise<PoolEntry> {
         return pool.acquire(currentDeadline());
       }
-      override async releaseConnection(connection: Connection): Promise<void> {
-        pool.release(connection);
+      override async releaseConnection(session: PoolEntry): Promise<void> {
+        pool.release(session);
       }
       override destroy(): Promise<void> {
         return pool.close();
       }
 
-      override async _query(connection: Connection, query: { sql: string }): Promise<unknown> {
+      override async _query(session: PoolEntry, query: { sql: string }): Promise<unknown> {
+        const { connection } = session;
         try {
           const deadline = currentDeadline();
           if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(deadline, limits);
-          return await pool.ask(connection, deadline, () => super._query(connection, query));
+          return await pool.ask(session, deadline, () => super._query(connection.driver, query));
         } catch (error) {
           // The transaction may still be open: it ends with its connection.
           const undone = poolError('POOL_NOT_COMMITTED', 'a transaction was not committed');
-          if (/^(?:COMMIT|ROLLBACK)\b/i.test(query.sql)) destroyConnection(connection, undone);
+          if (/^(?:COMMIT|ROLLBACK)\b/i.test(query.sql)) connection.destroy(undone);
           throw error;
         }
       }
 
       /** The rows of a statement that stays prepared on its connection. */
       queryPrepared(sql: string, bindings: readonly Binding[], deadline: Deadline): Promise<RowDataPacket[]> {
-        return onConnection(deadline, (connection) =>
+        return onSession(deadline, ({ connection }) =>
           pool.roundTrip.measure(() => readPrepared(connection, sql, bindings)),
         );
       }
 
       /** Adds rows, all or none; gives their ids in the order of the rows. */
       insertPrepared(into: string, rows: readonly (readonly Binding[])[], deadline: Deadline): Promise<string[]> {
-        return onConnection(deadline, async (connection) => {
+        return onSession(deadline, async (session) => {
           refuseLateWrite(deadline, limits);
-          return insertRows(connection, into, rows);
+          return insertRows(session, into, rows);
         });
       }
 
-      /** As `insertPrepared`, within the transaction of a connection. */
-      insertOn(connection: Connection, into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
-        return pool.ask(connection, currentDeadline(), () => insertRows(connection, into, rows));
+      /** As `insertPrepared`, within the transaction of a session. */
+      insertOn(session: PoolEntry, into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
+        return pool.ask(session, currentDeadline(), () => insertRows(session, into, rows));
       }
     },
     connection: {},

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NAME_LOOKUP_MS } from '../../deadlines.ts';
 import { isLasting, poolError } from '../faults.ts';
-import { endConnection, type MysqlTarget } from './mysql-connection.ts';
+import type { MysqlTarget } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
 import type { MysqlHost } from './mysql-url.ts';
 
@@ -33,7 +33,7 @@ export function createWritableHost(hosts: readonly MysqlHost[], open: (at: Mysql
         lastUsed = nameOf(target);
         return session;
       }
-      endConnection(session.connection);
+      session.connection.end();
       throw poolError('POOL_NO_WRITER', session.role);
     };
     const attempts: Promise<MysqlSession>[] = [];

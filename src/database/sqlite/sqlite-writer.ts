@@ -31,11 +31,6 @@ async function write({ into, rows }: WriteJob): Promise<WriteOutcome> {
 }
 
 let last: Promise<unknown> = Promise.resolve();
-parentPort?.on('message', (job: WriteJob | 'end') => {
-  // One after the other: there is one connection.
-  last = last.then(async () => {
-    if (job !== 'end') return parentPort?.postMessage(await write(job));
-    connection.close();
-    parentPort?.close();
-  });
+parentPort?.on('message', (job: WriteJob) => {
+  last = last.then(async () => parentPort?.postMessage(await write(job))); // in turn: there is one connection
 });

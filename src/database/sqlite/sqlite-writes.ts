@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Binding } from '../../kinds.ts';
 import type { SqliteFiles } from './sqlite-files.ts';
@@ -20,16 +19,15 @@ export function createSqliteWrites(files: SqliteFiles) {
 
   const start = (): Worker => {
     const started = new Worker(new URL('./sqlite-writer.ts', import.meta.url), { workerData: files });
-    let cause: unknown = 'the thread ended';
-    started.on('message', settle);
-    started.on('error', (error) => {
-      cause = error;
-    });
-    started.on('exit', () => {
-      if (thread === started) thread = undefined;
+    const fail = (cause: unknown) => {
+      if (thread !== started) return;
+      thread = undefined;
       const error = Object.assign(new Error('the write was cut off', { cause }), { errcode: SQLITE_IOERR });
       for (const { reject } of inFlight.splice(0)) reject(error);
-    });
+    };
+    started.on('message', settle);
+    started.on('error', fail);
+    started.on('exit', fail);
     return started;
   };
 
@@ -45,11 +43,8 @@ export function createSqliteWrites(files: SqliteFiles) {
     },
     /** Waits for the writes in flight, and ends the thread. */
     async close(): Promise<void> {
-      if (thread === undefined) return;
-      const ended = once(thread, 'exit');
-      thread.ref();
-      thread.postMessage('end');
-      await ended;
+      await Promise.allSettled(inFlight.map(({ promise }) => promise));
+      await thread?.terminate();
     },
   };
 }

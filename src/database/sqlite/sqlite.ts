@@ -40,6 +40,21 @@ interface KnexQuery {
  * one that only reads, which no writer blocks (https://www.sqlite.org/wal.html), and one in a thread that adds rows.
  */
 class NodeSqliteClient extends BetterSqlite3Client {
+  readonly packetBytes = () => Number.POSITIVE_INFINITY;
+  readonly roundTripMs = () => 0;
+  readonly takesWrites = () => true;
+  readonly poolState = () => ({
+    used: this.pool.numUsed(),
+    free: this.pool.numFree(),
+    waiting: this.pool.numPendingAcquires(),
+  });
+
+  #isClosed = false;
+  #checkedAt = 0;
+  #writes: ReturnType<typeof createSqliteWrites> | undefined;
+  #reader: Promise<DatabaseSync> | undefined;
+  readonly #prepared = new Map<string, ReturnType<typeof createReader>>();
+
   override _driver(): typeof DatabaseSync {
     return DatabaseSync;
   }
@@ -60,10 +75,14 @@ class NodeSqliteClient extends BetterSqlite3Client {
   override async _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery> {
     // A transaction that reads before it writes fails when another process wrote in between; IMMEDIATE waits at BEGIN instead, https://www.sqlite.org/lang_transaction.html
     const sql = query.sql === 'BEGIN;' ? 'BEGIN IMMEDIATE' : query.sql;
+    const isRollback = /^ROLLBACK;?$/.test(sql);
     // After some errors, such as a full disk, SQLite has already rolled back.
-    if (/^ROLLBACK;?$/.test(sql) && !connection.isTransaction) return Object.assign(query, { response: [] });
-    const { files } = this.connectionSettings;
-    if (files && !connection.isTransaction) checkFiles(files);
+    if (isRollback && !connection.isTransaction) return Object.assign(query, { response: [] });
+    const check = () => {
+      const { files } = this.connectionSettings;
+      if (files && !connection.isTransaction) checkFiles(files);
+    };
+    check();
     const statement = connection.prepare(sql);
     const bindings = this._formatBindings(query.bindings);
     if (statement.columns().length > 0) {
@@ -75,15 +94,13 @@ class NodeSqliteClient extends BetterSqlite3Client {
       query.context = { lastID: String(lastInsertRowid), changes: Number(changes) };
       query.response = { lastInsertRowid: query.context.lastID, changes: query.context.changes };
     }
-    // Again, so that no write to a removed file is acknowledged.
-    if (files && !connection.isTransaction && !/^ROLLBACK/.test(sql)) checkFiles(files);
+    if (!isRollback) check(); // again, so that no write to a removed file is acknowledged
     return query;
   }
 
   /** The rows of a prepared statement, cached by its text. */
   async queryPrepared(sql: string, bindings: readonly Binding[]): Promise<unknown[]> {
-    this.#refuseWhenClosed();
-    const { files } = this.connectionSettings;
+    const files = this.#openFiles();
     if (!files) return this.#onOwnConnection((connection) => createReader(connection.prepare(sql))(bindings));
     const read = this.#prepared.get(sql) ?? createReader((await this.#openReader()).prepare(sql));
     this.#prepared.set(sql, read);
@@ -96,8 +113,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
 
   /** Adds rows, all or none; gives their ids in the order of the rows. */
   async insertPrepared(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
-    this.#refuseWhenClosed();
-    const { files } = this.connectionSettings;
+    const files = this.#openFiles();
     if (!files) return this.#onOwnConnection((connection) => insertRows(connection, into, rows));
     this.#writes ??= createSqliteWrites(files);
     return this.#writes.insert(into, rows);
@@ -116,14 +132,9 @@ class NodeSqliteClient extends BetterSqlite3Client {
     return super.destroy(callback);
   }
 
-  #isClosed = false;
-  #checkedAt = 0;
-  #writes: ReturnType<typeof createSqliteWrites> | undefined;
-  #reader: Promise<DatabaseSync> | undefined;
-  readonly #prepared = new Map<string, ReturnType<typeof createReader>>();
-
-  #refuseWhenClosed(): void {
+  #openFiles() {
     if (this.#isClosed) throw poolError('POOL_CLOSED', 'the database has been closed');
+    return this.connectionSettings.files;
   }
 
   #openReader(): Promise<DatabaseSync> {
