@@ -17,7 +17,7 @@ interface BatchRules<Input> {
   readonly inFlightMax?: number;
   /** Limit of inputs in a batch. */
   readonly size: number;
-  /** Whether `runBatch` itself uses few SQL texts for any number of inputs. Otherwise it gets a power of two of them. */
+  /** Whether `runBatch` itself has few SQL texts for any number of inputs. Otherwise it gets a power of two of them. */
   readonly isPadded?: boolean;
   /** Queued inputs of the same key share one answer. By default no two inputs do. */
   keyOf?(input: Input): string;
@@ -25,10 +25,7 @@ interface BatchRules<Input> {
   groupOf?(input: Input): string;
   /** The bytes that an input adds to its statement; by default they are not counted. */
   bytesOf?(input: Input): number;
-  /**
-   * Whether the database refused the whole statement because of one input. Then each input is sent alone. Must be false for an
-   * error that leaves open whether the statement took effect.
-   */
+  /** Whether the statement did nothing because of one input: then each is sent alone. */
   isInputError?(error: unknown): boolean;
 }
 
@@ -50,9 +47,8 @@ interface Entry<Input, Answer> {
 
 /**
  * Batches inputs: `runBatch` answers several of them by one statement, in their order, until the latest of their deadlines.
- * Inputs are queued until the end of the event loop's turn, and longer while the limit of statements in flight is reached. An
- * input joins an equal input only in the queue, so each statement begins after all of its inputs came. An error rejects the
- * inputs of its statement only.
+ * Inputs are queued until the end of the event loop's turn, and longer while the limit of statements in flight is reached. So each
+ * statement begins after all of its inputs came.
  */
 export function createBatched<Input, Answer>(
   database: Pick<Database, 'connectionsMax' | 'roundTripMs'>,
@@ -69,8 +65,7 @@ export function createBatched<Input, Answer>(
   };
   const sendReady = (): void => {
     while (queue.size > 0 && hasRoom()) void send(nextBatch(queue, rules)); // never rejects
-    // A new Map each time: when a Map grows, V8 links its old table to the new one (OrderedHashTable). An old table in the old
-    // generation would keep all later entries, with their requests, alive until a full garbage collection.
+    // A new Map: V8 links the tables of one that grows, and an old table would keep later entries alive until a full collection.
     queue = new Map(queue);
     if (queue.size > 0) sendWhenSlow();
   };

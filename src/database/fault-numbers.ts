@@ -1,27 +1,16 @@
 /** What an error of the database means, besides that the database cannot do the work now. An error may have several meanings. */
 export type Meaning =
-  /** The statement is wrong: a fault of the gateway, which no operation on a database causes. */
-  | 'wrongStatement'
-  /** Nothing was done: the transaction was rolled back in favour of another. */
-  | 'rolledBack'
-  /** Nothing was done: the statement was refused before it began. */
-  | 'notBegun'
-  /** This server takes no writes. */
-  | 'readOnly'
-  /** This server is no working member of its cluster. */
-  | 'notReady'
-  /** The statement may have taken effect. */
-  | 'unknownOutcome'
-  /** The session is out of date: a new one may have more rights or know more of the schema. */
-  | 'staleSession'
-  /** The table refuses a row by a type, a constraint or a trigger; no row of the statement was written. */
-  | 'rowRefused'
-  /** There is a row with the same key. */
-  | 'duplicate'
-  /** AUTO_INCREMENT has given its last id. */
-  | 'outOfIds'
-  /** Another transaction held a lock for too long. */
-  | 'lockWait'
+  | 'wrongStatement' // a fault of the gateway, which no operation on a database causes
+  | 'rolledBack' // nothing was done: the transaction was rolled back in favour of another
+  | 'notBegun' // nothing was done: the statement was refused before it began
+  | 'readOnly' // this server takes no writes
+  | 'notReady' // this server is no working member of its cluster
+  | 'unknownOutcome' // the statement may have taken effect
+  | 'staleSession' // a new session may have more rights or know more of the schema
+  | 'rowRefused' // by a type, a constraint or a trigger; no row of the statement was written
+  | 'duplicate' // there is a row with the same key
+  | 'outOfIds' // AUTO_INCREMENT has given its last id
+  | 'lockWait' // another transaction held a lock for too long
   | 'tooLarge'
   | (typeof LASTING)[number];
 

@@ -4,7 +4,7 @@ import { ATTEMPT_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { CODES, LASTING, type Meaning, NUMBERS, SQLITE_CODES, STATE_CLASSES } from './fault-numbers.ts';
 
-/** The most attempts: for work that the database rolled back in favour of another transaction, and for other repeatable work. */
+/** The most attempts: of work that was rolled back in favour of another transaction, and of other work. */
 const ATTEMPTS = { rolledBack: 4, other: 2 };
 const JITTER_MS = 25;
 
@@ -54,8 +54,8 @@ export async function withoutFaults<T>(
 }
 
 /**
- * THE rule of what is 500 and what is 503. Every error of the network, the pool or the database is 503, the unknown ones too:
- * operations on a database can make it say anything. A wrong statement and all other errors are 500: faults of the gateway.
+ * THE rule of what is 500 and what is 503. Every error of the network, the pool or the database is 503, unknown ones too: a
+ * database can say anything. A wrong statement and all other errors are 500.
  */
 function toFault(error: unknown): unknown {
   const { fatal, code = '', errno, errcode } = driverError(error);
@@ -70,7 +70,6 @@ function toFault(error: unknown): unknown {
 const EXTERNAL_CODES = /^(?:E(?!RR_)|PROTOCOL_|HANDSHAKE_|POOL_)/;
 /** Codes of a connection that was lost during a statement; not of a failed connect or of a timeout. */
 const LOST_CODES = /^(?:ECONNRESET|EPIPE|ERR_\w+|PROTOCOL_\w+|POOL_NOT_UNDERSTOOD)$/;
-
 /** Codes of TLS. mysql2 has one for all that may end a handshake; when either side refused the other, the message says so. */
 const TLS_CODES = /^(?:HANDSHAKE_SSL_ERROR|ERR_SSL_\w+)$/;
 const TLS_REFUSAL = /certificate|\balert\b/i;

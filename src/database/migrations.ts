@@ -19,18 +19,14 @@ const MIGRATIONS: Knex.MigratorConfig = {
 export async function migrateUp(database: Database): Promise<string[]> {
   // Without work there is no wait for the lock, and a newer version's schema is accepted.
   if ((await migrationStatus(database)).pending.length === 0) return [];
-  return underLock(database, async (knex) => {
-    const [, names]: [number, string[]] = await knex.migrate.latest(MIGRATIONS);
-    return names;
-  });
+  const [, names] = await underLock<[number, string[]]>(database, (knex) => knex.migrate.latest(MIGRATIONS));
+  return names;
 }
 
 /** Rolls back the last batch of migrations; gives their names. */
-export function migrateDown(database: Database): Promise<string[]> {
-  return underLock(database, async (knex) => {
-    const [, names]: [number, string[]] = await knex.migrate.rollback(MIGRATIONS);
-    return names;
-  });
+export async function migrateDown(database: Database): Promise<string[]> {
+  const [, names] = await underLock<[number, string[]]>(database, (knex) => knex.migrate.rollback(MIGRATIONS));
+  return names;
 }
 
 // Not by Knex's list, which would create its tables in an empty database.
@@ -54,12 +50,8 @@ export async function migrationStatus(database: Database, deadline = deadlineIn(
  */
 async function underLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
   const unhurried = database.unhurried();
-  try {
-    if (database.engine === 'sqlite') return await underFileLock(unhurried, work);
-    return await unhurried.run((knex) => underNamedLock(knex, work));
-  } finally {
-    await unhurried.close();
-  }
+  const done = database.engine === 'sqlite' ? underFileLock(unhurried, work) : underNamedLock(unhurried, work);
+  return done.finally(unhurried.close);
 }
 
 /** SQLite: one IMMEDIATE transaction around `work` is the lock; it also undoes half a migration. */
@@ -74,17 +66,19 @@ async function underFileLock<T>(database: Database, work: (knex: Knex) => Promis
   }
 }
 
-async function underNamedLock<T>(knex: Knex, work: (knex: Knex) => Promise<T>): Promise<T> {
-  const connection: unknown = await knex.client.acquireConnection();
-  const ask = (sql: string, bindings: Knex.RawBinding[]) => knex.raw(sql, bindings).connection(connection);
-  try {
-    const [[answer]] = await ask(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [MIGRATION_LOCK_MS / 1000]);
-    if (Number(answer.taken) !== 1)
-      throw new DatabaseFault('unavailable', new Error('another process is still migrating'));
-    await knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
-    return await work(knex);
-  } finally {
-    await ask(`SELECT RELEASE_LOCK(${LOCK_NAME})`, []).catch(() => {}); // the end of the connection releases the lock, too
-    knex.client.releaseConnection(connection);
-  }
+function underNamedLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
+  return database.run(async (knex) => {
+    const connection: unknown = await knex.client.acquireConnection();
+    const ask = (sql: string, bindings: Knex.RawBinding[]) => knex.raw(sql, bindings).connection(connection);
+    try {
+      const [[answer]] = await ask(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [MIGRATION_LOCK_MS / 1000]);
+      if (Number(answer.taken) !== 1)
+        throw new DatabaseFault('unavailable', new Error('another process is still migrating'));
+      await knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
+      return await work(knex);
+    } finally {
+      await ask(`SELECT RELEASE_LOCK(${LOCK_NAME})`, []).catch(() => {}); // the end of the connection releases the lock, too
+      knex.client.releaseConnection(connection);
+    }
+  });
 }

@@ -82,14 +82,11 @@ export async function examineSession(database: Database) {
     return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
   };
   const variables = await show('SESSION VARIABLES');
-  const status = await show("GLOBAL STATUS LIKE 'Prepared_stmt_count'");
+  const prepared = (await show("GLOBAL STATUS LIKE 'Prepared_stmt_count'")).get('Prepared_stmt_count');
   const problems = [...missingSettings(variables, REQUEST_LIMITS)].map(
     ([name, literal]) => `the server has ${name} = ${variables.get(name)}, the gateway sets ${literal}`,
   );
-  const statements = `${status.get('Prepared_stmt_count')} of ${variables.get('max_prepared_stmt_count')}`;
-  const facts = {
-    session: problems.length === 0 ? 'as the gateway sets it' : 'not as the gateway sets it',
-    'prepared statements': `${statements}; each connection of a gateway has up to ${PREPARED_MAX}`,
-  };
-  return { facts, problems };
+  const most = `${variables.get('max_prepared_stmt_count')}; each connection of a gateway has up to ${PREPARED_MAX}`;
+  const session = `${problems.length === 0 ? 'as' : 'not as'} the gateway sets it`;
+  return { facts: { session, 'prepared statements': `${prepared} of ${most}` }, problems };
 }

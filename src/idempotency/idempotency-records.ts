@@ -26,13 +26,6 @@ export class TakenError extends Error {}
 /** Another transaction holds the lock of a record, inserted or not yet. */
 export class HeldError extends Error {}
 
-interface Row {
-  readonly id: string;
-  readonly inputHash: string;
-  readonly resultId: Integer64;
-  readonly isExpired: Integer64;
-}
-
 /** The records of the results of Idempotency-Keys. */
 export function createRecords(database: Database) {
   const now = NOW_MS[database.engine];
@@ -115,6 +108,8 @@ function isOneHeld(transaction: Knex, claims: readonly Claim[]): Promise<boolean
     (error: unknown) => means(error, 'lockWait'),
   );
 }
+
+type Row = Readonly<Record<'id' | 'inputHash', string> & Record<'resultId' | 'isExpired', Integer64>>;
 
 function toRecord({ inputHash, resultId, isExpired }: Row) {
   return { inputHash, resultId: toInt64(resultId), isExpired: Number(isExpired) === 1 };

@@ -27,7 +27,7 @@ interface CreateOperation<Input> {
   canonical(input: Input): readonly unknown[];
   /** Creates within a transaction; gives the ids in the order of the inputs. */
   create(transaction: Knex.Transaction, inputs: readonly Input[]): Promise<Int64[]>;
-  /** Acquires the lock to hold from before `create` until the end of the transaction; gives the function that releases it. */
+  /** Gives the function that releases the lock, which is held from before `create` until the end of the transaction. */
   acquireIdLock(): Promise<() => void>;
   /** The approximate size of an input in a statement, in bytes. */
   bytesOf(input: Input): number;
@@ -40,10 +40,9 @@ interface PendingCreate<Input> {
 }
 
 /**
- * Creates once for each Idempotency-Key, whatever fails between the first request and its retries; one for each operation and
- * process. It gives the id of the created row, or of the row that an earlier request with the same key and input created.
- * ApiError `idempotency_conflict` while another request with the key is in flight, `idempotency_mismatch` when the input
- * differs.
+ * Creates once for each Idempotency-Key; one for each operation and process. It gives the id of the created row, or of the row
+ * that an earlier request with the same key and input created. ApiError `idempotency_conflict` while another request with the key
+ * is in flight, `idempotency_mismatch` when the input differs.
  */
 export function createIdempotentCreates<Input>(database: Database, creates: CreateOperation<Input>) {
   const { operation, canonical, bytesOf } = creates;
@@ -82,10 +81,12 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
     throw conflict();
   };
 
+  const name = operation === null ? [] : [operation];
   return async ({ ownerId, apiKeyId, idempotencyKey, position }: Once, input: Input, deadline: Deadline) => {
-    const name = [idempotencyKey, String(position), ...(operation === null ? [] : [operation])];
     // Also by the API key itself: an earlier version of the gateway, which may run beside this one, knows no owner.
-    const ids = [...new Set([ownerId, apiKeyId])].map((keyId) => sha256([keyId, ...name]));
+    const ids = [...new Set([ownerId, apiKeyId])].map((keyId) =>
+      sha256([keyId, idempotencyKey, String(position), ...name]),
+    );
     const [id = ''] = ids; // there is at least one
     if (inFlight.has(id)) throw conflict();
     inFlight.add(id);

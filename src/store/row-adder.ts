@@ -76,9 +76,9 @@ function bytesOf(value: Binding): number {
 }
 
 /**
- * Gives `acquireIdLock`, a mutex around the assignment of ids and their commit; it gives the function that releases the lock.
- * So no reader sees an id of this process before a smaller one. There is no lock between processes, none beyond LOW_LATENCY_MS,
- * where it would cost a round trip, and none for a single connection, which runs one transaction at a time anyway.
+ * Gives `acquireIdLock`, a mutex around the assignment of ids and their commit, so that no reader sees an id of this process before
+ * a smaller one. It gives the function that releases the lock. Nobody waits beyond LOW_LATENCY_MS, where it would cost a round
+ * trip, and on a single connection, which runs one transaction at a time anyway.
  */
 export function createCommitOrder(database: Pick<Database, 'connectionsMax' | 'roundTripMs'>) {
   let last = Promise.resolve();

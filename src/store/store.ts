@@ -86,17 +86,16 @@ export async function addSamples<T extends Table>(
  * throw.
  */
 export async function checkWrites(database: Database, tables: readonly Table[], deadline?: Deadline): Promise<void> {
-  const writeNothing = async (transaction: Knex.Transaction) => {
-    for (const table of tables) {
-      const columns = columnsOf(table).map(({ column }) => column);
-      await transaction.raw(`INSERT INTO ${insertList(table)} SELECT ${columns} FROM ${table.name} WHERE 1 = 0`);
+  const writeNothing = async (knex: Knex) => {
+    const transaction = await knex.transaction();
+    try {
+      for (const table of tables) {
+        const columns = columnsOf(table).map(({ column }) => column);
+        await transaction.raw(`INSERT INTO ${insertList(table)} SELECT ${columns} FROM ${table.name} WHERE 1 = 0`);
+      }
+    } finally {
+      await transaction.rollback();
     }
   };
-  await database.run(
-    async (knex) => {
-      const transaction = await knex.transaction();
-      await writeNothing(transaction).finally(() => transaction.rollback());
-    },
-    { deadline },
-  );
+  await database.run(writeNothing, { deadline });
 }

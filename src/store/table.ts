@@ -1,14 +1,15 @@
 import type { Int64, Integer64 } from '../int64.ts';
 import { type AnyKind, type Binding, KINDS, type KindName, type ValueIn, type ValueOut } from '../kinds.ts';
 
-/** A field of a row: its kind, whether it may be absent, and whether lists can be filtered by it. */
+/** A field of a row. */
 export type Field = (
   | { readonly kind: Exclude<KindName, 'word'> }
   | { readonly kind: 'word'; readonly words: readonly string[] }
 ) & {
+  /** It may be absent. */
   readonly optional?: true;
   /**
-   * The table must have an index on the column and the id, called `TABLE_COLUMN_id`. A text column must have a NO PAD collation,
+   * Lists can be filtered by it. The table must have an index on the column and the id, called `TABLE_COLUMN_id`. A text column must have a NO PAD collation,
    * such as utf8mb4_nopad_bin of MariaDB and utf8mb4_0900_bin of MySQL: for others 'a' and 'a ' are equal.
    */
   readonly filter?: true;
@@ -28,7 +29,7 @@ export interface Table<F extends Fields = Fields> {
   readonly records?: { readonly name: string | null; readonly byPlace: number };
 }
 
-/** Defines a table. Types, columns, statements and the comparison of retries are derived from its fields. */
+/** Defines a table, from whose fields types, columns, statements and the comparison of retries are derived. */
 export function defineTable<const F extends Fields>(name: string, fields: F, records?: Table['records']): Table<F> {
   return { name, fields, ...(records && { records }) };
 }
@@ -83,9 +84,7 @@ export function selectList(table: Table): string {
 
 /** `table (column, ...)`, as in INSERT INTO. */
 export function insertList(table: Table): string {
-  return `${table.name} (${columnsOf(table)
-    .map(({ column }) => column)
-    .join(', ')})`;
+  return `${table.name} (${columnsOf(table).map(({ column }) => column)})`;
 }
 
 /** Gives the values of a row in the order of `insertList`. */
@@ -113,10 +112,7 @@ export function fieldPicker<T extends Table>(table: T): (input: New<T>) => Omit<
   };
 }
 
-/**
- * Gives the canonical form of an input: a list that is equal for equal inputs only. It has fields by name, without the absent
- * ones, so that stored records stay valid when the table gets another field.
- */
+/** Gives a list that is equal for equal inputs only. It has no absent fields: records stay valid when the table gets another one. */
 export function canonicalWriter<T extends Table>(table: T): (input: New<T>) => readonly unknown[] {
   const pick = fieldPicker(table);
   const byPlace = table.records?.byPlace ?? 0;

@@ -11,7 +11,7 @@ export interface PoolEntry extends MysqlSession {
   idleSince: number;
 }
 
-/** A caller of `acquire` that waits for a connection. */
+/** A caller of `acquire` that waits. */
 interface Waiter extends Pick<PromiseWithResolvers<PoolEntry>, 'resolve' | 'reject'> {
   readonly timer: NodeJS.Timeout;
 }
@@ -24,7 +24,7 @@ const LIFETIME_MS = 30 * 60_000;
 const READ_ONLY_LIFETIME_MS = 250;
 /** The delay after a failed opening, in ms, while other connections are open or opening. */
 const REOPEN_MS = 100;
-/** The shortest time between two replacements of all sessions because of stale rights, in ms; new sessions load the server. */
+/** The shortest time between two replacements of all sessions because of stale rights, in ms. */
 const STALE_REST_MS = 1000;
 
 type OpenSession = () => Promise<MysqlSession>;
@@ -36,8 +36,7 @@ const createState = (max: number, open: OpenSession) => ({
   idle: [] as PoolEntry[], // the most recently used one is the last
   inUse: new Set<PoolEntry>(),
   waiters: new Set<Waiter>(),
-  /** The number of connections that are being opened. */
-  opening: 0,
+  opening: 0, // how many
   failedAt: Number.NEGATIVE_INFINITY,
   staleAt: Number.NEGATIVE_INFINITY,
   generation: 0,
@@ -48,31 +47,27 @@ const createState = (max: number, open: OpenSession) => ({
 type PoolState = ReturnType<typeof createState>;
 
 /**
- * A pool of at most `max` connections. `open` must settle within a bounded time. A waiter gets the first connection that is
- * released or opened, and rejects at its deadline. A failed opening rejects the waiters only if no other connection is in use or
- * opening.
- *
- * All connections are to one server, the one that takes writes. A new generation begins when that server takes no writes any
- * more, is lost, or another server answers at its address. Connections of earlier generations are not lent again, so that no read
- * comes from the old server.
+ * A pool of at most `max` sessions of one server, the one that takes writes. A new generation begins when that server takes no
+ * writes any more, is lost, or another server answers at its address. Sessions of earlier generations are not lent again, so that
+ * no read comes from the old server. `open` must settle within a bounded time.
  */
 export function createMysqlPool(max: number, open: OpenSession) {
   const pool = createState(max, open);
   const idleTimer = setInterval(() => endOld(pool), IDLE_MS / 2).unref();
   return {
     /**
-     * A connection until `release`, whose last role check is at most ROLE_TRUSTED_MS old. Rejects at the deadline, and at once when
-     * no connection can be opened.
+     * A session until `release`, the first that is released or opened, whose last role check is at most ROLE_TRUSTED_MS old. Rejects at
+     * the deadline, and after a failed opening when no other session is in use or opening.
      */
     acquire: (deadline: Deadline) => acquire(pool, deadline),
-    /** Takes a connection back, in any state. When its last role check is older than ROLE_KNOWN_MS, another one comes first. */
+    /** Takes a session back, in any state. When its last role check is older than ROLE_KNOWN_MS, another one comes first. */
     release(entry: PoolEntry): void {
       if (!isUsable(pool, entry) || !isCheckOver(entry, ROLE_KNOWN_MS)) takeBack(pool, entry);
       else void validate(pool, entry, ROLE_LIMIT_MS).then(() => takeBack(pool, entry));
     },
     /**
-     * What `question` gives, which uses the connection. Rejects at the deadline and when the connection fails. The errors `readOnly`,
-     * `notReady` and `staleSession` begin a new generation.
+     * What `question` gives, which uses the session's connection, as `exchange` does. The errors `readOnly`, `notReady` and
+     * `staleSession` begin a new generation.
      */
     async ask<Answer>(entry: PoolEntry, deadline: Deadline, question: () => PromiseLike<Answer>): Promise<Answer> {
       try {
@@ -115,14 +110,12 @@ async function acquire(pool: PoolState, deadline: Deadline): Promise<PoolEntry> 
   }
 }
 
-function lend(pool: PoolState, entry: PoolEntry): PoolEntry {
-  pool.inUse.add(entry);
-  return entry;
-}
-
 function takeIdle(pool: PoolState): PoolEntry | undefined {
   for (let entry = pool.idle.pop(); entry; entry = pool.idle.pop()) {
-    if (isUsable(pool, entry)) return lend(pool, entry);
+    if (isUsable(pool, entry)) {
+      pool.inUse.add(entry);
+      return entry;
+    }
     entry.connection.end();
   }
   return undefined;
@@ -135,14 +128,15 @@ function takeBack(pool: PoolState, entry: PoolEntry): void {
   finishClosing(pool);
 }
 
-/** Lends a free connection to the first waiter, or makes it idle. */
+/** Lends a free session to the first waiter, or makes it idle. */
 function offer(pool: PoolState, entry: PoolEntry): void {
   const isGood = isUsable(pool, entry);
   const waiter = isGood ? nextWaiter(pool) : undefined;
   entry.idleSince = performance.now();
-  if (!isGood) entry.connection.end();
-  else if (waiter) waiter.resolve(lend(pool, entry));
-  else pool.idle.push(entry);
+  if (waiter) pool.inUse.add(entry);
+  else if (isGood) pool.idle.push(entry);
+  else entry.connection.end();
+  waiter?.resolve(entry);
 }
 
 function isUsable({ generation }: PoolState, entry: PoolEntry): boolean {
