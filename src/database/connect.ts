@@ -134,12 +134,11 @@ function createDatabase(
 
 /** What `done` gives, or DatabaseFault `unavailable` at the deadline. A write that waits for a lock may still happen later. */
 function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const late = () =>
-    reject(new DatabaseFault('unavailable', poolError('POOL_TIMEOUT', 'the database did not answer in time')));
-  const timer = setTimeout(late, remainingMs(deadline));
-  done.then(resolve, reject).finally(() => clearTimeout(timer));
-  return promise;
+  const late = Promise.withResolvers<never>();
+  const refuse = () =>
+    late.reject(new DatabaseFault('unavailable', poolError('POOL_TIMEOUT', 'the database did not answer in time')));
+  const timer = setTimeout(refuse, remainingMs(deadline));
+  return Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** Runs `work` in one transaction: what it does by `run` of the database that it gets is done all or not at all. */

@@ -26,8 +26,8 @@ interface CreateOperation<Input> {
   /** The whole input as a list that is equal for equal inputs, and only for them. */
   canonical(input: Input): readonly unknown[];
   /** Creates within a transaction; gives the ids in the order of the inputs. */
-  create(transaction: Knex.Transaction, inputs: readonly Input[]): Promise<Int64[]>;
-  /** Gives the function that releases the lock, which is held from before `create` until the end of the transaction. */
+  addWithin(transaction: Knex.Transaction, inputs: readonly Input[]): Promise<Int64[]>;
+  /** Gives the function that releases the lock, which is held from before `addWithin` until the end of the transaction. */
   acquireIdLock(): Promise<() => void>;
   /** The approximate size of an input in a statement, in bytes. */
   bytesOf(input: Input): number;
@@ -102,7 +102,7 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
 async function createAll<Input>(
   database: Database,
   records: ReturnType<typeof createRecords>,
-  { create, acquireIdLock }: CreateOperation<Input>,
+  { addWithin, acquireIdLock }: CreateOperation<Input>,
   batch: readonly PendingCreate<Input>[],
   deadline: Deadline,
 ): Promise<Int64[]> {
@@ -114,7 +114,7 @@ async function createAll<Input>(
     await records.claim(transaction, claims);
     // After the claims, which may wait for other transactions: the id lock is held for a short time only.
     releaseIdLock = await acquireIdLock();
-    const ids = await create(transaction, inputs);
+    const ids = await addWithin(transaction, inputs);
     const resultsOf = ({ claims }: PendingCreate<Input>, index: number) =>
       claims.map(({ id }) => [id, ids[index] as Int64] as const); // one for each
     await records.complete(transaction, batch.flatMap(resultsOf));

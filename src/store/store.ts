@@ -32,14 +32,12 @@ export function createStores(database: Database) {
 }
 
 function createStore<T extends Table>(database: Database, table: T) {
-  const { add, addWithin, acquireIdLock, bytesOf } = createRowAdder(database, table);
+  const { add, ...adder } = createRowAdder(database, table);
   const pick = fieldPicker(table);
   const createOnce = createIdempotentCreates<New<T>>(database, {
     operation: table.records === undefined ? table.name : table.records.name,
     canonical: canonicalWriter(table),
-    create: addWithin,
-    acquireIdLock,
-    bytesOf,
+    ...adder,
   });
   return {
     list: createKeysetList(database, table),

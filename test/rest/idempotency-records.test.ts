@@ -129,7 +129,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
   const creating = (create: (inputs: readonly string[]) => Promise<Int64[]>) => ({
     operation: 'test',
     canonical: (input: string) => [input],
-    create: (_transaction: unknown, inputs: readonly string[]) => create(inputs),
+    addWithin: (_transaction: unknown, inputs: readonly string[]) => create(inputs),
     acquireIdLock: async () => () => {},
     bytesOf: () => 1,
   });
