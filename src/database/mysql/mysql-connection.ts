@@ -3,14 +3,11 @@ import mysql, { type Connection, type RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs, watchDeadlines } from '../../deadline.ts';
 import { CONNECTION_END_MS } from '../../deadlines.ts';
 import { poolError } from '../faults.ts';
-import type { MysqlAddress } from './mysql-url.ts';
+import type { MysqlAddress, MysqlHost } from './mysql-url.ts';
 
-/** One IP address of one host. */
-export interface MysqlTarget {
-  /** The name in DATABASE_URL, for the check of certificates. */
-  readonly host: string;
+/** One IP address of one host, whose name is for the check of certificates. */
+export interface MysqlTarget extends MysqlHost {
   readonly address: string;
-  readonly port: number;
 }
 
 /** Prepared statements of one connection; the server's limit max_prepared_stmt_count, 16,382 by default, is for all clients. */
@@ -40,7 +37,7 @@ export function createConnection(address: MysqlAddress, target: MysqlTarget) {
       destroy(poolError('POOL_TIMEOUT', `no answer in time from ${target.address}:${target.port}`));
     return pending.length > 0;
   });
-  failOnWhatNoCommandGets(driver, destroy);
+  endOnError(driver, destroy);
   return {
     driver,
     /** Whether it has not failed so far. */
@@ -99,8 +96,8 @@ function createDriver(address: MysqlAddress, { host, address: ip, port }: MysqlT
   }) as unknown as Driver; // it is one
 }
 
-/** mysql2 would leave the command of such a failure without an answer, or throw into the process. */
-function failOnWhatNoCommandGets(driver: Driver, destroy: (reason: Error) => void): void {
+/** Ends the connection after what mysql2 tells no command: the command would have no answer, or the error would be the process's. */
+function endOnError(driver: Driver, destroy: (reason: Error) => void): void {
   driver.on('error', destroy);
   const handlePacket = driver.handlePacket.bind(driver);
   driver.handlePacket = (packet) => {

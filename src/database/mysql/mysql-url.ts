@@ -1,5 +1,5 @@
 import { ConfigError } from '../../config.ts';
-import { readTrust, type ServerTrust } from './server-trust.ts';
+import { createTrustReader, type ServerTrust } from './server-trust.ts';
 
 /** One host of DATABASE_URL. */
 export interface MysqlHost {
@@ -27,17 +27,12 @@ export function parseMysqlUrl(databaseUrl: string): MysqlAddress {
     ADDRESS.exec(databaseUrl) ?? refuse(FORM);
   const [first, ...more] = hosts.split(',').map(parseHost);
   if (first === undefined) return refuse(FORM);
-  try {
-    readTrust(query);
-  } catch (error) {
-    refuse(`DATABASE_URL: ${(error as Error).message}`); // its own Errors
-  }
   return {
     hosts: [first, ...more],
     user: decode('user', user),
     password: decode('password', password),
     database: decode('database', database),
-    readTrust: () => readTrust(query),
+    readTrust: readOptions(query),
   };
 }
 
@@ -57,4 +52,14 @@ function parseHost(text: string): MysqlHost {
   const [, ipv6, name, port = '3306'] = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i.exec(text) ?? refuse(FORM);
   if (Number(port) < 1 || Number(port) > 65_535) refuse(`DATABASE_URL: ${port} is no port; allowed are 1 to 65535`);
   return { host: ipv6 ?? name ?? '', port: Number(port) };
+}
+
+function readOptions(query: string): MysqlAddress['readTrust'] {
+  try {
+    const readTrust = createTrustReader(query);
+    readTrust();
+    return readTrust;
+  } catch (error) {
+    return refuse(`DATABASE_URL: ${(error as Error).message}`); // its own Errors
+  }
 }

@@ -9,45 +9,38 @@ export type ServerTrust = Pick<ConnectionOptions, 'ssl' | 'authPlugins'>;
 
 /** The options of DATABASE_URL after the `?`; all but `ssl` have the names of MySQL's own clients. */
 const OPTIONS = ['ssl', 'ssl-cert', 'ssl-key', 'server-public-key-path', 'get-server-public-key'] as const;
+type Options = Readonly<Partial<Record<(typeof OPTIONS)[number], string>>>;
+/** The texts of the files that options name: authorities, certificate, key, public key. */
+type Files = readonly (string | undefined)[];
 
 /** The size limit of a file, in bytes; the authorities of a system are about 200,000. */
 const FILE_BYTES_MAX = 1_048_576;
 
 /**
- * Reads the options of DATABASE_URL and the files that they name, for each connection anew, so that a renewed file counts. Throws
- * POOL_TRUST, with a message of one line, for wrong options or files.
+ * Reads the options of DATABASE_URL. Each call reads their files, so that a renewed file counts for the next connection; they are
+ * checked when they have changed, which takes milliseconds. Throws POOL_TRUST, with a message of one line, for what is wrong.
  */
-export function readTrust(query: string): ServerTrust {
+export function createTrustReader(query: string): () => ServerTrust {
   const given = new URLSearchParams(query);
   const unknown = [...given.keys()].find((name) => !OPTIONS.some((option) => option === name));
   if (unknown !== undefined) refuse(`unknown option ${JSON.stringify(unknown)}; there are ${OPTIONS.join(', ')}`);
-  const options: Readonly<Partial<Record<(typeof OPTIONS)[number], string>>> = Object.fromEntries(given);
-  const { ssl = 'false', 'get-server-public-key': mayAskForKey = 'true' } = options;
-  const [misplaced] = Object.keys(options).filter(
-    (name) => name.startsWith('ssl-') === (ssl === 'false') && name !== 'ssl',
-  );
-  if (misplaced !== undefined) refuse(`${misplaced} is for connections ${ssl === 'false' ? 'with' : 'without'} ssl`);
-  if (!/^(?:true|false)$/.test(mayAskForKey)) refuse('get-server-public-key must be true or false');
-  const isPath = !/^(?:true|false|skip-verify|\{.*)$/s.test(ssl);
-  const [ca, cert, key, publicKey] = [
-    isPath ? ssl : undefined,
-    options['ssl-cert'],
-    options['ssl-key'],
-    options['server-public-key-path'],
-  ].map((path) => path && readSmall(path));
-  try {
-    if (ssl !== 'false')
-      return { ssl: makeTls(ssl, { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }) };
-    if (publicKey) return trustOneKey({ serverPublicKey: createPublicKey(publicKey) });
-  } catch (error) {
-    const shown = Object.entries(options).map(([name, value]) => `${name}=${value.startsWith('{') ? '{…}' : value}`);
-    refuse(`${shown.join('&')} cannot be used (${(error as Error).message})`, error); // all of them throw Errors
-  }
-  return mayAskForKey === 'true' ? {} : trustOneKey({ onServerPublicKey: refuseKey });
+  const options: Options = Object.fromEntries(given);
+  let last: { readonly files: Files; readonly trust: ServerTrust } | undefined;
+  return () => {
+    const paths = [caPath(options), options['ssl-cert'], options['ssl-key'], options['server-public-key-path']];
+    const files = paths.map((path) => path && readSmall(path));
+    if (!last?.files.every((text, index) => text === files[index])) last = { files, trust: makeTrust(options, files) };
+    return last.trust;
+  };
 }
 
 function refuse(message: string, cause?: unknown): never {
   throw poolError('POOL_TRUST', message, cause);
+}
+
+/** `?ssl=/path/ca.pem`; its other values are words and JSON. */
+function caPath({ ssl = 'false' }: Options): string | undefined {
+  return /^(?:true|false|skip-verify|\{.*)$/s.test(ssl) ? undefined : ssl;
 }
 
 function readSmall(path: string): string {
@@ -58,6 +51,24 @@ function readSmall(path: string): string {
     refuse(`${path} cannot be read (${(error as Error).message})`, error); // fs throws Errors
   }
   return refuse(`${path} must be a file of 1 to ${FILE_BYTES_MAX} bytes`);
+}
+
+function makeTrust(options: Options, [ca, cert, key, publicKey]: Files): ServerTrust {
+  const { ssl = 'false', 'get-server-public-key': mayAskForKey = 'true' } = options;
+  const [first] = Object.keys(options).filter(
+    (name) => name.startsWith('ssl-') === (ssl === 'false') && name !== 'ssl',
+  );
+  if (first !== undefined) refuse(`${first} is for connections ${ssl === 'false' ? 'with' : 'without'} ssl`);
+  if (!/^(?:true|false)$/.test(mayAskForKey)) refuse('get-server-public-key must be true or false');
+  try {
+    if (ssl !== 'false')
+      return { ssl: makeTls(ssl, { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }) };
+    if (publicKey) return trustOneKey({ serverPublicKey: createPublicKey(publicKey) });
+  } catch (error) {
+    const shown = Object.entries(options).map(([name, value]) => `${name}=${value.startsWith('{') ? '{…}' : value}`);
+    refuse(`${shown.join('&')} cannot be used (${(error as Error).message})`, error); // all of them throw Errors
+  }
+  return mayAskForKey === 'true' ? {} : trustOneKey({ onServerPublicKey: refuseKey });
 }
 
 /** The TLS options of mysql2, https://sidorares.github.io/node-mysql2/docs/documentation/ssl; throws when they cannot be used. */
