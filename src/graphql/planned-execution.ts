@@ -27,8 +27,7 @@ export interface PlanRequest {
 
 /** One run of a plan. */
 interface Run extends PlanRequest {
-  /** Writes a list, or gives its cached text if the last run wrote the same list. */
-  readonly writeList: typeof writeList;
+  readonly lastList: LastList;
   readonly errors: GraphQLError[];
   /** The paths that errors made null; undefined stands for `data` itself. */
   readonly nulled: Set<Path | undefined>;
@@ -38,27 +37,34 @@ interface Run extends PlanRequest {
   isOver: boolean;
 }
 
+/** The text of one list, over all runs: requests that share a statement get the same frozen list, one after another. */
+interface LastList {
+  field?: FieldPlan;
+  list?: unknown;
+  text: string;
+}
+
+/** The longest cached text of a list, in characters. */
+const CACHED_LENGTH_MAX = 65_536;
+
 const TOO_LARGE = new Error('The answer is too large.');
-/** Thrown by the fast path when a value does not fit the schema: completing field by field then finds the error and its path. */
-const IRREGULAR = new Error('A value does not fit the schema.');
 
 /** Creates a function that runs a plan. `things` names the objects of answers in messages. */
 export function createPlannedExecution(things: string): (request: PlanRequest) => Promise<Answer> {
-  const writeShared = createListWriter();
+  const lastList: LastList = { text: '' };
   return async (request) => {
-    const { plan } = request;
-    const state = { writeList: writeShared, errors: [], nulled: new Set<Path | undefined>(), isOver: false };
-    const run: Run = { ...request, ...state, left: LIMITS.responseBytes.most };
+    const errors: GraphQLError[] = [];
+    const nulled = new Set<Path | undefined>();
+    const run: Run = { ...request, lastList, errors, nulled, left: LIMITS.responseBytes.most, isOver: false };
+    const complete = request.isMutation ? completeSerially : completeFields;
     try {
-      const dataJson = await (request.isMutation
-        ? completeSerially(run, plan)
-        : completeFields(run, plan, undefined, undefined));
+      const dataJson = await complete(run, request.plan, undefined, undefined);
       requireSpace(dataJson);
-      return { dataJson, errors: run.errors };
+      return { dataJson, errors };
     } catch (thrown) {
       if (thrown === TOO_LARGE) return { dataJson: 'null', errors: [answerLimitError(things)] };
       note(run, thrown as GraphQLError, undefined); // `handleError` throws nothing else
-      return { dataJson: 'null', errors: run.errors };
+      return { dataJson: 'null', errors };
     } finally {
       run.isOver = true;
     }
@@ -78,82 +84,132 @@ function count(run: Run, text: string): string {
   return text;
 }
 
-/** Completes all fields of an object at once. Throws or rejects when a non-null field has an error. */
-function completeFields(
-  run: Run,
-  selection: SelectionPlan,
-  object: unknown,
-  path: Path | undefined,
-): string | Promise<string> {
-  const values = completeEach(selection.fields, (field) => completeField(run, field, object, path));
-  return whenAll(values, (texts) => joinObject(run, selection, texts));
+/** A text that may come later. */
+type Text = string | Promise<string>;
+
+/** A text that is written piece by piece: the pieces up to the last late one, and the text after it. */
+interface Pieces {
+  late: Text[] | undefined;
+  text: string;
+}
+
+function add(pieces: Pieces, piece: Text): void {
+  if (typeof piece === 'string') {
+    pieces.text += piece;
+  } else {
+    piece.catch(() => {}); // an error elsewhere may keep `join` from awaiting it
+    (pieces.late ??= []).push(pieces.text, piece);
+    pieces.text = '';
+  }
+}
+
+function join({ late, text }: Pieces): Text {
+  return late === undefined ? text : Promise.all([...late, text]).then((texts) => texts.join(''));
 }
 
 /** GraphQL §6.2.2: the root fields of a mutation run one after the other. */
-async function completeSerially(run: Run, selection: SelectionPlan): Promise<string> {
-  const texts: string[] = [];
-  for (const field of selection.fields) texts.push(await completeField(run, field, undefined, undefined));
-  return joinObject(run, selection, texts);
-}
-
-/** Joins the texts of an object's fields, whose lengths are already counted. */
-function joinObject(run: Run, { fields, tail }: SelectionPlan, texts: readonly string[]): string {
+async function completeSerially(run: Run, { fields, tail }: SelectionPlan): Promise<string> {
   let text = '';
-  for (const [index, { head }] of fields.entries()) text += count(run, head) + texts[index];
+  for (const field of fields) text += count(run, field.head) + (await completeField(run, field, undefined, undefined));
   return text + count(run, tail);
 }
 
-/** A response position: a field, or an item of its list. */
-interface Position {
-  readonly field: FieldPlan;
-  readonly path: Path;
-  readonly isNullable: boolean;
-  readonly isItem: boolean;
+/** Completes all fields of an object at once. Throws or rejects when a non-null field has an error. */
+function completeFields(run: Run, { fields, tail }: SelectionPlan, object: unknown, path: Path | undefined): Text {
+  const pieces: Pieces = { late: undefined, text: '' };
+  for (const field of fields) {
+    pieces.text += count(run, field.head);
+    add(pieces, completeField(run, field, object, path));
+  }
+  pieces.text += count(run, tail);
+  return join(pieces);
 }
 
 /** Completes a field of the object at the path `prev`. Throws or rejects when a non-null field has an error. */
-function completeField(run: Run, field: FieldPlan, object: unknown, prev: Path | undefined): string | Promise<string> {
-  const { isNullable, responseName, parentType } = field;
+function completeField(run: Run, field: FieldPlan, object: unknown, prev: Path | undefined): Text {
+  const { resolver, property, responseName, parentType } = field;
   const path: Path = { prev, key: responseName, typename: parentType.name };
-  return completePosition(run, { field, path, isNullable, isItem: false }, () => readField(run, field, object, path));
+  let value: unknown;
+  try {
+    // The object is the value of a field with a selection.
+    value = resolver ? resolve(run, field, object, path) : (object as Readonly<Record<string, unknown>>)[property];
+  } catch (thrown) {
+    return handleError(run, field, path, false, thrown);
+  }
+  return complete(run, field, value, path, false);
 }
 
-/** Reads the value of a field, or a promise of it. */
-function readField(run: Run, field: FieldPlan, object: unknown, path: Path): unknown {
-  const { resolver, property } = field;
-  if (resolver === undefined) return (object as Readonly<Record<string, unknown>>)[property]; // the value of a field with a selection
+function resolve(run: Run, field: FieldPlan, object: unknown, path: Path): unknown {
   const given = run.argumentsOf(field);
   if (given instanceof Error) throw given;
-  return resolver(object, given, run.context, field.info(run.variables, path));
+  return field.resolver?.(object, given, run.context, field.info(run.variables, path));
 }
 
-function completePosition(run: Run, position: Position, read: () => unknown): string | Promise<string> {
+/** Completes the value of a field or, with `isItem`, of an item of its list. */
+function complete(run: Run, field: FieldPlan, value: unknown, path: Path, isItem: boolean): Text {
   try {
-    const value = read();
-    if (isPromise(value)) return completeLater(run, position, value);
-    const completed = completeValue(run, position, value);
-    return isPromise(completed) ? completed.catch((thrown) => handleError(run, position, thrown)) : completed;
+    if (isPromise(value)) return completeLater(run, field, value, path, isItem);
+    const completed = completeValue(run, field, value, path, isItem);
+    if (typeof completed === 'string') return completed;
+    return completed.catch((thrown) => handleError(run, field, path, isItem, thrown));
   } catch (thrown) {
-    return handleError(run, position, thrown);
+    return handleError(run, field, path, isItem, thrown);
   }
 }
 
-async function completeLater(run: Run, position: Position, value: Promise<unknown>): Promise<string> {
+async function completeLater(run: Run, field: FieldPlan, value: Promise<unknown>, path: Path, isItem: boolean) {
   try {
     const given = await value;
     if (run.isOver) throw new Error('The answer is complete already.');
-    const completed = completeValue(run, position, given);
-    return isPromise(completed) ? await completed : completed; // no await for a text: saves a microtask
+    const completed = completeValue(run, field, given, path, isItem);
+    return typeof completed === 'string' ? completed : await completed; // no await for a text: saves a microtask
   } catch (thrown) {
-    return handleError(run, position, thrown);
+    return handleError(run, field, path, isItem, thrown);
   }
 }
 
+/** GraphQL §6.4.3 */
+function completeValue(run: Run, field: FieldPlan, value: unknown, path: Path, isItem: boolean): Text {
+  const { selection, isList } = field;
+  if (value instanceof Error) throw value;
+  if (value === null || value === undefined) {
+    if (mayBeNull(field, isItem)) return 'null';
+    throw new Error(`Cannot return null for non-nullable field ${field.parentType}.${field.field.name}.`);
+  }
+  if (selection === undefined) return count(run, field.writeLeaf(value));
+  return isList && !isItem ? completeList(run, field, value, path) : completeFields(run, selection, value, path);
+}
+
+function completeList(run: Run, field: FieldPlan, list: unknown, prev: Path): Text {
+  if (!Array.isArray(list)) {
+    throw new Error(`Expected Iterable, but did not find one for field "${field.parentType}.${field.field.name}".`);
+  }
+  const { lastList, errors } = run;
+  if (lastList.list === list && lastList.field === field) return count(run, lastList.text);
+  const errorsBefore = errors.length;
+  const pieces: Pieces = { late: undefined, text: '[' };
+  for (let key = 0; key < list.length; key++) {
+    if (key > 0) pieces.text += ',';
+    add(pieces, complete(run, field, list[key], { prev, key, typename: undefined }, true));
+  }
+  pieces.text += ']';
+  const text = join(pieces);
+  const isOfList = field.selection?.isExposed && errors.length === errorsBefore; // and not of arguments or errors
+  if (isOfList && typeof text === 'string' && text.length <= CACHED_LENGTH_MAX && Object.isFrozen(list)) {
+    Object.assign(lastList, { field, list, text });
+  }
+  return text;
+}
+
+function mayBeNull({ isNullable, isItemNullable }: FieldPlan, isItem: boolean): boolean {
+  return isItem ? isItemNullable : isNullable;
+}
+
 /** GraphQL §6.4.4: gives `null` for an error in a nullable position, else throws it to the position around it. */
-function handleError(run: Run, { field, path, isNullable }: Position, thrown: unknown): string {
+function handleError(run: Run, field: FieldPlan, path: Path, isItem: boolean, thrown: unknown): string {
   if (thrown === TOO_LARGE || run.isOver) throw thrown;
   const error = locatedError(thrown, field.nodes.slice(0, LOCATIONS_MAX), pathToArray(path));
-  if (!isNullable) throw error;
+  if (!mayBeNull(field, isItem)) throw error;
   note(run, error, path);
   return 'null';
 }
@@ -171,109 +227,7 @@ function pathToArray(path: Path): (string | number)[] {
   return keys.reverse();
 }
 
-/** GraphQL §6.4.3 */
-function completeValue(run: Run, position: Position, value: unknown): string | Promise<string> {
-  const { field, isNullable, isItem, path } = position;
-  const { selection, isList } = field;
-  if (value instanceof Error) throw value;
-  if (value === null || value === undefined) {
-    if (isNullable) return 'null';
-    throw new Error(`Cannot return null for non-nullable field ${field.parentType}.${field.field.name}.`);
-  }
-  if (selection === undefined) return count(run, field.writeLeaf(value));
-  const whole = selection.isExposed && !isItem ? writeWhole(run, field, value) : undefined;
-  if (whole !== undefined) return whole;
-  return isList && !isItem ? completeList(run, position, value) : completeFields(run, selection, value, path);
-}
-
-function completeList(run: Run, { field, path: prev }: Position, value: unknown): string | Promise<string> {
-  if (!Array.isArray(value)) {
-    throw new Error(`Expected Iterable, but did not find one for field "${field.parentType}.${field.field.name}".`);
-  }
-  const items = completeEach(value as readonly unknown[], (item, key) => {
-    const path: Path = { prev, key, typename: undefined };
-    return completePosition(run, { field, path, isNullable: field.isItemNullable, isItem: true }, () => item);
-  });
-  return whenAll(items, (texts) => `[${texts.join()}]`);
-}
-
-/** Completes items in their order without awaiting them. If one throws, the rejections of earlier ones are ignored. */
-function completeEach<Item>(
-  items: readonly Item[],
-  complete: (item: Item, index: number) => string | Promise<string>,
-): readonly (string | Promise<string>)[] {
-  const completed: (string | Promise<string>)[] = [];
-  try {
-    for (let index = 0; index < items.length; index++) completed.push(complete(items[index] as Item, index)); // within
-    return completed;
-  } catch (thrown) {
-    for (const value of completed) if (isPromise(value)) value.catch(() => {});
-    throw thrown;
-  }
-}
-
-function whenAll(
-  values: readonly (string | Promise<string>)[],
-  build: (texts: readonly string[]) => string,
-): string | Promise<string> {
-  return values.some(isPromise) ? Promise.all(values).then(build) : build(values as readonly string[]);
-}
-
 /** Whether a value is a promise of any library. */
 function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
-}
-
-/** The fast path: writes a value whose selection needs no resolver, without positions; undefined if it does not fit the schema. */
-function writeWhole(run: Run, field: FieldPlan, value: unknown): string | undefined {
-  const { left } = run;
-  try {
-    return field.isList ? run.writeList(run, field, value) : writeExposed(run, field, value);
-  } catch (thrown) {
-    if (thrown === TOO_LARGE) throw thrown;
-    run.left = left;
-    return undefined; // IRREGULAR, or an error of `writeLeaf`
-  }
-}
-
-function writeExposed(run: Run, field: FieldPlan, value: unknown): string {
-  const { selection } = field;
-  if (selection === undefined) return count(run, field.writeLeaf(value));
-  return field.isList ? writeList(run, field, value) : writeObject(run, selection, value);
-}
-
-function writeList(run: Run, { selection, isItemNullable }: FieldPlan, list: unknown): string {
-  if (!Array.isArray(list) || selection === undefined) throw IRREGULAR;
-  let text = '';
-  for (const item of list as readonly unknown[]) {
-    text += text === '' ? '[' : ',';
-    text += item === null && isItemNullable ? 'null' : writeObject(run, selection, item);
-  }
-  return text === '' ? '[]' : `${text}]`;
-}
-
-function writeObject(run: Run, { fields, tail }: SelectionPlan, value: unknown): string {
-  if (typeof value !== 'object' || value === null || value instanceof Error || isPromise(value)) throw IRREGULAR;
-  const object = value as Readonly<Record<string, unknown>>; // checked above
-  let text = '';
-  for (const field of fields) {
-    const content = object[field.property] ?? null;
-    if (content === null && !field.isNullable) throw IRREGULAR;
-    text += count(run, field.head) + (content === null ? 'null' : writeExposed(run, field, content));
-  }
-  return text + count(run, tail);
-}
-
-/** The longest cached text of a list, in characters. */
-const CACHED_LENGTH_MAX = 65_536;
-
-/** Creates a list writer that caches one text: requests that share a statement get the same frozen list, one after another. */
-function createListWriter(): Run['writeList'] {
-  let last: { field: FieldPlan; list: unknown; text: string } | undefined;
-  return (run, field, list) => {
-    if (last !== undefined && last.list === list && last.field === field) return count(run, last.text);
-    const text = writeList(run, field, list);
-    if (text.length <= CACHED_LENGTH_MAX && Object.isFrozen(list)) last = { field, list, text };
-    return text;
-  };
 }
