@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLSchema, getVariableValues } from 'graphql';
 import type { Context } from '../schema/context.ts';
-import { createArgumentsOf } from '../schema/plan.ts';
+import { createArgumentsOf, type OperationPlan } from '../schema/plan.ts';
 import { createCost } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
 import { type Answer, createPlannedExecution, type PlanRequest } from './planned-execution.ts';
@@ -24,26 +24,26 @@ export function createExecution(
   schema: GraphQLSchema,
   things: string,
   runPlan: (request: PlanRequest) => Promise<Answer> = createPlannedExecution(things),
-): (request: OperationRequest) => Promise<Answer> {
+): (request: OperationRequest) => Answer | Promise<Answer> {
   const costOf = createCost(schema, things);
-  return async ({ prepared, variables: given, context, reserve, onRun }) => {
+  return ({ prepared, variables: given, context, reserve, onRun }) => {
     const { operation, isMutation } = prepared;
     const definitions = operation.variableDefinitions ?? [];
     const read = getVariableValues(schema, definitions, given, { maxErrors: ERRORS_MAX });
     if (read.errors) return { errors: read.errors };
     const { variableValues: variables } = read;
     const argumentsOf = createArgumentsOf(variables);
-    let request: PlanRequest;
+    const run = (plan: OperationPlan) => {
+      onRun();
+      return runPlan({ plan, isMutation, variables, argumentsOf, context });
+    };
     try {
       const plan = prepared.plan(variables);
       const room = reserve(costOf(plan, isMutation, argumentsOf));
-      request = { plan, isMutation, variables, argumentsOf, context };
-      if (room !== undefined) await room;
+      return room === undefined ? run(plan) : room.then(() => run(plan));
     } catch (error) {
       if (error instanceof GraphQLError) return { errors: [error] }; // a limit, or a condition that is not a Boolean
       throw error;
     }
-    onRun();
-    return runPlan(request);
   };
 }

@@ -178,15 +178,33 @@ function isIncluded(selection: SelectionNode, variables: VariableValues): boolea
 
 /** Creates a function that coerces the arguments of a field node. Arguments without variables are coerced once. */
 export function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['readArguments'] {
+  const given = node.arguments ?? [];
   const read = (variables: VariableValues) => toPlain(getArgumentValues(field, node, variables));
   let hasVariables = false;
   const Variable = () => {
     hasVariables = true;
   };
-  for (const argument of node.arguments ?? []) visit(argument, { Variable });
-  if (hasVariables) return read;
-  let constant: Arguments | undefined;
-  return (variables) => (constant ??= read(variables));
+  for (const argument of given) visit(argument, { Variable });
+  if (!hasVariables) {
+    let constant: Arguments | undefined;
+    return (variables) => (constant ??= read(variables));
+  }
+  const named = new Map(given.map(({ name, value }) => [name.value, value]));
+  const whole = field.args.flatMap(({ name }) => {
+    const value = named.get(name);
+    return value?.kind === Kind.VARIABLE ? [[name, value.name.value] as const] : [];
+  });
+  if (whole.length < field.args.length) return read;
+  // Most often each argument is a variable with a value: there is nothing left to coerce.
+  return (variables) => {
+    const values: Record<string, unknown> = {};
+    for (const [name, variable] of whole) {
+      const value = variables.coerced[variable];
+      if (value === undefined || value === null) return read(variables);
+      values[name] = isBare(value) ? toPlain(value) : value;
+    }
+    return values;
+  };
 }
 
 /** Gives objects a prototype. graphql-js makes them without one; V8 stores those as hash tables, which Pothos copies slowly. */
