@@ -53,8 +53,9 @@ export function createCost(schema: GraphQLSchema, things: string) {
     for (const [type, { objects, leaves }] of cost) {
       const weight = weights.get(type);
       if (weight === undefined) continue;
-      requireAtMost(weight.mostObjects, objects, weight.things);
-      requireAtMost(weight.mostLeaves, leaves, `values of ${weight.things}`);
+      const { things: ofType, mostObjects, mostLeaves } = weight;
+      if (objects > mostObjects) throw costError(mostObjects, objects, ofType);
+      if (leaves > mostLeaves) throw costError(mostLeaves, leaves, `values of ${ofType}`);
       most = Math.max(most, objects);
     }
     if (answerBytes > LIMITS.responseBytes.most) throw answerLimitError(things);
@@ -74,10 +75,6 @@ export function describeRefusals(schema: GraphQLSchema, things: string) {
   ]);
   const errors = [...documentRefusals(), ...ofCosts, answerLimitError(things)];
   return errors.map(({ message, extensions }) => ({ code: String(extensions.code), message }));
-}
-
-function requireAtMost(most: number, actual: number, what: string): void {
-  if (actual > most) throw costError(most, actual, what);
 }
 
 function costError(most: number, actual: number, what: string): GraphQLError {

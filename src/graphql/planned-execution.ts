@@ -150,7 +150,8 @@ type Properties = Readonly<Record<string, unknown>>;
 
 function completeProperty(run: Run, field: FieldPlan, object: Properties, prev: Path | undefined): Text {
   const value = object[field.property];
-  if (field.selection !== undefined || value === undefined || typeof value === 'object') return complete(run, field, value, pathOf(field, prev), false);
+  if (field.selection !== undefined || value === undefined || typeof value === 'object')
+    return complete(run, field, value, pathOf(field, prev), false);
   // Most values of an answer are such leaves: they get a path only when they fail.
   try {
     return count(run, field.writeLeaf(value));

@@ -3,13 +3,6 @@ import { ApiError } from '../errors.ts';
 import { parseJson } from '../int64.ts';
 import { isJsonObject, parseJsonBytes } from '../web/json-body.ts';
 
-/** The parameters of a request with their right types. */
-interface RequestParameters {
-  readonly query: string;
-  readonly operationName: string | undefined;
-  readonly variables: Readonly<Record<string, unknown>>;
-}
-
 /** Reads the parameters of a GET. ApiError `bad_request` without a document, or when a JSON parameter is invalid. */
 export function parametersInAddress(querystring: string): GraphQLParams {
   const query = new URLSearchParams(querystring);
@@ -48,7 +41,7 @@ function requireDocument(sent: unknown): GraphQLParams {
 }
 
 /** Checks the types of parameters; undefined when Yoga must write the error. ApiError `bad_request` for `operationName`. */
-export function asRunnable(params: GraphQLParams): RequestParameters | undefined {
+export function asRunnable(params: GraphQLParams) {
   if (!isJsonObject(params)) return undefined;
   const { query, operationName, variables = {}, extensions = {} } = params as GraphQLParams;
   if (typeof query !== 'string' || !isJsonObject(variables) || !isJsonObject(extensions)) return undefined;

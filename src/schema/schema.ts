@@ -1,4 +1,4 @@
-import { type GraphQLField, type GraphQLObjectType, type GraphQLSchema, printSchema } from 'graphql';
+import { type GraphQLObjectType, type GraphQLSchema, printSchema } from 'graphql';
 import { type Deprecation, longDay } from '../deprecations.ts';
 import { type Builder, createBuilder } from './builder.ts';
 import { type Context, requireWrite } from './context.ts';
@@ -37,17 +37,15 @@ function deprecate(schema: GraphQLSchema, { coordinate, sunset, replacement }: D
  * checks rights, and a field of Query, which is open to read-only keys and GET, cannot change data.
  */
 function guardMutations(mutation: GraphQLObjectType<unknown, Context>): void {
-  for (const field of Object.values(mutation.getFields())) guard(field);
-}
-
-function guard(field: GraphQLField<unknown, Context>): void {
-  const { resolve, name } = field;
-  if (!resolve) throw new Error(`Mutation.${name} has no resolver.`);
-  field.resolve = (source, args, context, info) => {
-    requireWrite(context.caller);
-    context.isChanging = true;
-    return resolve(source, args, context, info);
-  };
+  for (const field of Object.values(mutation.getFields())) {
+    const { resolve, name } = field;
+    if (!resolve) throw new Error(`Mutation.${name} has no resolver.`);
+    field.resolve = (source, args, context, info) => {
+      requireWrite(context.caller);
+      context.isChanging = true;
+      return resolve(source, args, context, info);
+    };
+  }
 }
 
 /** A schema in SDL, as in `schema.graphql`. */
