@@ -98,7 +98,8 @@ function add(pieces: Pieces, piece: Text): void {
     pieces.text += piece;
   } else {
     piece.catch(() => {}); // an error elsewhere may keep `join` from awaiting it
-    (pieces.late ??= []).push(pieces.text, piece);
+    pieces.late ??= [];
+    pieces.late.push(pieces.text, piece);
     pieces.text = '';
   }
 }
