@@ -87,9 +87,11 @@ function count(run: Run, text: string): string {
 /** A text that may come later. */
 type Text = string | Promise<string>;
 
-/** A text that is written piece by piece: the pieces up to the last late one, and the text after it. */
+/** A text that is written piece by piece. */
 interface Pieces {
-  late: Text[] | undefined;
+  /** The pieces that come later, each with the text before it. */
+  late: { readonly before: string; readonly piece: Promise<string> }[] | undefined;
+  /** The text after them. */
   text: string;
 }
 
@@ -99,18 +101,19 @@ function add(pieces: Pieces, piece: Text): void {
   } else {
     piece.catch(() => {}); // an error elsewhere may keep `join` from awaiting it
     pieces.late ??= [];
-    pieces.late.push(pieces.text, piece);
+    pieces.late.push({ before: pieces.text, piece });
     pieces.text = '';
   }
 }
 
-/** Not by `join`, which copies every text: V8 copies a sum only when the answer is written. */
-function concatenate(texts: readonly string[]): string {
-  return texts.reduce((whole, text) => whole + text, '');
-}
-
 function join({ late, text }: Pieces): Text {
-  return late === undefined ? text : Promise.all([...late, text]).then(concatenate);
+  if (late === undefined) return text;
+  const [first, another] = late;
+  if (first && !another) return first.piece.then((piece) => first.before + piece + text); // faster than Promise.all
+  return Promise.all(late.map(({ piece }) => piece)).then(
+    // A sum: Array.join would copy every text once more.
+    (texts) => late.reduce((whole, { before }, index) => whole + before + texts[index], '') + text,
+  );
 }
 
 /** GraphQL §6.2.2: the root fields of a mutation run one after the other. */

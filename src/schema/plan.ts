@@ -257,13 +257,15 @@ function planInfo(
     rootValue: undefined,
     operation,
     variableValues,
-    getAbortSignal: () => undefined,
-    getAsyncHelpers: () => ASYNC_HELPERS,
+    getAbortSignal,
+    getAsyncHelpers,
   });
 }
 
+const getAbortSignal = () => undefined;
+
 /** Work that a resolver does not await is not tracked. */
-const ASYNC_HELPERS: ReturnType<GraphQLResolveInfo['getAsyncHelpers']> = {
+const getAsyncHelpers: GraphQLResolveInfo['getAsyncHelpers'] = () => ({
   promiseAll: (values) => Promise.all(values),
   track: () => {},
-};
+});
