@@ -6,6 +6,7 @@ import { eventually } from '../support/load.ts';
 import { useGateway } from './checked-gateway.ts';
 
 const QUIET = { quietMs: 1000 };
+const CHUNKED = 'Transfer-Encoding: chunked';
 const HOST = 'Host: pets.example\r\n';
 const get = (path: string, ...headers: string[]) =>
   `GET ${path} HTTP/1.1\r\n${HOST}${headers.map((header) => `${header}\r\n`).join('')}\r\n`;
@@ -139,6 +140,24 @@ describe('raw HTTP', () => {
       const { errors } = readAnswers(await sendRaw(gateway().port, head + chunks, QUIET));
       expect(errors.map(({ code }) => code)).toEqual(['bad_request']);
     });
+  });
+
+  it.each([
+    '/v1/pets',
+    '/graphql?query={pets{id}}',
+    '/graphql?query={pets(limit:0){id}}',
+    '/graphql?query={',
+    '/docs',
+    '/',
+    '/v1/openapi.json',
+  ])('a GET of %s whose body goes wrong is refused, and that is no fault in the log', async (path) => {
+    const answer = await sendRaw(gateway().port, `${get(path, authorization(), CHUNKED)}no size\r\n`, QUIET);
+    expect(readAnswers(answer).statuses).toEqual([400]);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    const [, requestId] = /^x-request-id: (\S+)\r$/im.exec(answer) ?? [];
+    const ofIt = () => gateway().logs.filter((line) => line.requestId === requestId);
+    await eventually(() => ofIt().some(({ msg }) => msg === 'request'), 5000, 'its line in the log');
+    expect(ofIt().map(({ level }) => level)).toEqual([30]);
   });
 
   describe('what HTTP allows is answered', () => {
