@@ -32,6 +32,7 @@ export function createReservation(shares: Shares, share: Share, allBytes: number
 /** Counts an answer until the client has read it. ApiError `too_many_requests` beyond the limit, unless the request made a change. */
 export function holdAnswer(shares: Shares, ctx: Context, share: Share): void {
   if (typeof ctx.body !== 'string' || ctx.body.length < COUNTED_LENGTH) return;
+  if (ctx.res.closed) return; // the client has gone, and no further `close` would free the bytes
   const body = Buffer.from(ctx.body); // one copy, outside of the heap
   ctx.body = body;
   if (shares.hold(share, body.length)) {

@@ -35,6 +35,18 @@ function serve(...middleware: readonly Koa.Middleware[]): Promise<string> {
   return serveApp(app);
 }
 
+/** An admission whose keys have so many bytes together, and a key. */
+async function admitUpTo(bytes: number) {
+  const { keys, key } = await prepareDatabase(sqlite);
+  const usage = { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} };
+  const authenticator = createAuthenticator(keys);
+  const limits = { ...limitsOf(1), bytes };
+  return {
+    key,
+    admission: createAdmission({ authenticator, usage, metrics, bodyLimitBytes: 1024, limits, rateLimit: undefined }),
+  };
+}
+
 /** An immutable asset that cannot be read the first time. */
 function failingOnce(): Page {
   let reads = 0;
@@ -65,17 +77,7 @@ describe('a refusal has no header of what is not sent', () => {
   });
 
   test('an answer that is thrown away keeps what Link tells of the operation, and names no next page', async () => {
-    const { keys, key } = await prepareDatabase(sqlite);
-    const usage = { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} };
-    const authenticator = createAuthenticator(keys);
-    const admission = createAdmission({
-      authenticator,
-      usage,
-      metrics,
-      bodyLimitBytes: 1024,
-      limits: { ...limitsOf(1), bytes: 100_000 },
-      rateLimit: undefined,
-    });
+    const { admission, key } = await admitUpTo(100_000);
     const tooLarge = 'x'.repeat(100_001);
     const url = await serve((ctx) => {
       ctx.set('Link', '</v1/pets>; rel="successor-version"');
@@ -108,6 +110,36 @@ test('a client that goes before its answer begins is 499 in the log and in the m
   const line = await eventually(() => lines.find(({ aborted }) => aborted), 5000, 'its line in the log');
   expect(line.status).toBe(499);
   expect(sumMetric(await metrics.registry.metrics(), 'http_request_duration_seconds_count', 'status="499"')).toBe(1);
+});
+
+test('an answer that is made when its client has gone leaves no bytes counted', async () => {
+  const { admission, key } = await admitUpTo(100_000);
+  const begun = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  let isFirst = true;
+  const url = await serve((ctx) =>
+    admission.admit(ctx, async () => {
+      const waits = isFirst;
+      isFirst = false;
+      const work = async () => {
+        if (waits) {
+          ctx.res.once('close', gone.resolve);
+          begun.resolve();
+          await gone.promise;
+        }
+        ctx.body = 'x'.repeat(60_000); // two of them are too many
+      };
+      await admission.run(ctx, work).finally(done.resolve);
+    }),
+  );
+  const headers = { authorization: `Bearer ${key}` };
+  const leaving = new AbortController();
+  const left = fetch(url, { headers, signal: leaving.signal }).catch(() => 'it left');
+  await begun.promise;
+  leaving.abort();
+  await Promise.all([left, done.promise]);
+  expect((await send(url, { headers })).status).toBe(200);
 });
 
 test('one error that refuses several browsers tells each of its own origin', async () => {
