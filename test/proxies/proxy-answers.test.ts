@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
+import { sendRaw } from '../support/client.ts';
 import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually, type LoadAnswer, type LoadClient, petBody } from '../support/load.ts';
@@ -105,6 +106,17 @@ describe.each(PROXY_NAMES)('behind %s', (name) => {
         413,
         'payload_too_large',
       ]);
+    });
+
+    it.runIf(name === 'nginx').each([
+      ['garbage', 'garbage\r\n\r\n'],
+      ['a NUL in the path', `GET /%00 HTTP/1.1\r\nHost: ${SITE}\r\n\r\n`],
+      ['a path of 20 kB', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: ${SITE}\r\n\r\n`],
+      ['a CONNECT', `CONNECT ${SITE}:443 HTTP/1.1\r\nHost: ${SITE}\r\n\r\n`],
+    ])('refuses %s with an Error of 400', async (_what, bytes) => {
+      const text = await sendRaw(Number(new URL(proxy.http).port), bytes);
+      expect(text).toMatch(/^HTTP\/1\.1 400 /);
+      expect(text).toContain('\r\n\r\n{"code":"bad_request",');
     });
 
     it('keeps /metrics to itself', async () => {
