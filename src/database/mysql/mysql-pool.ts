@@ -198,7 +198,6 @@ async function openOne(pool: PoolState): Promise<void> {
 }
 
 function add(pool: PoolState, session: MysqlSession): void {
-  pool.failedAt = Number.NEGATIVE_INFINITY;
   if (pool.newest !== undefined && pool.newest.identity !== session.identity) abandonAll(pool);
   pool.newest = session;
   const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
