@@ -5,7 +5,9 @@ import { createDocuments } from '../../src/graphql/documents.ts';
 import { createExecution } from '../../src/graphql/execution.ts';
 import { createPlanner } from '../../src/schema/plan.ts';
 
-const schema = buildSchema('type Query { a: Int b: Int } type Mutation { a: Int b: Int }');
+const schema = buildSchema(
+  'type Query { a: Int b: Int rows(limit: Int): [Row] } type Mutation { a: Int b: Int } type Row { a: Int }',
+);
 /** What has happened since the last `run`, in its order. */
 let events: string[] = [];
 for (const type of [schema.getQueryType(), schema.getMutationType()]) {
@@ -18,6 +20,9 @@ for (const type of [schema.getQueryType(), schema.getMutationType()]) {
     };
   }
 }
+let rows: { a: number }[] = [];
+const { rows: rowsField } = schema.getQueryType()?.getFields() ?? {};
+if (rowsField) rowsField.resolve = () => rows;
 const prepare = createDocuments({
   validate: () => ({ errors: [], deprecations: [] }),
   plan: createPlanner(schema),
@@ -48,4 +53,11 @@ test('nothing runs before there is room for the answer', async () => {
   expect(events).toEqual([]);
   makeRoom();
   expect(await answer).toEqual({ dataJson: '{"a":1}', errors: [] });
+});
+
+test('a list that is not frozen is written anew for each request', async () => {
+  rows = [{ a: 1 }];
+  expect((await run('{ rows(limit: 2) { a } }')).dataJson).toBe('{"rows":[{"a":1}]}');
+  rows.push({ a: 2 });
+  expect((await run('{ rows(limit: 2) { a } }')).dataJson).toBe('{"rows":[{"a":1},{"a":2}]}');
 });

@@ -90,6 +90,11 @@ describe.each(PROXY_NAMES)('behind %s', (name) => {
       for (const secret of [gateway.key, 'a'.repeat(38), 'limit=2']) expect(text).not.toContain(secret);
     });
 
+    test('an answer of the proxy itself does not repeat a key that was sent as X-Request-Id', async () => {
+      const sent = { 'x-request-id': `petstore_${'a'.repeat(38)}` };
+      expect(errorOf(await client.ask('GET', '/metrics', undefined, sent))).toEqual([404, 'not_found']);
+    });
+
     it.each([
       ['GET', '/v1/pets?limit=0', 400, 'bad_request'],
       ['GET', '/v1/pets/4711', 404, 'not_found'],

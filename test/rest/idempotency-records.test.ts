@@ -156,6 +156,24 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     expect(attempts).toBe(3);
   });
 
+  test('what is done again holds the lock of the ids once, and gives it back at the end', async () => {
+    const { database } = await prepareDatabase(engine);
+    const held = new Set<symbol>();
+    const heldAtCreates: number[] = [];
+    const creates = creating(async () => {
+      heldAtCreates.push(held.size);
+      if (heldAtCreates.length === 1) throw Object.assign(new Error('failed'), { errno: 1213 });
+      return ['7' as Int64];
+    });
+    const acquireIdLock = async () => {
+      const lock = Symbol();
+      held.add(lock);
+      return () => void held.delete(lock);
+    };
+    await createIdempotentCreates(database, { ...creates, acquireIdLock })(once('lock'), 'x', deadlineIn(60_000));
+    expect([heldAtCreates, held.size]).toEqual([[1, 1], 0]);
+  });
+
   test.each([
     [1, 'replayed'],
     [2, 'conflict'],

@@ -29,6 +29,7 @@ const REFUSED: readonly (readonly [query: string, rule: RegExp])[] = [
   ['limit=5&limit=5', twice('limit')],
   ['limit=5&limit=', twice('limit')],
   ['limit=&l%69mit=5', twice('limit')],
+  [`${'x&'.repeat(1000)}limit=101`, LIMIT_RULE], // after as many parameters as node:querystring reads by default
   ['status=', STATUS_RULE],
   ['status=SOLD', meantSold('SOLD')],
   ['status=Sold', meantSold('Sold')],

@@ -99,6 +99,14 @@ describe('the pages of any service', () => {
     expect(text).toContain('<code>isbn</code> is a JSON integer');
   });
 
+  test('the guides name several large integers as a sentence does', async () => {
+    const int64 = { type: 'integer', format: 'int64' };
+    const schema = { type: 'array', items: { ...BOOK, properties: { isbn: int64, shelf: int64, row: int64 } } };
+    const responses = { ...LIST.responses, 200: { description: 'Books.', content: json(schema, []) } };
+    const text = await pagesOf({ '/books': { get: { ...LIST, responses } } })('/docs');
+    expect(text).toContain('<code>isbn</code>, <code>shelf</code> and <code>row</code> are JSON integers');
+  });
+
   test('what has a limit and gives no list is no example of one', async () => {
     const shelf = { ...LIST, operationId: 'getShelf', responses: CREATE.responses };
     const text = await pagesOf({ '/shelf': { get: shelf }, '/books': { get: LIST } })('/docs');

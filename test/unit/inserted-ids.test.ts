@@ -7,8 +7,8 @@ const ROWS = [['Rex'], ['Ada'], ['Kim']];
 const INTO = 'pets (name)';
 const insertOf = (count: number) => `INSERT INTO pets (name) VALUES ${Array(count).fill('(?)').join(', ')}`;
 
-/** A connection to a server with these variables: whatever it inserts gets the ids from 100 on, in steps of 7. */
-function connectTo(variables: Record<string, string>) {
+/** A connection to a server with these variables: whatever it inserts gets the ids from 100 on, in steps of 7; it tells `told` of them. */
+function connectTo(variables: Record<string, string>, told?: number) {
   const asked: string[] = [];
   let next = 100;
   const driver = {
@@ -16,7 +16,7 @@ function connectTo(variables: Record<string, string>) {
       asked.push(sql);
       const first = next;
       next += 7 * values.length;
-      const rows = values.map((_, index) => ({ id: first + 7 * index }));
+      const rows = values.map((_, index) => ({ id: first + 7 * index })).slice(0, told);
       settle(null, sql.endsWith('RETURNING id') ? rows : { insertId: first });
     },
   } as unknown as MysqlConnection['driver']; // all that an INSERT asks of it
@@ -44,5 +44,10 @@ describe('the ids of rows that are added', () => {
     const { session, asked } = connectTo(WITHOUT_RULE);
     const refused = await insertRows(session, INTO, ROWS).catch((error: unknown) => error);
     expect([isRefused(refused), asked]).toEqual([true, []]);
+  });
+
+  test('are not taken from an answer that is not about as many rows', async () => {
+    const { session } = connectTo(RETURNING, 2);
+    await expect(insertRows(session, INTO, ROWS)).rejects.toThrow('an answer to something else');
   });
 });

@@ -87,6 +87,18 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
   return { pool, ask, giveBack, lose, fail, ended, checked, openings: () => count };
 }
 
+test('a connection that ends rejects the uses that are under way, whichever of them settled before', async () => {
+  const connection = openConnection();
+  const first = Promise.withResolvers<string>();
+  const uses = [first, Promise.withResolvers<string>()].map(({ promise }) =>
+    connection.exchange(deadlineIn(), () => promise),
+  );
+  first.resolve('answered');
+  expect(await uses[0]).toBe('answered');
+  connection.destroy(new Error('it is broken'));
+  await expect(uses[1]).rejects.toThrow('it is broken');
+});
+
 describe('a connection of the pool', () => {
   test('is ended when nobody has used it for half a minute', async () => {
     const { pool, ask, giveBack, ended } = poolOf(2);
