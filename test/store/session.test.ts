@@ -230,6 +230,18 @@ describe.runIf(engine)('a session', () => {
     },
   );
 
+  test.each(['BEGIN', 'SET completion_type = 1; BEGIN', 'START TRANSACTION READ ONLY'])(
+    'commits what it adds, even where the server begins it within a transaction: %s',
+    async (sql) => {
+      await migrateUp(await openDatabase(url));
+      await admin.query('SET GLOBAL init_connect = ?', [sql]);
+      const database = await openDatabase(url);
+      const ids = await database.insert('pets (name, category_id)', [['Rex', 1]], undefined);
+      const [rows] = await admin.query<RowDataPacket[]>('SELECT id FROM app.pets WHERE id IN (?)', [ids]);
+      expect(rows).toHaveLength(1);
+    },
+  );
+
   test.each([1461, 1295, 1615])('sends text when nothing is prepared (error %i), as exactly', async (number) => {
     const proxy = await startTcpProxy(url);
     const gateway = await start(proxy.url, { DATABASE_POOL_MAX: '2' });

@@ -129,7 +129,9 @@ function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
     "collation_connection = 'utf8mb4_bin'", // after the character set, which changes it
     // Strict: no value is truncated. Without NO_BACKSLASH_ESCAPES and ANSI_QUOTES, under which mysql2's escaping would be wrong.
     "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-    "autocommit = 1, completion_type = 'NO_CHAIN', time_zone = '+00:00'",
+    // From 0 to 1 commits: what began the session, such as an `init_connect`, may have left a transaction open,
+    // https://dev.mysql.com/doc/refman/9.7/en/implicit-commit.html
+    "autocommit = 0, autocommit = 1, completion_type = 'NO_CHAIN', time_zone = '+00:00'",
     `sql_select_limit = ${2 ** 32 - 1}, sql_big_selects = 1, sql_safe_updates = 0, unique_checks = 1`, // no answer is cut
     `innodb_lock_wait_timeout = ${lockMs / 1000}, lock_wait_timeout = ${lockMs / 1000}`, // of rows, of metadata
     `wait_timeout = ${idleMs / 1000}, net_read_timeout = 30, net_write_timeout = 30`,
