@@ -2,6 +2,8 @@ import type { Knex } from 'knex';
 import { createBatched } from '../database/batching.ts';
 import { type Database, NOW_MS } from '../database/connect.ts';
 import { means } from '../database/faults.ts';
+import type { Deadline } from '../deadline.ts';
+import { DatabaseFault } from '../errors.ts';
 import { type Int64, type Integer64, toInt64 } from '../int64.ts';
 
 /** For this time a retry gets the first answer again, in ms. */
@@ -23,8 +25,8 @@ export interface Claim {
 /** Another process has inserted or renewed a record since it was looked up. */
 export class TakenError extends Error {}
 
-/** Another transaction holds the lock of a record, inserted or not yet. */
-export class HeldError extends Error {}
+/** Another transaction holds the lock of one of the records, inserted or not yet. */
+export class HeldError extends DatabaseFault {}
 
 /** The records of the results of Idempotency-Keys. */
 export function createRecords(database: Database) {
@@ -67,10 +69,14 @@ export function createRecords(database: Database) {
       } catch (error) {
         if (means(error, 'duplicate')) throw new TakenError();
         // The lock may also be on a gap between records, which a locking read of many records takes.
-        if (means(error, 'lockWait') && (await isOneHeld(transaction, sorted))) throw new HeldError();
+        if (means(error, 'lockWait') && (await isOneHeld(transaction, sorted))) throw new HeldError('unavailable');
         throw error;
       }
     },
+
+    /** Whether another transaction holds the lock of one of the records, inserted or not yet. */
+    isHeld: (claims: readonly Claim[], deadline: Deadline): Promise<boolean> =>
+      database.run((knex) => isOneHeld(knex, claims), { deadline }),
 
     /** Writes the results into claimed records. */
     async complete(transaction: Knex, results: readonly (readonly [id: string, resultId: Int64])[]): Promise<void> {

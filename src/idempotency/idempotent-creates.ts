@@ -57,7 +57,7 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       inFlightMax: Math.max(1, database.connectionsMax - 1),
       size: 32,
       bytesOf: ({ input }) => bytesOf(input),
-      isInputError: (error) => error instanceof TakenError || error instanceof HeldError || isRefused(error),
+      isInputError: (error) => error instanceof TakenError || isRefused(error),
     },
     (batch, deadline) => createAll(database, records, creates, batch, deadline),
   );
@@ -74,8 +74,9 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       try {
         return { id: await createBatch({ input, claims }, deadline), replayed: false };
       } catch (error) {
-        if (error instanceof HeldError) break;
-        if (!(error instanceof TakenError)) throw error; // else the next look-up finds the other request's record
+        if (error instanceof HeldError && (await records.isHeld(claims, deadline))) break;
+        // Once more: the look-up finds the other request's record, or the batch is without the create whose record is held.
+        if (!(error instanceof TakenError) && !(error instanceof HeldError && attempt === 1)) throw error;
       }
     }
     throw conflict();

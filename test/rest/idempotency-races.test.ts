@@ -4,6 +4,7 @@ import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { watchStatements } from '../support/statements.ts';
 import { type CheckedGateway, expectRefusal, startCheckedGateway, useGateway } from './checked-gateway.ts';
 
 const PET = '{"name":"Rex","categoryId":1,"status":"sold"}';
@@ -141,9 +142,15 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
         await other.query('START TRANSACTION');
         await other.query('INSERT INTO idempotency_keys SELECT * FROM copies WHERE id = ?', [unwritten]);
         await other.query('UPDATE idempotency_keys SET created_at = 1 WHERE id = ?', [expired]);
-        const answers = await Promise.allSettled([...keys, ...held].map(add));
+        let claims = 0;
+        watchStatements(database, (sql) => {
+          if (sql.startsWith('INSERT INTO idempotency_keys')) claims++;
+        });
+        const answers = await Promise.allSettled([...held, ...keys].map(add));
         const codes = answers.map((answer) => (answer.status === 'rejected' ? answer.reason.code : 'added'));
-        expect(codes).toEqual([...keys.map(() => 'added'), 'idempotency_conflict', 'idempotency_conflict']);
+        // They are done together again: alone, the last of them would have too little time left.
+        expect(claims).toBeLessThan(keys.length);
+        expect(codes).toEqual([...held.map(() => 'idempotency_conflict'), ...keys.map(() => 'added')]);
         await other.query('COMMIT');
       } finally {
         await other.end();
