@@ -338,7 +338,7 @@ describeEachEngine('a table that operations have changed', (engine) => {
         const requestId = answer.headers.get('x-request-id');
         expect(gateway.logs.find((line) => line.requestId === requestId && line.level === 50)).toMatchObject({
           err: {
-            message: expect.stringMatching(/category_id|name|status|partition|constraint|frozen|exception/i),
+            message: expect.stringMatching(/category_id|name|status|partition|constraint|frozen|exception|collation/i),
           },
         });
       }
