@@ -24,7 +24,7 @@ export function createRateLimit({ requests, seconds }: { requests: number; secon
     // Beyond the limit it rejects with the count.
     const count = await limiter.consume(keyId).catch((refusal: RateLimiterRes | Error) => refusal);
     if (count instanceof Error) return;
-    const resetS = Math.max(1, Math.ceil(count.msBeforeNext / 1000));
+    const resetS = Math.ceil(count.msBeforeNext / 1000);
     // https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-10
     setHeader('RateLimit-Policy', policy);
     setHeader('RateLimit', `"default";r=${count.remainingPoints};t=${resetS}`);

@@ -48,13 +48,15 @@ describe('assets', () => {
     expect(answers.reduce((sum, { body }) => sum + body.length, 0)).toBeLessThan(most);
   });
 
-  test('come as Brotli, gzip or plain, with one content', async () => {
-    const encodings = ['identity', 'gzip', 'gzip, br'];
-    const answers = await Promise.all(encodings.map((encoding) => get('/docs', { 'accept-encoding': encoding })));
-    expect(answers.map(({ headers }) => headers['content-encoding'])).toEqual([undefined, 'gzip', 'br']);
-    const [plain, gzip, brotli] = answers.map(({ body }) => body) as [Buffer, Buffer, Buffer];
-    expect(gunzipSync(gzip)).toEqual(plain);
-    expect(brotliDecompressSync(brotli)).toEqual(plain);
+  test.each(['/docs', '/graphql'])('of %s come as Brotli, gzip or plain, with one content', async (page) => {
+    for (const path of [page, ...(await assetsOf(page)).map((asset) => asset.slice(url.length))]) {
+      const encodings = ['identity', 'gzip', 'gzip, br'];
+      const answers = await Promise.all(encodings.map((encoding) => get(path, { 'accept-encoding': encoding })));
+      expect(answers.map(({ headers }) => headers['content-encoding'])).toEqual([undefined, 'gzip', 'br']);
+      const [plain, gzip, brotli] = answers.map(({ body }) => body) as [Buffer, Buffer, Buffer];
+      expect(gunzipSync(gzip).equals(plain), path).toBe(true);
+      expect(brotliDecompressSync(brotli).equals(plain), path).toBe(true);
+    }
   });
 
   test('are not sent again to who has them', async () => {

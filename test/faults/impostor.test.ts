@@ -2,15 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { constants, privateDecrypt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { REQUEST_LIMITS } from '../../src/database/mysql/mysql.ts';
 import { ask, createConnection } from '../../src/database/mysql/mysql-connection.ts';
+import { openSession } from '../../src/database/mysql/mysql-session.ts';
 import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
+import { deadlineIn } from '../../src/deadline.ts';
 import { temporaryFolder } from '../support/engines.ts';
-import { greeting, startImpostor, switchTo, type Talk } from '../support/impostor.ts';
+import { failure, greeting, startImpostor, switchTo, type Talk } from '../support/impostor.ts';
 
 // Somebody answers in the database's place: another program at its port, or whoever has the network between.
 
 const PASSWORD = 'S3cret-and-long';
+const OK = [0, 0, 0, 2, 0, 0, 0];
 const folder = temporaryFolder();
 const file = (name: string) => join(folder, name);
 const openssl = (...words: string[]) => execFileSync('openssl', words, { stdio: 'ignore' });
@@ -92,6 +96,44 @@ describe.each(['caching_sha2_password', 'sha256_password'])('without TLS, %s', (
   });
 });
 
+/** Welcomes whoever comes, as a server without a password. */
+async function welcome({ say, hear }: Talk): Promise<void> {
+  say(0, greeting('mysql_native_password'));
+  await hear();
+  say(2, OK);
+}
+
+test.each([0, 2])('an answer that begins with packet %i is no answer, and the connection ends', async (first) => {
+  vi.spyOn(console, 'error').mockImplementation(() => {}); // mysql2 tells there of packets out of order
+  const { connection, outcome } = await meet('', async (talk) => {
+    await welcome(talk);
+    await talk.hear();
+    talk.say(first, OK);
+    await talk.hear();
+  });
+  expect(outcome).toBe('welcome');
+  const asked = connection.exchange(deadlineIn(), () => ask(connection, 'SELECT 1'));
+  await expect(asked).rejects.toMatchObject({ code: 'POOL_NOT_UNDERSTOOD' });
+  expect(connection.isOpen()).toBe(false);
+  vi.restoreAllMocks();
+});
+
+test('a server that does not let the session be set up is left', async () => {
+  const left = Promise.withResolvers<unknown>();
+  const { port } = await startImpostor(async (talk) => {
+    await welcome(talk);
+    await talk.hear(); // SET
+    talk.say(1, OK);
+    await talk.hear(); // SHOW
+    talk.say(1, failure(1142, '42000', 'not allowed'));
+    left.resolve(await talk.hear());
+  });
+  const target = { host: 'db', address: '127.0.0.1', port };
+  const address = parseMysqlUrl(`mysql://app:${PASSWORD}@127.0.0.1:${port}/petstore`);
+  await expect(openSession(address, target, REQUEST_LIMITS)).rejects.toMatchObject({ errno: 1142, fatal: true });
+  expect(await left.promise).toBeUndefined();
+});
+
 describe('whoever answers gets no more than a proof', () => {
   test.each(['mysql_clear_password', 'mysql_old_password', 'dialog', 'toString', ''])(
     'asked to prove itself by %j, it ends the connection',
@@ -113,12 +155,11 @@ describe('whoever answers gets no more than a proof', () => {
     const { connection, allHeard, end } = await meet('', async ({ say, hear }) => {
       say(0, greeting('mysql_native_password'));
       allowed = (await hear())?.readUInt32LE(0) ?? 0;
-      const ok = [0, 0, 0, 2, 0, 0, 0];
-      say(2, ok);
+      say(2, OK);
       await hear();
       say(1, [0xfb, ...Buffer.from(file('server.key'))]);
       await hear();
-      say(3, ok);
+      say(3, OK);
       await hear();
     });
     const CLIENT_LOCAL_FILES = 128; // https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html

@@ -117,6 +117,8 @@ describe.each(PROXY_NAMES)('behind %s', (name) => {
       ['garbage', 'garbage\r\n\r\n'],
       ['a NUL in the path', `GET /%00 HTTP/1.1\r\nHost: ${SITE}\r\n\r\n`],
       ['a path of 20 kB', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: ${SITE}\r\n\r\n`],
+      ['an unknown Transfer-Encoding', `GET / HTTP/1.1\r\nHost: ${SITE}\r\nTransfer-Encoding: br\r\n\r\n`],
+      ['another version of HTTP', `GET / HTTP/3.0\r\nHost: ${SITE}\r\n\r\n`],
       ['a CONNECT', `CONNECT ${SITE}:443 HTTP/1.1\r\nHost: ${SITE}\r\n\r\n`],
     ])('refuses %s with an Error of 400', async (_what, bytes) => {
       const text = await sendRaw(Number(new URL(proxy.http).port), bytes);

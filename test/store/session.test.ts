@@ -204,6 +204,7 @@ describe.runIf(engine)('a session', () => {
     ['sql_mode', "'NO_BACKSLASH_ESCAPES'"],
     ['autocommit', '0'],
     ['sql_select_limit', '1', 'character_set_client'], // it cuts what the server says of the others
+    ['sql_select_limit', '1000'],
     ['innodb_lock_wait_timeout', '50'],
     ['t\\w+_isolation', "'READ-COMMITTED'"],
   ])('is not used when %s may not be set', async (pattern, other, told?: string) => {

@@ -7,6 +7,7 @@ test.each([
   [0, '60'],
   [500, '60'], // rounded up: earlier would be in vain
   [59_999, '1'],
+  [60_000, '60'], // of the next window
 ])('%i ms into a window of a minute, %s seconds are left', async (ms, seconds) => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
   const begun = Date.now();

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { REQUEST_LIMITS } from '../../src/database/mysql/mysql.ts';
+import { missingSettings } from '../../src/database/mysql/mysql-session.ts';
+
+test.each([
+  ['0', undefined],
+  ['OFF', undefined],
+  ['', undefined], // a server that knows the variable and has no value
+  ['1', '1'],
+  ['ON', '1'],
+  ['NO_LOCK_NO_ADMIN', '1'], // of MariaDB 12
+])('where read_only is %j, transaction_read_only is set to %s', (readOnly, set) => {
+  const variables = new Map([
+    ['read_only', readOnly],
+    ['transaction_read_only', 'OFF'],
+  ]);
+  expect(missingSettings(variables, REQUEST_LIMITS).get('transaction_read_only')).toBe(set);
+});
