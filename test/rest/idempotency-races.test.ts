@@ -112,7 +112,10 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
         await database.knex.raw('CREATE TABLE copies AS SELECT * FROM idempotency_keys');
         await database.knex('idempotency_keys').delete();
         await inTransaction(['INSERT INTO idempotency_keys SELECT * FROM copies'], async () => {
+          const claims: string[] = [];
+          watchStatements(database, (sql) => claims.push(...(/^INSERT INTO idempotency_keys/i.exec(sql) ?? [])));
           await expect(add('written')).rejects.toMatchObject({ code: 'idempotency_conflict' });
+          expect(claims).toHaveLength(1); // a second wait for the lock could be longer than a request
         });
         expect(await add('new')).toMatchObject({ replayed: false });
       } finally {
