@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Database } from '../../src/database/connect.ts';
+import { connectDatabase, type Database } from '../../src/database/connect.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { createRecords, TakenError } from '../../src/idempotency/idempotency-records.ts';
 import { createIdempotentCreates } from '../../src/idempotency/idempotent-creates.ts';
@@ -9,7 +9,7 @@ import type { Int64 } from '../../src/int64.ts';
 import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
 import { createStores } from '../../src/store/store.ts';
 import { canonicalWriter } from '../../src/store/table.ts';
-import { describeEachEngine } from '../support/engines.ts';
+import { afterFile, describeEachEngine } from '../support/engines.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 
 const PET: NewPet = { name: 'Rex', categoryId: '1' as Int64, status: 'sold' };
@@ -173,6 +173,31 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     await createIdempotentCreates(database, { ...creates, acquireIdLock })(once('lock'), 'x', deadlineIn(60_000));
     expect([heldAtCreates, held.size]).toEqual([[1, 1], 0]);
   });
+
+  test.runIf(engine.name === 'mysql')(
+    'those that wait for the lock of the ids leave a connection to its holder',
+    async () => {
+      const { url } = await prepareDatabase(engine);
+      const database = await connectDatabase({ databaseUrl: url, databasePoolMax: 2 });
+      afterFile(() => database.close());
+      const [isWaiting, isReleased] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const acquireIdLock = async () => {
+        isWaiting.resolve();
+        await isReleased.promise;
+        return () => {};
+      };
+      const create = creating(async (inputs) => inputs.map(() => '7' as Int64));
+      const createOnce = createIdempotentCreates(database, { ...create, acquireIdLock });
+      const answers = Promise.allSettled(
+        Array.from({ length: 100 }, (_, index) => createOnce(once(`key ${index}`), 'x', deadlineIn(60_000))),
+      );
+      await isWaiting.promise;
+      for (let turn = 0; turn < 5; turn++)
+        expect(await database.query('SELECT 1 AS one', [], deadlineIn(10_000))).toEqual([{ one: 1 }]);
+      isReleased.resolve();
+      expect((await answers).filter(({ status }) => status === 'rejected')).toEqual([]);
+    },
+  );
 
   test.each([
     [1, 'replayed'],
