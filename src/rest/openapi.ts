@@ -124,7 +124,7 @@ function describeResponses(operation: Operation): Json {
   };
 }
 
-/** Describes the refusal of an invalid body or query, with a message that the operation gives. */
+/** Describes the refusal of an invalid body, query or Idempotency-Key, with a message that the operation gives. */
 function describeBadRequest({ body, inQuery }: Operation): Json {
   if (body) {
     const ofNone = refusalOf(() => body.readJson({}, ''));
@@ -132,6 +132,8 @@ function describeBadRequest({ body, inQuery }: Operation): Json {
     const message = ofNone ?? refusalOf(() => body.readJson([], ''));
     return describeRefusal('bad_request', `The body ${missing}has invalid values.`, message);
   }
+  if (inQuery.length === 0)
+    return describeRefusal('bad_request', 'The Idempotency-Key is not valid.', IDEMPOTENCY_KEY.message);
   const description =
     'A query parameter has an invalid value. An addition to the original description: an answer other than the one that was asked for would hide the mistake.';
   // The first query parameter that is a number or an enum: a free text cannot be invalid.

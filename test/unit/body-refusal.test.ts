@@ -12,22 +12,25 @@ const SCHEMA = buildSchema(`
   type Mutation {
     "Changes it." change("Its id." id: ID!, "What changes." input: Changes!): Thing
     "Puts it." put("Its id." id: ID!, "All of it." input: Whole!): Thing
+    "Copies it." copy("Its id." id: ID!): Thing
   }
 `);
 for (const root of [SCHEMA.getQueryType(), SCHEMA.getMutationType()]) {
   for (const field of Object.values(root?.getFields() ?? {})) field.resolve = () => null;
 }
 
-const refusalOf = (field: string, type: string) => {
+const refusalOf = (field: string, type?: string) => {
+  const [variable, argument] = type === undefined ? ['', ''] : [`, $input: ${type}!`, ', input: $input'];
   const row = {
     operationId: field,
     method: 'PATCH',
     path: '/things/{id}',
     summary: 'Do it',
     description: 'Does it.',
-    document: `mutation ($id: ID!, $input: ${type}!) { ${field}(id: $id, input: $input) { id } }`,
+    document: `mutation ($id: ID!${variable}) { ${field}(id: $id${argument}) { id } }`,
     success: { status: 200, description: 'Done.' },
     notFound: 'No thing has this id.',
+    isIdempotent: true,
     examples: {},
   } as const;
   const described: any = describeOperation(compileRow(row, 'things', createCompiler(SCHEMA, []), {}));
@@ -41,4 +44,11 @@ test('the 400 of a body says what the operation says of one that is wrong', () =
     'name is required: a string.',
   ]);
   expect(refusalOf('change', 'Changes')).toEqual(['The body has invalid values.', 'The body must be a JSON object.']);
+});
+
+test('the 400 of an idempotent operation without a body is about its Idempotency-Key', () => {
+  expect(refusalOf('copy')).toEqual([
+    'The Idempotency-Key is not valid.',
+    'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
+  ]);
 });
