@@ -196,6 +196,16 @@ describe('a new generation', () => {
     expect(ended).toEqual(begins ? [2, 1] : []);
   });
 
+  test('does not begin when a server that was known to be read-only refuses a write', async () => {
+    const { ask, giveBack, fail, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
+    const [first, second] = [ask(), ask()];
+    await pass(10);
+    giveBack(second);
+    await fail(first, READ_ONLY);
+    giveBack(first);
+    expect(ended).toEqual([]);
+  });
+
   test('begins once a second at most for missing rights', async () => {
     const { ask, giveBack, fail, openings } = poolOf(1);
     for (const [ms, opened] of [
