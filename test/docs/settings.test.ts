@@ -49,3 +49,11 @@ test('docker compose waits longer than the gateway takes to stop', () => {
   const [, seconds = ''] = /:-(\d+)s\}$/.exec(gateway.stop_grace_period) ?? [];
   expect(Number(seconds)).toBeGreaterThanOrEqual(readConfig({}).shutdownGraceMs / 1000 + 5);
 });
+
+test('the image gets what its Dockerfile copies, and nothing else', () => {
+  const copied = [...read('Dockerfile').matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, names = '']) =>
+    names.split(' '),
+  );
+  const letIn = read('.dockerignore').trimEnd().split('\n');
+  expect(letIn.toSorted()).toEqual(['*', ...new Set(copied.map((name) => `!${name}`))].toSorted());
+});
