@@ -54,7 +54,7 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
     database,
     {
       // SQLite has no round trips that a batch would save.
-      ...(database.engine === 'sqlite' ? { inFlight: 1000, inFlightMax: 1000, size: 1 } : { inFlight: 4, size: 8 }),
+      ...(database.engine === 'sqlite' ? { inFlight: 1000, inFlightMax: 1000, size: 1 } : { inFlight: 4, size: 16 }),
       // Each value with its length, so that different queries have different keys.
       keyOf: ({ group, bindings }) =>
         bindings.reduce<string>((key, value) => `${key} ${`${value}`.length}:${value}`, group),

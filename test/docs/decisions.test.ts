@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../support/tracked-files.ts';
@@ -16,3 +16,22 @@ test('decisions are numbered without gaps, in the order of their table of conten
     files.map((name, index) => [titles[index], name]),
   );
 });
+
+test('every mechanism names where it is, and a test, a file or a decision that holds it', () => {
+  const rows = [...read('0023-mechanisms.md').matchAll(/^\| (.+) \|$/gm)].map(([, row = '']) => row.split(' | '));
+  const mechanisms = rows.filter(([, where]) => where?.startsWith('`'));
+  expect(mechanisms.length).toBeGreaterThan(40);
+  const lacking = mechanisms.flatMap(([name, where = '', , , heldBy = '']) => {
+    const places = [...where.matchAll(/`([^`]+)`/g)].filter(
+      ([, place]) => !isThere(`src/${place}`, `src/${place}.ts`, place),
+    );
+    const holders = [...heldBy.matchAll(/`([^`]+)`/g)].filter(([, test]) => !isThere(`test/${test}.test.ts`, test));
+    const isHeld = /`|^decision \d+$/.test(heldBy);
+    return places.length + holders.length === 0 && isHeld ? [] : [name];
+  });
+  expect(lacking).toEqual([]);
+});
+
+function isThere(...paths: readonly (string | undefined)[]): boolean {
+  return paths.some((path) => path !== undefined && existsSync(join(ROOT, path)));
+}
