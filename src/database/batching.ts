@@ -23,7 +23,7 @@ interface BatchRules<Input> {
   keyOf?(input: Input): string;
   /** Inputs of different groups have different SQL texts, so they never share a batch. */
   groupOf?(input: Input): string;
-  /** The bytes that an input adds to its statement; by default they are not counted. */
+  /** The bytes that an input adds to its statement or to the answer; by default they are not counted. */
   bytesOf?(input: Input): number;
   /** Whether the statement did nothing because of one input: then each is sent alone. */
   isInputError?(error: unknown): boolean;

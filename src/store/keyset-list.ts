@@ -15,6 +15,9 @@ export interface Page<Row> {
 /** The smallest int64, below every id. */
 const BEFORE_ALL = -(2n ** 63n);
 
+/** What a row counts in a batch, in bytes. */
+const ROW_BYTES = 320;
+
 /** Lists pages of a table; concurrent queries are batched. */
 export function createKeysetList<T extends Table>(database: Database, table: T) {
   const filters = columnsOf(table).filter(({ index }) => index !== undefined);
@@ -59,6 +62,8 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
       keyOf: ({ group, bindings }) =>
         bindings.reduce<string>((key, value) => `${key} ${`${value}`.length}:${value}`, group),
       groupOf: ({ group }) => group,
+      // Up to eight lists of 100: more rows in one answer would keep those that wait for it.
+      bytesOf: ({ limit }) => limit * ROW_BYTES,
     },
     async (parts, deadline) => {
       const sql = textOf(parts[0]?.group ?? '', parts.length);
