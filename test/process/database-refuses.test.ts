@@ -178,9 +178,15 @@ describe.runIf(hasMysqlServer())('what operations do to an account', () => {
       const create = gateway.createPet(PET, { 'idempotency-key': 'once' });
       return (await Promise.all([...lists, create])).every(({ status }) => status < 300);
     };
-    await eventually(isWell, HEALED_WITHIN_MS, 'it heals');
-    await delay(100);
-    expect(await isWell()).toBe(true);
+    // A session that began too early may be idle meanwhile: it is replaced when it is used.
+    const staysWell = async () => {
+      for (let round = 0; round < 5; round++) {
+        if (!(await isWell())) return false;
+        await delay(100);
+      }
+      return true;
+    };
+    await eventually(staysWell, 5 * HEALED_WITHIN_MS, 'it heals, all of its connections');
     expect(JSON.stringify(gateway.logs)).not.toContain('S3cret');
   });
 });
