@@ -77,12 +77,12 @@ export function createUnknownPath(paths: readonly string[], referencePath: strin
 /** The nearest of `paths` by typing errors: at most a third of its letters, or a missing prefix, which counts as one error. */
 function nearest(path: string, paths: readonly string[]): string | undefined {
   if (path.length > QUOTED_MAX) return undefined;
-  const near = paths
+  const nearest = paths
     .filter((known) => !known.includes('{'))
     .map((known) => ({ known, errors: known.endsWith(path) ? 1 : typingErrors(path.toLowerCase(), known) }))
     .filter(({ known, errors }) => errors <= known.length / 3 && path.length > 1)
     .sort((a, b) => a.errors - b.errors);
-  return near[0]?.known;
+  return nearest[0]?.known;
 }
 
 /** The refusal of a method at a path that serves `methods`. `path` is a route's path, or is masked: no API key is quoted. */

@@ -37,8 +37,8 @@ export function createDeprecatedUseStore({ run, engine }: Database) {
       const rows = uses
         .map(({ apiKeyId, operation, day, uses, lastSeenAt }) => [apiKeyId, operation, day, uses, lastSeenAt.getTime()])
         .sort();
-      const places = rows.map(() => '(?, ?, ?, ?, ?)').join(', ');
-      const into = `INSERT INTO deprecated_use (api_key_id, operation, day, uses, last_seen_at) VALUES ${places}`;
+      const marks = rows.map(() => '(?, ?, ?, ?, ?)').join(', ');
+      const into = `INSERT INTO deprecated_use (api_key_id, operation, day, uses, last_seen_at) VALUES ${marks}`;
       await run((knex) => knex.raw(`${into} ${ADD[engine]}`, rows.flat()));
     },
 
