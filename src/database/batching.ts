@@ -17,8 +17,8 @@ interface BatchRules<Input> {
   readonly inFlightMax?: number;
   /** Limit of inputs in a batch. */
   readonly size: number;
-  /** Whether `runBatch` itself has few SQL texts for any number of inputs. Otherwise it gets a power of two of them. */
-  readonly isPadded?: boolean;
+  /** Beside others in flight, a batch goes when so many inputs are queued, and has as many, or `size`. By default it goes at once. */
+  readonly full?: number;
   /** Queued inputs of the same key share one answer. By default no two inputs do. */
   keyOf?(input: Input): string;
   /** Inputs of different groups have different SQL texts, so they never share a batch. */
@@ -64,17 +64,20 @@ export function createBatched<Input, Answer>(
     sendAtTurnEnd();
   };
   const sendReady = (): void => {
-    while (queue.size > 0 && hasRoom()) void send(nextBatch(queue, rules)); // never rejects
+    for (let size = batchSize(); size > 0; size = batchSize()) void send(nextBatch(queue, size)); // never rejects
     // A new Map: V8 links the tables of one that grows, and an old table would keep later entries alive until a full collection.
     queue = new Map(queue);
     if (queue.size > 0) sendWhenSlow();
   };
   const sendAtTurnEnd = onceLater(setImmediate, sendReady);
   const sendWhenSlow = onceLater((work) => setTimeout(work, SLOW_MS), sendReady);
-  const hasRoom = (): boolean => {
-    if (inFlight.length >= inFlightMax) return false;
-    if (database.roundTripMs() > LOW_LATENCY_MS) return true;
-    return inFlight.filter(({ sentAt }) => performance.now() < sentAt + SLOW_MS).length < rules.inFlight;
+  /** How many inputs the next batch may have; 0 while it must wait. */
+  const batchSize = (): number => {
+    if (queue.size === 0 || inFlight.length >= inFlightMax) return 0;
+    if (database.roundTripMs() > LOW_LATENCY_MS) return rules.size;
+    const fastSince = performance.now() - SLOW_MS;
+    const fast = inFlight.filter(({ sentAt }) => sentAt > fastSince).length;
+    return sizeBeside(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
   };
 
   const send = async (entries: readonly Entry<Input, Answer>[]): Promise<void> => {
@@ -91,9 +94,8 @@ export function createBatched<Input, Answer>(
     } catch (error) {
       const isRetried = entries.length > 1 && rules.isInputError?.(error);
       for (const entry of entries) {
-        if (isRetried && entry.waiters.length > 0)
-          enqueue({ ...entry, key: entry, group: entry }); // alone
-        else for (const { reject } of entry.waiters) reject(error);
+        if (!isRetried) for (const { reject } of entry.waiters) reject(error);
+        else if (entry.waiters.length > 0) enqueue({ ...entry, key: entry, group: entry }); // alone
       }
     }
     inFlight.splice(inFlight.indexOf(statement), 1);
@@ -135,11 +137,17 @@ function onceLater(schedule: (work: () => void) => unknown, work: () => void): (
   };
 }
 
+/** How many of the queued inputs go now, beside statements in flight whose number has a limit; 0 while they must wait. */
+function sizeBeside(inFlight: number, limit: number, queued: number, { size, full }: BatchRules<never>): number {
+  const room = limit - inFlight;
+  if (room <= 0) return 0;
+  if (full === undefined || queued >= size * room) return size;
+  // As Nagle's algorithm: beside others in flight only full ones go, https://www.rfc-editor.org/rfc/rfc896
+  return inFlight === 0 || queued >= full ? full : 0;
+}
+
 /** The first entry of the queue, and the next ones of its group within the limits. */
-function nextBatch<Input, Answer>(
-  queue: ReadonlyMap<unknown, Entry<Input, Answer>>,
-  { size, isPadded }: BatchRules<Input>,
-) {
+function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answer>>, size: number) {
   const batch: Entry<Input, Answer>[] = [];
   let bytes = 0;
   for (const entry of queue.values()) {
@@ -148,8 +156,7 @@ function nextBatch<Input, Answer>(
     if (batch.length === size || (batch.length > 0 && bytes > BATCH_BYTES)) break;
     batch.push(entry);
   }
-  // Powers of two: few different texts, so that all of them stay prepared.
-  return isPadded ? batch : batch.slice(0, 2 ** Math.floor(Math.log2(batch.length)));
+  return batch;
 }
 
 /** Rejects the waiters whose deadline is over. */

@@ -57,7 +57,9 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
     database,
     {
       // SQLite has no round trips that a batch would save.
-      ...(database.engine === 'sqlite' ? { inFlight: 1000, inFlightMax: 1000, size: 1 } : { inFlight: 4, size: 16 }),
+      ...(database.engine === 'sqlite'
+        ? { inFlight: 1000, inFlightMax: 1000, size: 1 }
+        : { inFlight: 4, size: 16, full: 8 }),
       // Each value with its length, so that different queries have different keys.
       keyOf: ({ group, bindings }) =>
         bindings.reduce<string>((key, value) => `${key} ${`${value}`.length}:${value}`, group),
@@ -79,12 +81,10 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
 /** Gets rows by their ids, or null; concurrent queries are batched. */
 export function createRowReader<T extends Table>(database: Database, table: T): Batched<Int64, StoredRow<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
-  const rules = { inFlight: 2, size: 32, keyOf: (id: Int64) => id, isPadded: true };
+  const rules = { inFlight: 2, size: 32, keyOf: (id: Int64) => id };
   return createBatched(database, rules, async (ids, deadline) => {
-    const length = 2 ** Math.ceil(Math.log2(ids.length)); // few different texts, so that all of them stay prepared
-    const bindings = Array.from({ length }, (_, index) => BigInt(ids[index] ?? ids[0] ?? 0)); // there is at least one id
-    const sql = `${select} (${bindings.map(() => '?').join(', ')})`;
-    const rows = await database.query<StoredRow<T>>(sql, bindings, deadline);
+    const sql = `${select} (${ids.map(() => '?').join(', ')})`;
+    const rows = await database.query<StoredRow<T>>(sql, ids.map(BigInt), deadline);
     const byKey = new Map(rows.map((row) => [String(row.id), row]));
     return ids.map((id) => byKey.get(id) ?? null);
   });

@@ -55,15 +55,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('answer' as const), index: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('fail' as const), index: fc.nat() }) },
 );
-const rules = fc.record({
-  inFlight: fc.integer({ min: 1, max: 3 }),
-  inFlightMax: fc.integer({ min: 1, max: 3 }),
-  size: fc.constantFrom(1, 2, 4),
-  groupOf: fc.constantFrom(
-    () => '',
-    (input: number) => String(input % 2),
-  ),
-});
+const rules = fc.record(
+  {
+    inFlight: fc.integer({ min: 1, max: 3 }),
+    inFlightMax: fc.integer({ min: 1, max: 3 }),
+    size: fc.constantFrom(1, 2, 4),
+    full: fc.constantFrom(1, 2, 8),
+    groupOf: fc.constantFrom(
+      () => '',
+      (input: number) => String(input % 2),
+    ),
+  },
+  { requiredKeys: ['inFlight', 'inFlightMax', 'size', 'groupOf'] }, // not `full`
+);
 
 /** From now on no statement becomes slow by itself. */
 const stopTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
@@ -237,14 +241,84 @@ describe('batches', () => {
   });
 
   test.each([
-    ['to a power of two', [1, 1, 1, 1, 1], [[1, 1, 1, 1], [1]]],
-    ['of 256 KiB', [100, 101, 50, 99, 98], [[100, 101], [50, 99], [98]]],
-    ['but for one that is larger by itself', [1, 257, 1], [[1], [257], [1]]],
-  ])('grow to a power of two, and no larger than a statement may be: %s', async (_what, kib, batches) => {
+    ['as many as a batch may have', [1, 1, 1, 1, 1, 1, 1, 1, 1], [[1, 1, 1, 1, 1, 1, 1, 1], [1]]],
+    [
+      '256 KiB',
+      [100, 101, 55, 99, 98],
+      [
+        [100, 101, 55],
+        [99, 98],
+      ],
+    ],
+    ['one alone that is larger by itself', [1, 257, 1], [[1], [257], [1]]],
+  ])('hold what is queued, within their bounds: %s', async (_what, kib, batches) => {
     const { read, inputs } = slowStore({ inFlight: 9, size: 8, bytesOf: (input) => Math.floor(input) * 1024 });
     // They never settle: a deadline would reject them while another test of this process runs.
     for (const [index, size] of kib.entries()) void read(size + index / 100, Number.POSITIVE_INFINITY);
     await turn();
     expect(inputs().map((batch) => batch.map(Math.floor))).toEqual(batches);
+  });
+
+  describe('that have a full size', () => {
+    const rules = { inFlight: 3, size: 4, full: 2 };
+    const numbers = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
+
+    test.each([
+      ['go at once when no other is in flight', NEAR, rules, [1], [[1]]],
+      [
+        'are spread over the statements that may go',
+        NEAR,
+        rules,
+        [6],
+        [
+          [1, 2],
+          [3, 4],
+          [5, 6],
+        ],
+      ],
+      [
+        'are the largest when all of these have enough',
+        NEAR,
+        rules,
+        [12],
+        [numbers(1, 4), numbers(5, 4), numbers(9, 4)],
+      ],
+      ['wait beside others until they are full', NEAR, rules, [1, 1], [[1]]],
+      ['go beside others when they are full', NEAR, rules, [1, 2], [[1], [2, 3]]],
+      [
+        'are the largest when the last statement that may go has enough',
+        NEAR,
+        rules,
+        [4, 4],
+        [[1, 2], [3, 4], numbers(5, 4)],
+      ],
+      ['are the largest on a single connection', { ...NEAR, connectionsMax: 1 }, rules, [5], [numbers(1, 4)]],
+      ['wait for nothing a network away', FAR, rules, [1, 1, 3], [[1], [2], [3, 4, 5]]],
+    ])('%s', async (_what, database, given, turns, sent) => {
+      stopTimers();
+      const { read, inputs } = slowStore(given, database);
+      let last = 0;
+      for (const count of turns) {
+        for (let asked = 0; asked < count; asked++) void read(++last, Number.POSITIVE_INFINITY);
+        await turn();
+      }
+      expect(inputs()).toEqual(sent);
+    });
+
+    test('go with the end of another, and when it has had no answer for 10 ms', async () => {
+      stopTimers();
+      const { read, end, sent, inputs } = slowStore(rules);
+      for (const input of [1, 2]) {
+        void read(input, Number.POSITIVE_INFINITY);
+        await turn();
+      }
+      await end(0);
+      expect(inputs()).toEqual([[2]]);
+      void read(3, Number.POSITIVE_INFINITY);
+      await turn();
+      vi.advanceTimersByTime(10);
+      await sent(3);
+      expect(inputs()).toEqual([[2], [3]]);
+    });
   });
 });
