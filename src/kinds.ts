@@ -4,6 +4,8 @@ import { type Int64, type Integer64, int64FromJson, parseInt64 } from './int64.t
 type Stored = string | number | bigint;
 /** A value for a `?` of a prepared statement. */
 export type Binding = Stored | null;
+/** The values of a row, in the order of an INSERT. */
+export type RowValues = readonly Binding[];
 
 /** JSON Schema keywords that limit a value, such as `minimum` or `enum`. */
 export type Bounds = Readonly<Record<string, unknown>>;

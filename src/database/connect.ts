@@ -5,7 +5,7 @@ import { type Deadline, deadlineIn, remainingMs } from '../deadline.ts';
 import { ANSWER_MS, REQUEST_MS, UNHURRIED_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
-import type { Binding } from '../kinds.ts';
+import type { Binding, RowValues } from '../kinds.ts';
 import { poolError, withoutFaults } from './faults.ts';
 
 /** What DATABASE_URL leads to: a server of the MySQL protocol, or the embedded store. */
@@ -35,7 +35,7 @@ export interface Database {
   /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. */
   query<Row>(sql: string, bindings: readonly Binding[], deadline: Deadline | undefined): Promise<Row[]>;
   /** Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. */
-  insert(into: string, rows: readonly (readonly Binding[])[], deadline: Deadline | undefined): Promise<Int64[]>;
+  insert(into: string, rows: readonly RowValues[], deadline: Deadline | undefined): Promise<Int64[]>;
   /** The server's version text; DatabaseFault `unavailable` when the database does not answer. */
   ping(): Promise<string>;
   /** The size limit of a statement, in bytes. */
@@ -152,7 +152,7 @@ export function inTransaction<T>(database: Database, work: (within: Database) =>
 export async function insertWithin(
   transaction: Knex.Transaction,
   into: string,
-  rows: readonly (readonly Binding[])[],
+  rows: readonly RowValues[],
 ): Promise<Int64[]> {
   const { client } = transaction; // of this project, on both engines; Knex types it as any
   const connection = await client.acquireConnection(); // the transaction's own

@@ -15,8 +15,6 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
 declare module 'knex/lib/dialects/mysql2/index.js' {
   import { Knex } from 'knex';
   export default class Mysql2Client extends Knex.Client {
-    acquireRawConnection(): Promise<unknown>;
-    checkVersion(connection: unknown): Promise<unknown>;
     _query(connection: unknown, query: unknown): Promise<unknown>;
   }
 }

@@ -74,7 +74,7 @@ export function createRecords(database: Database) {
       }
     },
 
-    /** Whether another transaction holds the lock of one of the records, inserted or not yet. */
+    /** Whether another transaction holds the lock of one of the records, inserted or not yet; false where the server cannot tell. */
     isHeld: (claims: readonly Claim[], deadline: Deadline): Promise<boolean> =>
       database.run((knex) => isOneHeld(knex, claims), { deadline }),
 
@@ -103,7 +103,6 @@ export function createRecords(database: Database) {
   };
 }
 
-/** Whether one of the records, inserted or not yet, is locked by another transaction; false where the server cannot tell. */
 function isOneHeld(transaction: Knex, claims: readonly Claim[]): Promise<boolean> {
   const ids = claims.map(({ id }) => id);
   // Without a record, this locks a gap, which delays inserts only and no other lock on the gap,

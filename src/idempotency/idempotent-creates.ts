@@ -13,13 +13,11 @@ export interface Once {
   /** The owner of the Idempotency-Key: an API key and those that replaced it by rotation have the same one. */
   readonly ownerId: string;
   readonly apiKeyId: string;
-  /** The `Idempotency-Key`. */
   readonly idempotencyKey: string;
   /** The number of the create within the request, from 1: a GraphQL request may have several. */
   readonly position: number;
 }
 
-/** An operation that creates rows. */
 interface CreateOperation<Input> {
   /** The name in the hash of the record's id; null for the oldest operation, whose records have none. */
   readonly operation: string | null;

@@ -16,9 +16,6 @@ export interface ValidKey {
   readonly key: ApiKey;
   /** The end of the cache entry, in ms of `performance.now()`; at most the key's expiry. */
   readonly validUntil: number;
-}
-
-interface CacheEntry extends ValidKey {
   /** The beginning of the look-up, on the same clock. */
   readonly queriedAt: number;
 }
@@ -34,11 +31,11 @@ export function createAuthenticator(
   now: () => number = performance.now.bind(performance),
 ) {
   // By canonical header, so that a cached key costs no check of its form and no hash.
-  const cache = new Map<string, CacheEntry>();
-  const inFlight = new Map<string, Promise<CacheEntry>>();
+  const cache = new Map<string, ValidKey>();
+  const inFlight = new Map<string, Promise<ValidKey>>();
   const withinLimit = createLimit();
 
-  const query = async (header: string, token: string): Promise<CacheEntry> => {
+  const query = async (header: string, token: string): Promise<ValidKey> => {
     const queriedAt = now(); // before the query, so that a revocation during it counts
     const deadline = deadlineIn(KEY_LOOKUP_MS);
     const find = () => keys.findByHash(hashApiKey(token), deadline);
@@ -52,7 +49,7 @@ export function createAuthenticator(
   };
 
   /** Looks a key up, or joins its look-up in flight. */
-  const queryOnce = (header: string, token: string): Promise<CacheEntry> => {
+  const queryOnce = (header: string, token: string): Promise<ValidKey> => {
     const lookup = inFlight.get(header) ?? query(header, token).finally(() => inFlight.delete(header));
     inFlight.set(header, lookup);
     return lookup;
@@ -103,7 +100,7 @@ function createLimit() {
   };
 }
 
-function toEntry(key: ApiKey | undefined, queriedAt: number, answeredAt: number): CacheEntry {
+function toEntry(key: ApiKey | undefined, queriedAt: number, answeredAt: number): ValidKey {
   if (key === undefined) throw invalidToken('The API key is not known.');
   if (key.revokedAt !== null) throw invalidToken('The API key has been revoked.');
   const leftMs = key.expiresAt === null ? Number.POSITIVE_INFINITY : key.expiresAt.getTime() - Date.now();

@@ -11,18 +11,11 @@ export type ApiKey = ReturnType<typeof toApiKey>;
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
 /** A key to be created; by default it may read and write. */
-interface NewKey {
-  readonly name: string;
-  readonly expiresAt: Date | null;
-  readonly readOnly?: boolean;
-}
+type NewKey = Pick<ApiKey, 'name' | 'expiresAt'> & { readonly readOnly?: boolean };
 
-const TEXTS = ['name', 'prefix'] as const;
-const NUMBERS = ['id', 'owner_id', 'created_at', 'expires_at', 'last_used_at', 'revoked_at', 'read_only'] as const;
-const COLUMNS = [...TEXTS, ...NUMBERS];
-
-/** A row of the driver; times are in ms since 1970. */
-type ApiKeyRow = Record<(typeof TEXTS)[number], string> & Record<(typeof NUMBERS)[number], string | number | null>;
+const TIMES = ['created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const; // in ms since 1970
+const COLUMNS = ['id', 'owner_id', 'name', 'prefix', 'read_only', ...TIMES] as const;
+type ApiKeyRow = Record<(typeof COLUMNS)[number], string | number | null>;
 
 /**
  * The API keys of a database. Their times are by its clock. All functions: DatabaseFault `unavailable` when the database is
@@ -121,8 +114,8 @@ function toApiKey(row: ApiKeyRow) {
     id: String(row.id),
     /** The first key of a chain of rotations. */
     ownerId: String(row.owner_id ?? row.id),
-    name: row.name,
-    prefix: row.prefix,
+    name: String(row.name),
+    prefix: String(row.prefix),
     createdAt: new Date(Number(row.created_at)),
     expiresAt: toDate(row.expires_at),
     /** Written about once a minute. */

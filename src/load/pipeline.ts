@@ -20,7 +20,6 @@ interface Parser {
   resume(): void;
 }
 
-/** The requests of a connection. */
 interface Queue {
   /** Whether one of them is in flight. */
   isBusy: boolean;

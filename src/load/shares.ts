@@ -37,16 +37,13 @@ export function limitsOf(
 ) {
   const ofContainer = containerBytes > 0 ? containerBytes / workers / 8 : BYTES_MAX; // 0: no container
   return {
-    /** Requests in flight. */
     inFlight: 256,
     /**
      * Bytes of bodies, of reservations for answers and of answers that clients have not read. A sixth of the heap, which also
      * holds the program and garbage; at most an eighth of a container's memory, because bodies are also held outside of the heap.
      */
     bytes: Math.min(BYTES_MAX, heapBytes / 6, ofContainer),
-    /** Queued requests. */
     waiting: 2000,
-    /** The longest time in a queue, in ms. */
     waitMs: SHARE_WAIT_MS,
   };
 }
@@ -118,7 +115,6 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
   };
 }
 
-/** Shares the bytes. */
 function createBytes(limits: ShareLimits) {
   const queue = createQueue(limits);
   let held = 0;

@@ -13,12 +13,6 @@ const OVERHEAD_BYTES = 256;
 /** The id lock is released after this time, in ms: a lost connection delays other transactions no longer. */
 const ID_LOCK_MS = 1000;
 
-/** The values of a row, and about how many bytes they are in a statement. */
-interface SizedRow {
-  readonly values: readonly Binding[];
-  readonly bytes: number;
-}
-
 /**
  * Adds rows to a table and gives their ids. One for each process, because it batches. DatabaseFault `tooLarge` for rows that
  * max_allowed_packet forbids.
@@ -27,11 +21,12 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
   const into = insertList(table);
   const valuesOf = rowWriter(table);
   const acquireIdLock = createCommitOrder(database);
-  const toRow = (added: New<T>): SizedRow => {
+  /** The values of a row, and about how many bytes they are in a statement. */
+  const toRow = (added: New<T>) => {
     const values = valuesOf(added);
     return { values, bytes: values.reduce<number>((sum, value) => sum + bytesOf(value), 0) };
   };
-  const toValues = (rows: readonly SizedRow[]) => {
+  const toValues = (rows: readonly ReturnType<typeof toRow>[]) => {
     const bytes = rows.reduce((sum, row) => sum + row.bytes, OVERHEAD_BYTES);
     if (bytes > database.packetBytes()) throw new DatabaseFault('tooLarge');
     return rows.map(({ values }) => values);
@@ -42,7 +37,7 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
     const reason = new Error(`the ids of the table ${table.name} are used up`, { cause: error });
     throw new DatabaseFault('unavailable', reason);
   };
-  const addRow = createBatched<SizedRow, Int64>(
+  const addRow = createBatched<ReturnType<typeof toRow>, Int64>(
     database,
     {
       inFlight: 1, // a second statement would wait for the id lock

@@ -36,7 +36,9 @@ export function defineTable<const F extends Fields>(name: string, fields: F, rec
 
 type Value<F extends Field> = F extends { words: readonly (infer Word)[] } ? Word : ValueIn<F['kind']>;
 type StoredValue<F extends Field> = F extends { words: readonly (infer Word)[] } ? Word : ValueOut<F['kind']>;
-type Optional<F extends Fields> = { [Name in keyof F]: F[Name] extends { optional: true } ? Name : never }[keyof F];
+/** The names of the fields that have a mark. */
+type Marked<F extends Fields, Mark> = { [Name in keyof F]: F[Name] extends Mark ? Name : never }[keyof F];
+type Optional<F extends Fields> = Marked<F, { optional: true }>;
 
 /** A row to be added; an optional field may be absent or null, which is the same. */
 export type New<T extends Table> =
@@ -54,18 +56,14 @@ export type StoredRow<T extends Table> =
       }
     : never;
 
-/** The names of the fields by which lists can be filtered. */
-type FilterName<T extends Table> =
-  T extends Table<infer F> ? { [Name in keyof F]: F[Name] extends { filter: true } ? Name : never }[keyof F] : never;
-
 /** A query for one page; a filter that is absent or null lets all rows through. */
 export type PageQuery<T extends Table> = {
   readonly limit: number;
   /** Only rows with a greater id. */
   readonly after: Int64 | null | undefined;
-} & {
-  readonly [Name in FilterName<T>]?: (Name extends keyof New<T> ? New<T>[Name] : never) | null | undefined;
-};
+} & (T extends Table<infer F>
+  ? { readonly [Name in Marked<F, { filter: true }>]?: Value<F[Name]> | null | undefined }
+  : never);
 
 /** The columns of a table's fields, in their order. `index` is the name of the index for a filter by this field. */
 export function columnsOf({ name: table, fields }: Table) {

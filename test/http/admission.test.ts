@@ -32,7 +32,7 @@ function admit({ readOnly = false } = {}) {
       recall: () => undefined,
       async lookUp() {
         counts.lookUps++;
-        return { key, validUntil: Number.POSITIVE_INFINITY };
+        return { key, validUntil: Number.POSITIVE_INFINITY, queriedAt: 0 };
       },
     },
     usage: { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} },

@@ -16,16 +16,11 @@ export const PREPARED_MAX = 150;
 /** A connection of mysql2 whose uses all settle. */
 export type MysqlConnection = ReturnType<typeof createConnection>;
 
-/** A use of a connection that has not settled. */
-interface Exchange {
-  readonly deadline: Deadline;
-  readonly reject: (reason: Error) => void;
-}
-
 /** Creates a connection, which is not open yet. Throws POOL_TRUST when a file that DATABASE_URL names cannot be used. */
 export function createConnection(address: MysqlAddress, target: MysqlTarget) {
   const driver = createDriver(address, target);
-  const pending: Exchange[] = []; // few: a Set would take twice the time
+  /** The uses that have not settled; few: a Set would take twice the time. */
+  const pending: { readonly deadline: Deadline; readonly reject: (reason: Error) => void }[] = [];
   let failure: Error | undefined;
   const destroy = (reason: Error): void => {
     failure ??= reason;
@@ -49,7 +44,7 @@ export function createConnection(address: MysqlAddress, target: MysqlTarget) {
     async exchange<Answer>(deadline: Deadline, work: () => PromiseLike<Answer>): Promise<Answer> {
       if (failure) throw failure;
       const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-      const own: Exchange = { deadline, reject };
+      const own = { deadline, reject };
       pending.push(own);
       watch();
       try {

@@ -11,7 +11,6 @@ export interface PoolEntry extends MysqlSession {
   idleSince: number;
 }
 
-/** A caller of `acquire` that waits. */
 interface Waiter extends Pick<PromiseWithResolvers<PoolEntry>, 'resolve' | 'reject'> {
   readonly timer: NodeJS.Timeout;
 }
@@ -29,7 +28,6 @@ const STALE_REST_MS = 1000;
 
 type OpenSession = () => Promise<MysqlSession>;
 
-/** The state of a pool. */
 const createState = (max: number, open: OpenSession) => ({
   max,
   open,

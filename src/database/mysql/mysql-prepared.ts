@@ -1,5 +1,5 @@
 import mysql, { type ResultSetHeader, type RowDataPacket } from 'mysql2';
-import type { Binding } from '../../kinds.ts';
+import type { Binding, RowValues } from '../../kinds.ts';
 import { errorNumber, poolError } from '../faults.ts';
 import type { MysqlConnection } from './mysql-connection.ts';
 
@@ -13,13 +13,10 @@ const { TypedParameter } = mysql;
 const NOT_PREPARED = [1295, 1461, 1615];
 
 type Prepared = Pick<MysqlConnection, 'driver'>;
+type Answer = RowDataPacket[] | ResultSetHeader;
 
 /** The rows of a prepared statement; rejects with the driver's error. */
-export async function readPrepared(
-  connection: Prepared,
-  sql: string,
-  bindings: readonly Binding[],
-): Promise<RowDataPacket[]> {
+export async function readPrepared(connection: Prepared, sql: string, bindings: readonly Binding[]) {
   const answer = await executePrepared(connection, sql, bindings);
   return Array.isArray(answer) ? answer : misunderstand();
 }
@@ -29,22 +26,17 @@ function misunderstand(): never {
   throw new Error('the server gave an answer to something else');
 }
 
-function executePrepared(
-  { driver }: Prepared,
-  sql: string,
-  bindings: readonly Binding[],
-): Promise<RowDataPacket[] | ResultSetHeader> {
+function executePrepared({ driver }: Prepared, sql: string, bindings: readonly Binding[]): Promise<Answer> {
   // mysql2 would send a number as DOUBLE and a bigint as text: neither is compared exactly or allowed for LIMIT.
   const values = bindings.map((binding) =>
     binding === null || typeof binding === 'string' ? binding : TypedParameter.BIGINT(binding),
   );
   return new Promise((resolve, reject) => {
-    const settle = (error: Error | null, result: RowDataPacket[] | ResultSetHeader) =>
-      error ? reject(error) : resolve(result);
-    driver.execute<RowDataPacket[] | ResultSetHeader>({ sql, values }, (error, result) => {
+    const settle = (error: Error | null, result: Answer) => (error ? reject(error) : resolve(result));
+    driver.execute<Answer>({ sql, values }, (error, result) => {
       if (!NOT_PREPARED.includes(errorNumber(error))) return settle(error, result);
       // As text, with the values in it. mysql2's escaping is right for the sql_mode and character set of the session.
-      driver.query<RowDataPacket[] | ResultSetHeader>({ sql, values: [...bindings] }, settle);
+      driver.query<Answer>({ sql, values: [...bindings] }, settle);
     });
   });
 }
@@ -67,7 +59,7 @@ export function idRuleOf(variables: ReadonlyMap<string, string>): IdRule {
 export async function insertRows(
   { connection, idRule }: { readonly connection: Prepared; readonly idRule: IdRule },
   into: string,
-  rows: readonly (readonly Binding[])[],
+  rows: readonly RowValues[],
 ): Promise<string[]> {
   if (idRule === undefined && rows.length > 1) throw poolError('POOL_ONE_ROW', 'only the id of a single row is known');
   const marks = `(${rows[0]?.map(() => '?').join(', ')})`;

@@ -2,7 +2,7 @@ import { deadlineIn } from '../../deadline.ts';
 import { CONNECT_MS } from '../../deadlines.ts';
 import { errorNumber, poolError } from '../faults.ts';
 import { ask, createConnection, type MysqlConnection, type MysqlTarget } from './mysql-connection.ts';
-import { type IdRule, idRuleOf } from './mysql-prepared.ts';
+import { idRuleOf } from './mysql-prepared.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
 /** Limits that the server enforces, in ms. */
@@ -19,26 +19,8 @@ export interface SessionLimits {
 export type Role = 'writable' | 'read-only' | 'not ready';
 
 /** An open connection and facts of its server. */
-export interface MysqlSession {
-  readonly connection: MysqlConnection;
-  readonly role: Role;
-  /** The time of the last role check, in ms of `performance.now()`. */
-  checkedAt: number;
-  /** Identifies the server; undefined where each member of a cluster has all acknowledged writes. */
-  readonly identity: string | undefined;
-  /** The size limit of a statement, in bytes. */
-  readonly packetBytes: number;
-  readonly idRule: IdRule;
-  /** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
-  stillTakesWrites(limitMs: number): Promise<boolean>;
-  /**
-   * On a Galera node only: whether what it reports as rolled back is surely undone. While members join or leave, the others may
-   * have committed it.
-   */
-  readonly isSurelyUndone?: ((limitMs: number) => Promise<boolean>) | undefined;
-}
+export type MysqlSession = Awaited<ReturnType<typeof beginSession>>;
 
-/** Server variables by name. */
 type Variables = ReadonlyMap<string, string>;
 
 const NAMING = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
@@ -62,7 +44,7 @@ export async function openSession(
   }
 }
 
-async function beginSession(connection: MysqlConnection, limits: SessionLimits): Promise<MysqlSession> {
+async function beginSession(connection: MysqlConnection, limits: SessionLimits) {
   const { driver } = connection;
   await new Promise<void>((resolve, reject) => driver.connect((error) => (error ? reject(error) : resolve())));
   const checkedAt = performance.now();
@@ -71,6 +53,7 @@ async function beginSession(connection: MysqlConnection, limits: SessionLimits):
   const members = isGalera ? await readMembers(connection) : undefined;
   const refusing = REFUSING.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
   const roleSql = `SELECT ${['1', ...refusing].join(', ')}`;
+  const role: Role = members === '' ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable';
   const isUnchanged = async () => {
     await ask(connection, roleSql); // answered when the node has caught up with its cluster
     return (await readMembers(connection)) === members;
@@ -79,18 +62,26 @@ async function beginSession(connection: MysqlConnection, limits: SessionLimits):
   const isOneOfEquals = isGalera || /tidb|vitess/i.test(variables.get('version') ?? '');
   return {
     connection,
-    role: members === '' ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable',
+    role,
+    /** The time of the last role check, in ms of `performance.now()`. */
     checkedAt,
+    /** Identifies the server; undefined where each member of a cluster has all acknowledged writes. */
     identity: isOneOfEquals ? undefined : NAMING.map((name) => variables.get(name)).join(' '),
+    /** The size limit of a statement, in bytes. */
     packetBytes: Number(variables.get('max_allowed_packet')),
     idRule: idRuleOf(variables),
-    stillTakesWrites: (limitMs) =>
+    /** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
+    stillTakesWrites: (limitMs: number) =>
       connection.exchange(deadlineIn(limitMs), async () => {
         const [row] = await ask(connection, roleSql);
         return row !== undefined && !REFUSING.some((name) => isOn(row[name]));
       }),
+    /**
+     * On a Galera node only: whether what it reports as rolled back is surely undone. While members join or leave, the others may
+     * have committed it.
+     */
     isSurelyUndone: isGalera
-      ? (limitMs) => connection.exchange(deadlineIn(limitMs), isUnchanged).catch(() => false)
+      ? (limitMs: number) => connection.exchange(deadlineIn(limitMs), isUnchanged).catch(() => false)
       : undefined,
   };
 }

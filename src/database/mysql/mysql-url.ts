@@ -9,7 +9,7 @@ export interface MysqlHost {
 
 /** The parts of `mysql://user:password@host:3306,host:3306/database?ssl=…`. */
 export interface MysqlAddress {
-  readonly hosts: readonly [MysqlHost, ...MysqlHost[]];
+  readonly hosts: readonly MysqlHost[];
   readonly user: string;
   readonly password: string;
   readonly database: string;
@@ -25,10 +25,8 @@ const FORM = 'DATABASE_URL must have the form mysql://user:password@host:3306/da
 export function parseMysqlUrl(databaseUrl: string): MysqlAddress {
   const [, user = 'root', password = '', hosts = '', database = '', query = ''] =
     ADDRESS.exec(databaseUrl) ?? refuse(FORM);
-  const [first, ...more] = hosts.split(',').map(parseHost);
-  if (first === undefined) return refuse(FORM);
   return {
-    hosts: [first, ...more],
+    hosts: hosts.split(',').map(parseHost),
     user: decode('user', user),
     password: decode('password', password),
     database: decode('database', database),

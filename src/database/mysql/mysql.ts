@@ -4,7 +4,7 @@ import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
 import { LOCK_MS, SESSION_IDLE_MS, STATEMENT_MS, UNHURRIED_LOCK_MS, UNHURRIED_MS } from '../../deadlines.ts';
-import type { Binding } from '../../kinds.ts';
+import type { Binding, RowValues } from '../../kinds.ts';
 import { poolError } from '../faults.ts';
 import { createMysqlPool, type PoolEntry } from './mysql-pool.ts';
 import { insertRows, readPrepared } from './mysql-prepared.ts';
@@ -85,7 +85,7 @@ export function createMysqlClient(
       }
 
       /** Adds rows, all or none; gives their ids in the order of the rows. */
-      insertPrepared(into: string, rows: readonly (readonly Binding[])[], deadline: Deadline): Promise<string[]> {
+      insertPrepared(into: string, rows: readonly RowValues[], deadline: Deadline): Promise<string[]> {
         return onSession(deadline, async (session) => {
           refuseLateWrite(deadline, limits);
           return insertRows(session, into, rows);
@@ -93,7 +93,7 @@ export function createMysqlClient(
       }
 
       /** As `insertPrepared`, within the transaction of a session. */
-      insertOn(session: PoolEntry, into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
+      insertOn(session: PoolEntry, into: string, rows: readonly RowValues[]): Promise<string[]> {
         return pool.ask(session, currentDeadline(), () => insertRows(session, into, rows));
       }
     },

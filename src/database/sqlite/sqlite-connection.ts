@@ -1,7 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BUSY_MS } from '../../deadlines.ts';
-import type { Binding } from '../../kinds.ts';
+import type { RowValues } from '../../kinds.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 
 /** The retry interval of a statement that waits for another process's write, in ms. */
@@ -45,11 +45,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** Adds rows, all or none, in the open transaction or in a new one; gives their ids in the order of the rows. */
-export async function insertRows(
-  connection: DatabaseSync,
-  into: string,
-  rows: readonly (readonly Binding[])[],
-): Promise<string[]> {
+export async function insertRows(connection: DatabaseSync, into: string, rows: readonly RowValues[]) {
   const isOwn = !connection.isTransaction;
   // IMMEDIATE waits for the lock at BEGIN, https://www.sqlite.org/lang_transaction.html
   if (isOwn) await whenFree(() => connection.exec('BEGIN IMMEDIATE'));

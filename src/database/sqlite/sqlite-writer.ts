@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Binding } from '../../kinds.ts';
+import type { RowValues } from '../../kinds.ts';
 import { insertRows, openSqlite } from './sqlite-connection.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 
@@ -9,11 +9,11 @@ import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 /** Rows to be added, all or none. */
 export interface WriteJob {
   readonly into: string;
-  readonly rows: readonly (readonly Binding[])[];
+  readonly rows: readonly RowValues[];
 }
 
-/** The ids of the rows in their order, or why none was added. */
-export type WriteOutcome = string[] | { readonly message: string; readonly code?: string; readonly errcode?: number };
+/** The ids of the rows in their order, or the properties of the error, most of which a clone of an Error has not. */
+export type WriteOutcome = string[] | { readonly message: string };
 
 const files: SqliteFiles = workerData; // from `createSqliteWrites`
 const connection = await openSqlite(files);
@@ -25,8 +25,7 @@ async function write({ into, rows }: WriteJob): Promise<WriteOutcome> {
     checkFiles(files); // again, so that no write to a removed file is acknowledged
     return ids;
   } catch (error) {
-    const { message, code, errcode } = error as Error & { code?: string; errcode?: number }; // node:sqlite's
-    return { message, ...(code && { code }), ...(errcode && { errcode }) };
+    return { ...(error as Error), message: (error as Error).message }; // node:sqlite's, or of checkFiles
   }
 }
 

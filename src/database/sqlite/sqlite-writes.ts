@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Binding } from '../../kinds.ts';
+import type { RowValues } from '../../kinds.ts';
 import type { SqliteFiles } from './sqlite-files.ts';
 import type { WriteJob, WriteOutcome } from './sqlite-writer.ts';
 
@@ -33,7 +33,7 @@ export function createSqliteWrites(files: SqliteFiles) {
 
   return {
     /** Rejects with the error of node:sqlite, or with SQLITE_IOERR when the thread has ended. */
-    insert(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
+    insert(into: string, rows: readonly RowValues[]): Promise<string[]> {
       thread ??= start();
       const job = Promise.withResolvers<string[]>();
       inFlight.push(job);

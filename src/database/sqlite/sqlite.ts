@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import { ACQUIRE_MS } from '../../deadlines.ts';
-import type { Binding } from '../../kinds.ts';
+import type { Binding, RowValues } from '../../kinds.ts';
 import { poolError } from '../faults.ts';
 import { createReader, insertRows, openSqlite, whenFree } from './sqlite-connection.ts';
 import { checkFiles, prepareFiles } from './sqlite-files.ts';
@@ -92,7 +92,6 @@ class NodeSqliteClient extends BetterSqlite3Client {
       statement.setReadBigInts(true);
       const { lastInsertRowid, changes } = await whenFree(() => statement.run(...bindings));
       query.context = { lastID: String(lastInsertRowid), changes: Number(changes) };
-      query.response = { lastInsertRowid: query.context.lastID, changes: query.context.changes };
     }
     if (!isRollback) check(); // again, so that no write to a removed file is acknowledged
     return query;
@@ -112,7 +111,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   /** Adds rows, all or none; gives their ids in the order of the rows. */
-  async insertPrepared(into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
+  async insertPrepared(into: string, rows: readonly RowValues[]): Promise<string[]> {
     const files = this.#openFiles();
     if (!files) return this.#onOwnConnection((connection) => insertRows(connection, into, rows));
     this.#writes ??= createSqliteWrites(files);
@@ -120,7 +119,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   /** As `insertPrepared`, within the transaction of a connection. */
-  insertOn(connection: DatabaseSync, into: string, rows: readonly (readonly Binding[])[]): Promise<string[]> {
+  insertOn(connection: DatabaseSync, into: string, rows: readonly RowValues[]): Promise<string[]> {
     return insertRows(connection, into, rows);
   }
 
