@@ -43,15 +43,15 @@ export function createMysqlClient(
   };
 
   return {
-    /** Knex on mysql2, with the gateway's sessions and pool. What Knex takes for a connection is a session of the pool. */
+    /**
+     * Knex on mysql2, with the gateway's sessions and pool: without a `connection`, Knex makes no pool of its own. What it takes
+     * for a connection is a session of the pool.
+     */
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
       readonly poolState = pool.state;
       readonly packetBytes = pool.packetBytes;
       readonly roundTripMs = pool.roundTrip.ms;
-
-      /** Knex's own pool is not used. */
-      override initializePool(): void {}
 
       override acquireConnection(): Promise<PoolEntry> {
         return pool.acquire(currentDeadline());
@@ -97,7 +97,6 @@ export function createMysqlClient(
         return pool.ask(session, currentDeadline(), () => insertRows(session, into, rows));
       }
     },
-    connection: {},
   };
 }
 

@@ -23,7 +23,6 @@ export function createSqliteClient(databaseUrl: string): Knex.Config {
     useNullAsDefault: true,
     // One connection: node:sqlite is synchronous, so a second one could only wait for the first.
     pool: { min: 1, max: 1, idleTimeoutMillis: 2 ** 31 - 1, acquireTimeoutMillis: ACQUIRE_MS },
-    acquireConnectionTimeout: ACQUIRE_MS,
   };
 }
 
