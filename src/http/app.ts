@@ -78,23 +78,16 @@ function createKoa(
 ): Koa {
   const koa = new Koa();
   sendPlainly(koa);
-  koa.on('error', logUnsent(log));
+  koa.on(
+    'error',
+    safely(log, (error) => log.error({ err: error }, 'a response could not be sent')),
+  );
   koa.use(closeWhenDraining(isDraining));
   koa.use(readForwarded(config, log));
   koa.use(requestLog(log, metrics, served));
   koa.use(errorBody(log));
   return koa;
 }
-
-/** Logs the errors of sending an answer, except those of a client that has gone: the request log has `aborted` for it. */
-function logUnsent(log: Logger): (error: NodeJS.ErrnoException) => void {
-  return safely(log, (error) => {
-    if (!GONE.has(error.code)) log.error({ err: error }, 'a response could not be sent');
-  });
-}
-
-/** Node's error codes for the connection of a client that has gone. */
-const GONE = new Set<unknown>(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_DESTROYED']);
 
 function onlyAt(path: string, middleware: Middleware): Middleware {
   return (ctx, next) => (ctx.path === path ? middleware(ctx, next) : next());

@@ -9,7 +9,7 @@ import { acceptedEncoding } from '../web/negotiation.ts';
 import type { OpenRoute } from '../web/route.ts';
 
 // Higher values take several times as long and save little.
-const BROTLI_QUALITY = 6;
+const BROTLI_PARAMS = { [constants.BROTLI_PARAM_QUALITY]: 6 };
 const GZIP_LEVEL = 9;
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
@@ -91,17 +91,10 @@ function createContent({ load, isCompressed }: Pick<Page, 'load' | 'isCompressed
   const loadPlain = async () => (isCompressed ? decompressBrotli(await load()) : load());
   return {
     bytes: {
-      br: makeOnce(async () => (isCompressed ? load() : compress(await load()))),
+      br: makeOnce(async () => (isCompressed ? load() : compressBrotli(await load(), { params: BROTLI_PARAMS }))),
       gzip: makeOnce(async () => compressGzip(await loadPlain(), { level: GZIP_LEVEL })),
       identity: makeOnce(loadPlain),
     },
     tag: makeOnce(async () => `W/"${hash('sha256', await load(), 'base64url').slice(0, 22)}"`),
   };
-}
-
-function compress(content: Buffer): Promise<Buffer> {
-  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants;
-  return compressBrotli(content, {
-    params: { [BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [BROTLI_PARAM_SIZE_HINT]: content.length },
-  });
 }

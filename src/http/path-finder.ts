@@ -30,7 +30,9 @@ export function createPathFinder(routes: readonly Route[]): (path: string) => Fo
     if (found !== undefined) return found;
     for (const { pattern, path: known, routes: byMethod } of patterns) {
       const groups = pattern.exec(path)?.groups;
-      if (groups !== undefined) return { path: known, routes: byMethod, inPath: decodeAll(groups) };
+      if (groups === undefined) continue;
+      for (const [name, text] of Object.entries(groups)) groups[name] = decode(text);
+      return { path: known, routes: byMethod, inPath: groups };
     }
     return undefined;
   };
@@ -49,17 +51,13 @@ function groupByPath(routes: readonly Route[]): Map<string, ReadonlyMap<string, 
   return byPath;
 }
 
-/** Decodes path parameters; what is not percent-encoded UTF-8 is taken literally. */
-function decodeAll(texts: InPath): InPath {
-  const decoded: Record<string, string> = {};
-  for (const [name, text] of Object.entries(texts)) {
-    try {
-      decoded[name] = decodeURIComponent(text);
-    } catch {
-      decoded[name] = text;
-    }
+/** Decodes a path parameter; what is not percent-encoded UTF-8 is taken literally. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
-  return decoded;
 }
 
 /** Creates a function that throws ApiError `not_found`. Its message suggests the nearest of `paths` and names the API reference. */

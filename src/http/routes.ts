@@ -41,8 +41,7 @@ export const LIVEZ = textRoute('/livez', 'livez', 'application/json', () => '{"s
 
 /** Creates the routes of both APIs, of the pages and of the probes. */
 export function createRoutes(parts: RoutesParts) {
-  const { service, stores, log, metrics, noteDeprecatedUse } = parts;
-  const { graphiql } = parts.config;
+  const { service, stores, log, metrics, noteDeprecatedUse, config, isDraining } = parts;
   const checkReady = atMostOnce(OPEN_WORK_MS, parts.checkReady);
   const collectMetrics = atMostOnce(OPEN_WORK_MS, parts.collectMetrics);
   const schema = createSchema(service);
@@ -51,11 +50,19 @@ export function createRoutes(parts: RoutesParts) {
   const graphql = createGraphqlRoutes({ service, schema, stores, log, metrics, noteDeprecatedUse });
   const { openApiPath } = rest;
   const site = createPages({
-    ...{ service, openApi: rest.openApiDocument, graphiql, checkReady },
+    ...{ service, openApi: rest.openApiDocument, graphiql: config.graphiql, checkReady },
     ...{ openApiPath, graphqlPath: GRAPHQL_PATH, sdlPath: SDL_PATH },
     graphqlRefusals: describeRefusals(schema, service.things),
   });
-  const probes = createProbes({ checkReady, collectMetrics, isDraining: parts.isDraining });
+  const probes = [
+    LIVEZ,
+    textRoute('/readyz', 'readyz', 'application/json', async () => {
+      if (isDraining()) throw new ApiError('service_unavailable', 'The gateway is shutting down.');
+      return JSON.stringify({ status: 'ok', ...(await checkReady()) });
+    }),
+    // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
+    textRoute('/metrics', 'metrics', 'text/plain; version=0.0.4', collectMetrics),
+  ];
   const routes: readonly Route[] = [...rest.routes, ...graphql.routes];
   const open: readonly OpenRoute[] = [
     { path: '/', operation: 'page', handle: site.landing },
@@ -84,20 +91,6 @@ export function createRoutes(parts: RoutesParts) {
     /** The operations that balancers and Prometheus call all the time. */
     probes: new Set(probes.map(({ operation }) => operation)),
   };
-}
-
-/** The endpoints for operators and load balancers. */
-function createProbes(parts: Pick<RoutesParts, 'checkReady' | 'collectMetrics' | 'isDraining'>): OpenRoute[] {
-  const { checkReady, collectMetrics, isDraining } = parts;
-  return [
-    LIVEZ,
-    textRoute('/readyz', 'readyz', 'application/json', async () => {
-      if (isDraining()) throw new ApiError('service_unavailable', 'The gateway is shutting down.');
-      return JSON.stringify({ status: 'ok', ...(await checkReady()) });
-    }),
-    // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
-    textRoute('/metrics', 'metrics', 'text/plain; version=0.0.4', collectMetrics),
-  ];
 }
 
 /** A route that serves a text. Its Content-Type is set after `write`, so that a refusal does not get it. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -53,10 +54,7 @@ export async function listen(
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
   watchSockets(server, log, () => app.methods);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(config.port, config.host, resolve);
-  });
+  await once(server.listen(config.port, config.host), 'listening');
   // Emitted for a connection that could not be accepted, as when the process has no file descriptor left.
   server.on(
     'error',
@@ -144,6 +142,9 @@ function watchSockets(server: Server, log: Logger, methods: () => readonly strin
     socket.end(rawRefusal(error, requestId, isHead), () => socket.destroy());
     logRefusedUnread(log, error, requestId, socket);
   };
+  /** RFC 9112 §9.3.2: the answers to earlier pipelined requests are sent first. */
+  const afterAnswer = (owed: ServerResponse | undefined, send: () => void) =>
+    owed === undefined ? send() : owed.once('close', safely(log, send));
   const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
     if (error.code === 'HPE_PAUSED') return; // `serveInOrder` has paused the parser
     const answer = owedOn(socket);
@@ -152,13 +153,7 @@ function watchSockets(server: Server, log: Logger, methods: () => readonly strin
     const refusal = parserRefusal(error);
     // `rawPacket` begins with the method, unless the header came in several packets.
     const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
-    if (answer === undefined) refuse(socket, refusal, isHead);
-    // RFC 9112 §9.3.2: the answers to earlier pipelined requests are sent first.
-    else if (answer.req.complete)
-      answer.once(
-        'close',
-        safely(log, () => refuse(socket, refusal, isHead)),
-      );
+    if (answer === undefined || answer.req.complete) afterAnswer(answer, () => refuse(socket, refusal, isHead));
     // A refusal must not be mixed into an answer that is being sent.
     else if (answer.headersSent || !socket.writable) socket.destroy();
     else {
@@ -170,12 +165,8 @@ function watchSockets(server: Server, log: Logger, methods: () => readonly strin
   };
   const onConnect = (_request: IncomingMessage, socket: Duplex) => {
     const headers = { Allow: methods().toSorted().join(', ') };
-    const refuseIt = safely(log, () =>
-      refuse(socket, new ApiError('method_not_allowed', 'This is no proxy.', { headers })),
-    );
-    const answer = owedOn(socket);
-    if (answer === undefined) refuseIt();
-    else answer.once('close', refuseIt);
+    const refusal = new ApiError('method_not_allowed', 'This is no proxy.', { headers });
+    afterAnswer(owedOn(socket), () => refuse(socket, refusal));
   };
   server.on('connection', (socket) => socket.on('error', () => {})); // a client that resets its connection is no fault
   server.prependListener('request', (request, answer) => answers.set(request.socket, answer));
