@@ -4,7 +4,6 @@ import { type Config, readConfig } from './config.ts';
 import { loadDotEnv, type UnknownName } from './dot-env.ts';
 import { explainFailure, UsageError } from './failure.ts';
 
-/** `npm start`, or a command of `npm run`. */
 interface Program<Options extends ParseArgsOptionsConfig> {
   /** What `--help` prints. */
   readonly help: string;

@@ -11,16 +11,6 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** One variable of the environment. */
-interface Setting<Value> {
-  readonly name: string;
-  /** The default as the text of the variable; empty when there is none. */
-  readonly fallback: string;
-  readonly allowed: string;
-  /** Gives the value of a text; null when the text is not allowed. */
-  readonly parse: (text: string) => Value | null;
-}
-
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 /** The largest BODY_LIMIT, in bytes: a name of that length still fits one packet of the database. */
 const BODY_LIMIT_MAX = 4 * 1024 * 1024;
@@ -80,7 +70,7 @@ const SETTINGS = {
 };
 
 type Values = {
-  readonly [Field in keyof typeof SETTINGS]: (typeof SETTINGS)[Field] extends Setting<infer Value> ? Value : never;
+  readonly [Field in keyof typeof SETTINGS]: Exclude<ReturnType<(typeof SETTINGS)[Field]['parse']>, null>;
 };
 
 /** The parsed settings of a process, frozen. */
@@ -137,16 +127,15 @@ function notAllowed(name: string, text: string, allowed: string): ConfigError {
   return new ConfigError(`${name}=${JSON.stringify(maskCredentials(text))} is not allowed: ${allowed}`);
 }
 
-function setting<Value>(
-  name: string,
-  fallback: string,
-  allowed: string,
-  parse: (text: string) => Value | null,
-): Setting<Value> {
+/**
+ * One variable of the environment. `fallback` is the default as its text, empty when there is none. `parse` gives null for a
+ * text that is not allowed.
+ */
+function setting<Value>(name: string, fallback: string, allowed: string, parse: (text: string) => Value | null) {
   return { name, fallback, allowed, parse };
 }
 
-function wholeNumber(name: string, fallback: number, least: number, most: number): Setting<number> {
+function wholeNumber(name: string, fallback: number, least: number, most: number) {
   const allowed = `a whole number from ${least} to ${most}`;
   return setting(name, String(fallback), allowed, (text) => parseWholeNumber(text, least, most));
 }
@@ -156,7 +145,7 @@ function parseWholeNumber(text: string, least: number, most: number): number | n
   return number >= least && number <= most ? number : null;
 }
 
-function flag(name: string): Setting<boolean> {
+function flag(name: string) {
   return setting(name, 'true', 'true or false', (text) => (/^(?:true|false)$/.test(text) ? text === 'true' : null));
 }
 

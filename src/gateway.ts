@@ -23,7 +23,6 @@ export type Gateway = Awaited<ReturnType<typeof createGateway>>;
 /** How often expired idempotency records are removed, in ms. */
 const SWEEP_MS = 600_000;
 
-/** What a gateway is made of. */
 interface GatewayParts {
   readonly service: Service;
   readonly config: Config;

@@ -55,19 +55,16 @@ export function parseJson(text: string): unknown {
 }
 
 function exactNumber(rounded: number, source: string): number | bigint {
-  const mark = source.search(/[eE]/);
-  const mantissa = mark < 0 ? source : source.slice(0, mark);
-  const exponent = mark < 0 ? 0 : Number(source.slice(mark + 1));
-  const point = mantissa.indexOf('.');
-  const fractionDigits = point < 0 ? 0 : mantissa.length - point - 1;
-  const digits = mantissa.replace(/[-.]/g, '');
+  const [mantissa = '', exponent = '0'] = source.split(/[eE]/);
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const digits = whole.replace('-', '') + fraction;
   const first = digits.search(/[1-9]/);
   if (first < 0) return 0;
   let end = digits.length; // a loop, because /0+$/ takes time by the square of the zeros
   while (digits.charAt(end - 1) === '0') end--;
   // The value is `significant` times ten to the power of `zeros`.
   const significant = digits.slice(first, end);
-  const zeros = exponent - fractionDigits + (digits.length - end);
+  const zeros = Number(exponent) - fraction.length + (digits.length - end);
   if (zeros < 0) return Number.isInteger(rounded) ? Number.NaN : rounded;
   // No field takes more than 19 digits: 1e999999999 is refused without writing out its digits.
   if (significant.length + zeros > 30) return Number.NaN;

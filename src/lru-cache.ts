@@ -1,18 +1,9 @@
-/** An approximate LRU cache with text keys. */
-interface LruCache<Value> {
-  get(text: string): Value | undefined;
-  set(text: string, value: Value): void;
-}
-
 /**
- * Caches values up to a total size of `most`; each value has the size 1, or what `sizeOf` gives. The most recently used
+ * An approximate LRU cache with text keys. Caches values up to a total size of `most`; each value has the size 1, or what `sizeOf` gives. The most recently used
  * half is never evicted. A value larger than half of `most` is not cached. There are two generations, and the older one is
  * evicted as a whole: so most hits write nothing, unlike those of a Map in order of use.
  */
-export function createLruCache<Value>(
-  most: number,
-  sizeOf: (text: string, value: Value) => number = () => 1,
-): LruCache<Value> {
+export function createLruCache<Value>(most: number, sizeOf: (text: string, value: Value) => number = () => 1) {
   let young = new Map<string, Value>();
   let old = new Map<string, Value>();
   let youngSize = 0;
@@ -28,7 +19,7 @@ export function createLruCache<Value>(
   };
   return {
     set,
-    get(text) {
+    get(text: string): Value | undefined {
       const value = young.get(text);
       if (value !== undefined) return value;
       const aged = old.get(text);

@@ -26,14 +26,18 @@ export function databaseFile({ databaseUrl, inMemory }: Pick<Config, 'databaseUr
 }
 
 /**
- * Opens the database for a command that changes nothing. In place of a missing or empty file it opens a database in
- * memory.
+ * Runs `work`, which changes nothing, with the database, and closes it. In place of a missing or empty file, `work` gets a
+ * database in memory that does not exist elsewhere.
  */
-export async function openToLook(config: Config): Promise<{ database: Database; exists: boolean }> {
+export async function lookInto<T>(
+  config: Config,
+  work: (database: Database, exists: boolean) => Promise<T>,
+): Promise<T> {
   const file = databaseFile(config);
   const found = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
   const exists = file === undefined || (found !== undefined && !(found.isFile() && found.size === 0));
-  return { database: await connectDatabase(exists ? config : { ...config, databaseUrl: 'sqlite::memory:' }), exists };
+  const database = await connectDatabase(exists ? config : { ...config, databaseUrl: 'sqlite::memory:' });
+  return work(database, exists).finally(database.close);
 }
 
 const COLUMNS_MAX = 80;

@@ -15,7 +15,7 @@ import { PETSTORE } from '../petstore/petstore.ts';
 import { LIST_LIMIT } from '../schema/builder.ts';
 import { createSchema } from '../schema/schema.ts';
 import { checkWrites } from '../store/store.ts';
-import { databaseFile, openToLook, printTable } from './command.ts';
+import { databaseFile, lookInto, printTable } from './command.ts';
 
 const HELP = `One page: is everything as it should be? Changes and creates nothing.
 
@@ -73,19 +73,15 @@ function printSection(title: string, rows: readonly (readonly string[])[]): void
 async function examineDatabase(config: Config, problems: string[]): Promise<Record<string, string>> {
   if (config.inMemory) return { exists: 'in memory, while the gateway runs' };
   const facts: Record<string, string> = {};
-  const { database, exists } = await openToLook(config);
-  try {
-    if (exists) await collectFacts(database, config, facts, problems);
-    else {
-      facts.exists = 'no';
-      problems.push('there is no database file yet: npm start makes it');
-    }
-  } catch (error) {
+  const noteFailure = (error: unknown) => {
     facts.answers ??= 'no';
     problems.push(explainFailure(error, config).line);
-  } finally {
-    await database.close();
-  }
+  };
+  await lookInto(config, async (database, exists) => {
+    if (exists) return collectFacts(database, config, facts, problems).catch(noteFailure);
+    facts.exists = 'no';
+    problems.push('there is no database file yet: npm start makes it');
+  });
   return facts;
 }
 
@@ -123,7 +119,6 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
   if (valid.length === 0) problems.push(`no valid API key: ${CREATE_KEY}`);
 }
 
-/** The limits of requests by name. */
 function limitsOf(config: Config): Record<string, string> {
   const weights = [...weighTypes(createSchema(PETSTORE)).values()].flatMap(({ things, mostObjects, mostLeaves }) => [
     [`GraphQL ${things}`, String(mostObjects)],

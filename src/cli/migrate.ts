@@ -1,8 +1,8 @@
 import { runProgram } from '../command-line.ts';
-import type { Config } from '../config.ts';
+import type { Database } from '../database/connect.ts';
 import { migrateDown, migrateUp, migrationStatus } from '../database/migrations.ts';
 import { UsageError } from '../failure.ts';
-import { openToLook, withDatabase } from './command.ts';
+import { lookInto, withDatabase } from './command.ts';
 
 const HELP = `Schema migrations. Safe to run from several processes at once: one works, the others wait.
 
@@ -15,7 +15,7 @@ await runProgram({
   options: { status: { type: 'boolean' }, rollback: { type: 'boolean' } },
   async run({ values, config }) {
     if (values.status && values.rollback) throw new UsageError('Give --status or --rollback, not both.');
-    if (values.status) return printStatus(config);
+    if (values.status) return lookInto(config, printStatus);
     const work = values.rollback ? migrateDown : migrateUp;
     const names = await withDatabase({ ...config, migrateOnStart: false }, work);
     for (const name of names) console.log(`${values.rollback ? 'taken back' : 'done'}  ${name}`);
@@ -23,13 +23,8 @@ await runProgram({
   },
 });
 
-async function printStatus(config: Config): Promise<void> {
-  const { database } = await openToLook(config);
-  try {
-    const { completed, pending } = await migrationStatus(database);
-    for (const name of completed) console.log(`done     ${name}`);
-    for (const name of pending) console.log(`pending  ${name}`);
-  } finally {
-    await database.close();
-  }
+async function printStatus(database: Database): Promise<void> {
+  const { completed, pending } = await migrationStatus(database);
+  for (const name of completed) console.log(`done     ${name}`);
+  for (const name of pending) console.log(`pending  ${name}`);
 }

@@ -10,7 +10,6 @@ import { createReservation, holdAnswer } from '../load/unread-answers.ts';
 import type { Metrics } from '../metrics.ts';
 import type { AdmittedRequest } from '../web/route.ts';
 
-/** The dependencies of the admission. */
 interface AdmissionParts {
   readonly authenticator: Authenticator;
   readonly usage: Usage;

@@ -20,7 +20,6 @@ import { requestLog, type Served } from './request-log.ts';
 import { createRoutes, LIVEZ, type RoutesParts } from './routes.ts';
 import { sendPlainly } from './send-answer.ts';
 
-/** The dependencies of the application. */
 interface AppParts extends Omit<RoutesParts, 'noteDeprecatedUse'> {
   readonly config: Config;
   readonly authenticator: Authenticator;

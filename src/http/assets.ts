@@ -40,6 +40,8 @@ export function pageRoutes(pages: readonly Page[]): OpenRoute[] {
   });
 }
 
+type Served = ReturnType<ReturnType<typeof contentByRequest>>;
+
 async function answer(ctx: Context, page: Page, { content, isCached }: Served): Promise<void> {
   const encoding = isCached ? acceptedEncoding(ctx) : 'identity';
   const [tag, bytes] = await Promise.all([content.tag(), content.bytes[encoding]()]);
@@ -56,33 +58,27 @@ async function answer(ctx: Context, page: Page, { content, isCached }: Served): 
   ctx.body = bytes;
 }
 
-interface Served {
-  readonly content: ReturnType<typeof createContent>;
-  /** Whether later requests get it too; else it is not worth compressing. */
-  readonly isCached: boolean;
-}
-
-/** Gives a function that finds or makes the content of a page for a request. */
-function contentByRequest(page: Page): (ctx: Context) => Served {
+/**
+ * Gives a function that finds or makes the content of a page for a request, and says whether later requests get it too; else
+ * it is not worth compressing.
+ */
+function contentByRequest(page: Page) {
   const { addressOf } = page;
-  if (addressOf === undefined) {
-    const served = { content: createContent(page), isCached: true };
-    return () => served;
-  }
-  const template = makeOnce(async () => String(await page.load()));
-  const cache = createLruCache<Served>(ADDRESSES_MAX);
+  const content = createContent(page);
+  if (addressOf === undefined) return () => ({ content, isCached: true });
+  const cache = createLruCache<typeof content>(ADDRESSES_MAX);
   let nextAt = 0;
-  return (ctx) => {
+  return (ctx: Context) => {
     const address = addressOf(ctx);
     const cached = cache.get(address);
-    if (cached !== undefined) return cached;
+    if (cached !== undefined) return { content: cached, isCached: true };
+    const load = async () => Buffer.from(String(await content.bytes.identity()).replaceAll(ADDRESS, () => address));
+    const made = createContent({ load });
     const now = performance.now();
-    const load = async () => Buffer.from((await template()).replaceAll(ADDRESS, () => address));
-    const served = { content: createContent({ load }), isCached: now >= nextAt };
-    if (!served.isCached) return served;
+    if (now < nextAt) return { content: made, isCached: false };
     nextAt = now + NEW_ADDRESS_MS;
-    cache.set(address, served);
-    return served;
+    cache.set(address, made);
+    return { content: made, isCached: true };
   };
 }
 

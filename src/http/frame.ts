@@ -9,7 +9,6 @@ import type { InPath, OpenRoute, Route } from '../web/route.ts';
 import type { Admission } from './admission.ts';
 import { createPathFinder, otherMethod } from './path-finder.ts';
 
-/** The dependencies of the frame. */
 interface FrameParts {
   /** The routes that need a key. */
   readonly routes: readonly Route[];

@@ -4,7 +4,6 @@ import { KEY_PREFIX, maskUrl } from '../key-mask.ts';
 import { typingErrors } from '../typing-errors.ts';
 import type { InPath, Route } from '../web/route.ts';
 
-/** The routes of a path. */
 interface FoundPath {
   /** The path of the routes, with parameters in braces. */
   readonly path: string;
@@ -20,7 +19,8 @@ interface FoundPath {
 export function createPathFinder(routes: readonly Route[]): (path: string) => FoundPath | undefined {
   const fixed = new Map<string, FoundPath>();
   const patterns: { pattern: RegExp; path: string; routes: ReadonlyMap<string, Route> }[] = [];
-  for (const [path, byMethod] of groupByPath(routes)) {
+  for (const [path, ofPath] of Map.groupBy(routes, (route) => route.path)) {
+    const byMethod = mapByMethod(ofPath);
     const pattern = path.replace(/[^\w/{}-]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     if (pattern.includes('(?<')) patterns.push({ pattern: new RegExp(`^${pattern}$`), path, routes: byMethod });
     else fixed.set(path, { path, routes: byMethod, inPath: {} });
@@ -38,17 +38,15 @@ export function createPathFinder(routes: readonly Route[]): (path: string) => Fo
   };
 }
 
-function groupByPath(routes: readonly Route[]): Map<string, ReadonlyMap<string, Route>> {
-  const byPath = new Map<string, Map<string, Route>>();
+function mapByMethod(routes: readonly Route[]): ReadonlyMap<string, Route> {
+  const byMethod = new Map<string, Route>();
   for (const route of routes) {
-    const byMethod = byPath.get(route.path) ?? new Map<string, Route>();
     for (const method of route.methods) {
       if (byMethod.has(method)) throw new Error(`${method} ${route.path} is served twice.`);
       byMethod.set(method, route);
     }
-    byPath.set(route.path, byMethod);
   }
-  return byPath;
+  return byMethod;
 }
 
 /** Decodes a path parameter; what is not percent-encoded UTF-8 is taken literally. */

@@ -16,7 +16,8 @@ export type Serve = (request: IncomingMessage, answer: ServerResponse) => Promis
  */
 export function guardRequests(server: Server, serve: Serve, log: Logger, databaseConnections = 0): void {
   const serveOne = (request: IncomingMessage, answer: ServerResponse): void => {
-    answer.on('error', ignore).on('timeout', endStalled);
+    // An answer fails when its client has gone: the request log has that as `aborted`.
+    answer.on('error', () => {}).on('timeout', endStalled);
     // Reset before its first request was read: nobody waits for an answer, and no log could say who asked.
     if (request.socket.remoteAddress === undefined) return void request.socket.destroy();
     try {
@@ -36,9 +37,6 @@ export function guardRequests(server: Server, serve: Serve, log: Logger, databas
   const idle = serveInOrder(server, safely(log, serveOne));
   limitConnections(server, idle, connectionsMost(databaseConnections), log);
 }
-
-/** An answer fails when its client has gone: the request log has that as `aborted`. */
-function ignore(): void {}
 
 /**
  * Ends a connection that was idle for the server's timeout with bytes left to send: its client does not read, and the bytes

@@ -51,7 +51,7 @@ export function requestLog(
           api,
           operation,
           method,
-          path: shorten(path),
+          path: maskUrl(path).slice(0, PATH_MAX), // masked first: a part of a key would not be recognized
           status,
           ms: Math.round(ms * 10) / 10,
           aborted: ctx.res.writableFinished ? undefined : true,
@@ -64,10 +64,6 @@ export function requestLog(
     ctx.res.on('close', safely(log, write));
     return next();
   };
-}
-
-function shorten(path: string): string {
-  return maskUrl(path).slice(0, PATH_MAX); // masked first: a part of a key would not be recognized
 }
 
 function readTraceparent(sent: string | string[] | undefined): string | undefined {

@@ -15,7 +15,6 @@ import type { Stores } from '../store/store.ts';
 import type { OpenRoute, Route } from '../web/route.ts';
 import { pageRoutes } from './assets.ts';
 
-/** The path of the schema in SDL. */
 const SDL_PATH = '/schema.graphql';
 
 /** The shortest time, in ms, between two runs of the work of `/readyz` or `/metrics`, which need no key. */

@@ -1,9 +1,10 @@
+import { serialize } from 'node:v8';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { css, editorWorkerService, graphqlWorker, js, jsonWorker } from '@graphql-yoga/render-graphiql/graphiql';
 
 /*
- * A program for a child process. It compresses the files of Yoga's GraphiQL bundle by Brotli, sends them to its parent
- * and ends. The gateway does not import the bundle, also not in a worker thread, because its megabytes of strings would
+ * A program for a child process. It compresses the files of Yoga's GraphiQL bundle by Brotli and writes them to its
+ * standard output. The gateway does not import the bundle, also not in a worker thread, because its megabytes of strings would
  * stay in memory.
  */
 
@@ -18,10 +19,10 @@ const pieces = {
   'graphql-worker.js': graphqlWorker,
 };
 
-/** The message that the process sends: the compressed files of the bundle by name. */
+/** What the process writes, as v8 serializes it: the compressed files of the bundle by name. */
 export type CompressedBundle = Readonly<Record<keyof typeof pieces, Buffer>>;
 
 // Higher qualities take many times as long for little gain, and the first request waits for the bundle.
 const params = { [constants.BROTLI_PARAM_QUALITY]: 6 };
 const compressed = Object.entries(pieces).map(([name, text]) => [name, brotliCompressSync(text, { params })]);
-process.send?.(Object.fromEntries(compressed), () => process.disconnect());
+process.stdout.write(serialize(Object.fromEntries(compressed)));

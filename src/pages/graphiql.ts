@@ -1,6 +1,8 @@
-import { type ForkOptions, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { deserialize } from 'node:v8';
 import bundlePackage from '@graphql-yoga/render-graphiql/package.json' with { type: 'json' };
 import { makeOnce } from '../make-once.ts';
 import type { CompressedBundle } from './graphiql-bundle.ts';
@@ -18,7 +20,9 @@ const PERMISSIONS = {
   worker: "'self'",
 };
 
-/** The files of the bundle. */
+/** The program that reads the bundle. */
+const PROGRAM = fileURLToPath(new URL('graphiql-bundle.ts', import.meta.url));
+
 const PIECES: readonly (keyof CompressedBundle)[] = [
   'graphiql.js',
   'graphiql.css',
@@ -34,8 +38,7 @@ const PIECES: readonly (keyof CompressedBundle)[] = [
 export function createGraphiql(site: Site): readonly Page[] {
   const { service, graphqlPath } = site;
   const bundle = makeOnce(readBundle);
-  const code = readFileSync(new URL('graphiql-bundle.ts', import.meta.url), 'utf8');
-  const version = `${bundlePackage.name}@${bundlePackage.version} ${code}`;
+  const version = `${bundlePackage.name}@${bundlePackage.version} ${readFileSync(PROGRAM, 'utf8')}`;
   const { folder, asset } = versionedAssets(version);
   const pieces = PIECES.map(
     (name): Page => ({ ...asset(name, async () => (await bundle())[name]), isCompressed: true }),
@@ -54,13 +57,12 @@ export function createGraphiql(site: Site): readonly Page[] {
   return [{ ...page, sharesPath: true }, ...pieces];
 }
 
+/** In bytes; the bundle has a quarter of it. */
+const BUNDLE_MAX = 8 * 2 ** 20;
+
 async function readBundle(): Promise<CompressedBundle> {
-  // 'advanced' sends Buffers as bytes. The process gets no environment, which has secrets, and no flags of this
-  // process.
-  const options: ForkOptions = { serialization: 'advanced', env: {}, execArgv: [] };
-  const reader = fork(new URL('graphiql-bundle.ts', import.meta.url), options);
-  // 'disconnect' comes after the last message, or when the process ends without one.
-  const nothing = once(reader, 'disconnect').then(() => Promise.reject(new Error('graphiql-bundle.ts sent nothing')));
-  const [compressed] = (await Promise.race([once(reader, 'message'), nothing])) as [CompressedBundle]; // as it sends
-  return compressed;
+  // The process gets no environment, which has secrets, and no flags of this process.
+  const options = { encoding: 'buffer', env: {}, maxBuffer: BUNDLE_MAX } as const;
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM], options);
+  return deserialize(stdout);
 }

@@ -1,6 +1,6 @@
 import { KEY_PREFIX } from '../key-mask.ts';
 import { codeSamples, keyVariable, quote, shellQuote } from './code-samples.js';
-import { fillFile } from './fill-file.ts';
+import { fillFile } from './html.ts';
 
 /** Programs by language. Each does one thing that a client needs, and runs as it stands. */
 export type Recipes = Readonly<Record<string, string>>;

@@ -67,7 +67,6 @@ export function answerMetricsRequests(log: Logger): void {
 /** The types of meters that only grow; those of prom-client are texts: https://github.com/siimon/prom-client/blob/v15.1.3/lib/counter.js */
 const COUNTED = new Set<unknown>(['counter', 'histogram']);
 
-/** The meters of the primary itself. */
 function primaryMeters() {
   const registry = new Registry();
   const registers = [registry];

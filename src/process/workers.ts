@@ -148,20 +148,14 @@ function watchErrors(worker: Worker, log: Logger): void {
 
 /** Resolves with true when a new worker listens, with false when it ends before. */
 function listens(worker: Worker): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  worker.once('listening', () => resolve(true));
-  worker.once('exit', () => resolve(false));
-  return promise;
+  return new Promise((resolve) => {
+    worker.once('listening', () => resolve(true)).once('exit', () => resolve(false));
+  });
 }
 
 /** Sends a worker SIGTERM and, after `limitMs`, SIGKILL; resolves when it has ended. */
 function endWorker(worker: Worker, limitMs: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>(); // `once` of node:events rejects on 'error' too
-  const timer = setTimeout(() => worker.process.kill('SIGKILL'), limitMs);
-  worker.once('exit', () => {
-    clearTimeout(timer);
-    resolve();
-  });
   worker.process.kill('SIGTERM');
-  return promise;
+  setTimeout(() => worker.process.kill('SIGKILL'), limitMs).unref(); // nothing, when it has ended
+  return new Promise((resolve) => worker.once('exit', () => resolve())); // `once` of node:events rejects on 'error' too
 }
