@@ -4,15 +4,13 @@
  */
 export function atMostOnce<Answer>(periodMs: number, work: () => Promise<Answer>): () => Promise<Answer> {
   let last: Promise<Answer> | undefined;
-  let isRunning = false;
-  let startedAt = 0;
+  let nextAt = 0;
   return () => {
-    const now = performance.now();
-    if (last !== undefined && (isRunning || now - startedAt < periodMs)) return last;
-    isRunning = true;
-    startedAt = now;
+    const startedAt = performance.now();
+    if (last !== undefined && startedAt < nextAt) return last;
+    nextAt = Number.POSITIVE_INFINITY; // while it runs
     last = work().finally(() => {
-      isRunning = false;
+      nextAt = startedAt + periodMs;
     });
     return last;
   };

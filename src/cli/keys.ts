@@ -1,5 +1,5 @@
 import { CREATE_KEY, type ProgramInput, runProgram } from '../command-line.ts';
-import { type Database, inTransaction } from '../database/connect.ts';
+import { inTransaction } from '../database/connect.ts';
 import { UsageError } from '../failure.ts';
 import { type Int64, parseInt64 } from '../int64.ts';
 import { type ApiKey, createKeyStore } from '../keys/key-store.ts';
@@ -38,6 +38,8 @@ const OPTIONS = {
 
 type Input = ProgramInput<typeof OPTIONS>;
 
+const loadPetstore = () => import('../petstore/petstore.ts'); // the whole schema, which only a first key needs
+
 /** The verbs, with the arguments that each takes. */
 const VERBS: Record<string, { takesId?: true; options: (keyof typeof OPTIONS)[]; run(input: Input): Promise<void> }> = {
   create: { options: ['name', 'expires', 'read-only'], run: createKey },
@@ -72,18 +74,12 @@ async function createKey({ values, config }: Input): Promise<void> {
       const keys = createKeyStore(within);
       // `npm start` adds samples only where no key is yet.
       const isFirst = config.embedded && config.sampleData && (await keys.count()) === 0;
-      const added = isFirst ? await addFirstSamples(within) : 0;
+      const added = isFirst ? await addSamples(within, (await loadPetstore()).PETSTORE.resources) : 0;
       return { ...(await keys.create({ name, expiresAt, readOnly })), added };
     }),
   );
   if (added > 0) console.log(`The new store has ${added} sample animals; SAMPLE_DATA=false adds none.`);
   printKey(`Key ${id} for "${name}", ${readOnly ? 'read-only, ' : ''}valid ${untilWhen(expiresAt)}.`, key);
-}
-
-/** Adds what a newcomer's first start would add, and gives how many. */
-async function addFirstSamples(within: Database): Promise<number> {
-  const { PETSTORE } = await import('../petstore/petstore.ts'); // the whole schema, which no other call needs
-  return addSamples(within, PETSTORE.resources);
 }
 
 async function rotateKey({ positionals, values, config }: Input): Promise<void> {

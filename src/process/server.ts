@@ -91,19 +91,16 @@ export function addressOf({ host, port }: Pick<Config, 'host' | 'port'>) {
  * that requests wait for. Without a grace, the port is free at once.
  */
 async function closeServer(server: Server, graceMs: number, hold: (until: Promise<void>) => void): Promise<void> {
-  const all = setTimeout(() => server.closeAllConnections(), graceMs);
+  setTimeout(() => server.closeAllConnections(), graceMs).unref();
   if (graceMs > 0) {
     await delay(Math.min(LINGER_MS, graceMs / 2));
     const accepted = acceptPending(server);
     hold(accepted);
     await accepted;
   }
-  const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
   // The request of a connection that was accepted last may still be on its way.
-  const idle = setTimeout(() => server.closeIdleConnections(), Math.min(LINGER_MS, graceMs / 4));
-  await closed;
-  clearTimeout(idle);
-  clearTimeout(all);
+  setTimeout(() => server.closeIdleConnections(), Math.min(LINGER_MS, graceMs / 4)).unref();
+  await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
 }
 
 /**
