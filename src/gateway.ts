@@ -108,10 +108,7 @@ function readinessCheck(database: Database, { resources }: Service): () => Promi
     const deadline = deadlineIn(PROBE_MS);
     const { pending } = await migrationStatus(database, deadline).catch((error) => {
       const isWithoutWriter = error instanceof DatabaseFault && error.meaning === 'noWriter';
-      throw notReady(
-        isWithoutWriter ? 'No server of the database takes writes.' : 'The database does not answer.',
-        error,
-      );
+      throw notReady(isWithoutWriter ? error.message : 'The database does not answer.', error);
     });
     if (pending.length > 0) throw notReady('Migrations are pending: npm run migrate.');
     const failures = database.failures();

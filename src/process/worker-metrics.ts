@@ -27,7 +27,16 @@ function send(to: Pick<NodeJS.Process | Worker, 'send'>, message: Message): void
  */
 export function answerMetricsRequests(log: Logger): void {
   const meters = new Map<number, MetricObject[]>();
-  const own = primaryMeters();
+  const registry = new Registry();
+  const registers = [registry];
+  // As of a lone process; prom-client leaves it out of a sum. The first is this one.
+  new Gauge({
+    name: 'process_start_time_seconds',
+    help: 'Start time of the primary process since unix epoch in seconds.',
+    aggregator: 'first',
+    registers,
+  }).set(Math.round(Date.now() / 1000 - process.uptime()));
+  const died = new Counter({ name: 'workers_died_total', help: 'Workers that ended with an error.', registers });
   // Prometheus takes a sum that falls for a restart, and all that is left of it for new: what ended workers counted stays.
   let ended: MetricObject[] = [];
   /** By worker: ends the wait for its meters. */
@@ -39,7 +48,7 @@ export function answerMetricsRequests(log: Logger): void {
       return new Promise<void>((resolve) => arrived.set(worker.id, resolve));
     });
     await Promise.race([Promise.all(arrivals), delay(WORKERS_WAIT_MS, undefined, { ref: false })]);
-    return AggregatorRegistry.aggregate([await own.registry.getMetricsAsJSON(), ended, ...meters.values()]).metrics();
+    return AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ended, ...meters.values()]).metrics();
   });
   const fail = (error: unknown) => log.error({ err: error }, 'the metrics of the workers could not be added up');
   const take = (worker: Worker, message: Message) => {
@@ -51,7 +60,7 @@ export function answerMetricsRequests(log: Logger): void {
     }
   };
   const forget = ({ id }: Worker, code: number | null) => {
-    if (code !== 0) own.died.inc();
+    if (code !== 0) died.inc();
     const counted = (meters.get(id) ?? []).filter(({ type }) => COUNTED.has(type));
     // Without `get`, a closure that keeps all that was added up: the meters of every worker that has ended.
     const sums = AggregatorRegistry.aggregate([ended, counted]).getMetricsAsArray();
@@ -66,22 +75,6 @@ export function answerMetricsRequests(log: Logger): void {
 
 /** The types of meters that only grow; those of prom-client are texts: https://github.com/siimon/prom-client/blob/v15.1.3/lib/counter.js */
 const COUNTED = new Set<unknown>(['counter', 'histogram']);
-
-function primaryMeters() {
-  const registry = new Registry();
-  const registers = [registry];
-  // As of a lone process; prom-client leaves it out of a sum. The first is this one.
-  new Gauge({
-    name: 'process_start_time_seconds',
-    help: 'Start time of the primary process since unix epoch in seconds.',
-    aggregator: 'first',
-    registers,
-  }).set(Math.round(Date.now() / 1000 - process.uptime()));
-  return {
-    registry,
-    died: new Counter({ name: 'workers_died_total', help: 'Workers that ended with an error.', registers }),
-  };
-}
 
 /**
  * In a worker: answers the primary's questions for the meters of this process. Gives the function that asks the primary
