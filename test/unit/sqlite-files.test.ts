@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { openToLook } from '../../src/cli/command.ts';
+import { lookInto } from '../../src/cli/command.ts';
 import { readConfig } from '../../src/config.ts';
 import { connectDatabase } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
@@ -110,7 +110,7 @@ describe('what is no store of ours', () => {
     const before = stateOf(folder);
     const refusal = new RegExp(`^DATABASE_URL: ${filename} is not used and stays as it is: [^\\n]+$`);
     await expect(connectDatabase(config)).rejects.toThrow(refusal);
-    await expect(openToLook(config)).rejects.toThrow(refusal);
+    await expect(lookInto(config, async () => {})).rejects.toThrow(refusal);
     expect(stateOf(folder)).toEqual(before);
   });
 
@@ -134,9 +134,8 @@ describe('what is no store of ours', () => {
     writeFileSync(filename, '');
     chmodSync(filename, 0o640);
     const before = stateOf(join(filename, '..'));
-    const { database, exists } = await openToLook(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
-    await database.close();
-    expect(exists).toBe(false);
+    const config = readConfig({ DATABASE_URL: `sqlite:${filename}` });
+    expect(await lookInto(config, async (_database, exists) => exists)).toBe(false);
     expect(stateOf(join(filename, '..'))).toEqual(before);
     expect(await useDatabase(filename)).toMatchObject({ 'empty.sqlite': '640', 'empty.sqlite-wal': '640' });
   });
