@@ -10,7 +10,9 @@ import type { Admission } from './admission.ts';
 import { createPathFinder, otherMethod } from './path-finder.ts';
 
 interface FrameParts {
+  /** The routes that need a key. */
   readonly routes: readonly Route[];
+  /** THE list of routes that need no key. */
   readonly open: readonly OpenRoute[];
   /** Below this path, requests without a valid key get 401 even for unknown paths and methods. */
   readonly basePath: string;
