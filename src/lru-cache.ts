@@ -7,15 +7,17 @@ export function createLruCache<Value>(most: number, sizeOf: (text: string, value
   let young = new Map<string, Value>();
   let old = new Map<string, Value>();
   let youngSize = 0;
-  const set = (text: string, value: Value) => {
+  /** Gives the value. */
+  const set = (text: string, value: Value): Value => {
     const size = sizeOf(text, value);
-    if (size > most / 2) return;
+    if (size > most / 2) return value;
     if (youngSize + size > most / 2) {
       [old, young] = [young, new Map()];
       youngSize = 0;
     }
     young.set(text, value);
     youngSize += size;
+    return value;
   };
   return {
     set,

@@ -51,13 +51,7 @@ interface DocumentParts {
 /** Creates a function that parses and validates a document within the limits. Results, including errors, are cached. */
 export function createDocuments(parts: DocumentParts) {
   const cache = createLruCache<PreparedDocument>(CACHE_BYTES, (_text, { bytes }) => bytes);
-  return (text: string): PreparedDocument => {
-    const cached = cache.get(text);
-    if (cached) return cached;
-    const document = prepareDocument(text, parts);
-    cache.set(text, document);
-    return document;
-  };
+  return (text: string) => cache.get(text) ?? cache.set(text, prepareDocument(text, parts));
 }
 
 function prepareDocument(text: string, { validate: validateDocument, plan }: DocumentParts): PreparedDocument {
@@ -117,8 +111,7 @@ function cachePlans(plan: PlanOperation, document: DocumentNode, operation: Oper
     if (cached) return cached;
     const planned = plan(document, operation, variables);
     // TOKEN_BYTES covers one field for each token: a plan with more fields, by fragments, would exceed the estimate.
-    if (planned.fieldCount <= (document.tokenCount ?? 0)) cache.set(key, planned);
-    return planned;
+    return planned.fieldCount <= (document.tokenCount ?? 0) ? cache.set(key, planned) : planned;
   };
 }
 

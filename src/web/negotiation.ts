@@ -18,11 +18,7 @@ function chooseBy<Choice extends string | boolean>(
   return (ctx) => {
     const sent = ctx.headers[header];
     if (sent === undefined || sent.length > HEADER_MAX) return absent;
-    const cached = cache.get(sent);
-    if (cached !== undefined) return cached;
-    const choice = choose(ctx);
-    cache.set(sent, choice);
-    return choice;
+    return cache.get(sent) ?? cache.set(sent, choose(ctx));
   };
 }
 
