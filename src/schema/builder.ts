@@ -41,23 +41,18 @@ export const LIST_LIMIT = { least: 1, most: 100, fallback: 20 } as const;
 
 const { least, most, fallback } = LIST_LIMIT;
 const limitRule = `must be an integer from ${least} to ${most}`;
-/** The rule of the arguments for the page size, `limit` and `first`. */
-export const pageSizeRule = z.int().check(z.gte(least, limitRule), z.lte(most, limitRule));
 
-/** The description of an argument for the page size. */
-export const pageSizeText = (things: string) => `How many ${things} at most: ${least} to ${most}.`;
+/** An argument for the page size, such as `limit`. `things` names the objects in its description. */
+export const pageSize = (t: PothosSchemaTypes.InputFieldBuilder<BuilderTypes, 'Arg'>, things: string) =>
+  t
+    .int({ required: true, defaultValue: fallback, description: `How many ${things} at most: ${least} to ${most}.` })
+    // Not the option `validate`: Pothos would run its rules twice.
+    .validate(z.int().check(z.gte(least, limitRule), z.lte(most, limitRule)));
 
 /** The arguments `limit` and `after` of a list ordered by id. `things` names its objects in descriptions. */
 export const pageArguments = (builder: Builder, things: string) =>
   builder.args((t) => ({
-    // Not the option `validate`: Pothos would run its rules twice.
-    limit: t
-      .int({
-        required: true,
-        defaultValue: fallback,
-        description: pageSizeText(things),
-      })
-      .validate(pageSizeRule),
+    limit: pageSize(t, things),
     after: t
       .id({
         description: `Only ${things} with a greater id: the last id of a page asks for the next one. Pages are no change feed: one with a smaller id may still appear.`,

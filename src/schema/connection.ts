@@ -2,15 +2,7 @@ import type { ObjectRef } from '@pothos/core';
 import * as z from 'zod/mini';
 import { type Int64, type Integer64, parseInt64 } from '../int64.ts';
 import type { Page } from '../store/keyset-list.ts';
-import {
-  type Builder,
-  type BuilderTypes,
-  countedAs,
-  LIST_LIMIT,
-  oncePerSchema,
-  pageSizeRule,
-  pageSizeText,
-} from './builder.ts';
+import { type Builder, type BuilderTypes, countedAs, oncePerSchema, pageSize } from './builder.ts';
 
 /*
  * Lists as connections, paged forward: https://relay.dev/graphql/connections.htm. Cursors are opaque to clients, so their
@@ -36,9 +28,7 @@ const cursorRule = z.custom<string, string>(
 /** The arguments `first` and `after` of a connection ordered by id. `things` names its objects in descriptions. */
 export const connectionArguments = (builder: Builder, things: string) =>
   builder.args((t) => ({
-    first: t
-      .int({ required: true, defaultValue: LIST_LIMIT.fallback, description: pageSizeText(things) })
-      .validate(pageSizeRule),
+    first: pageSize(t, things),
     after: t
       .string({ description: `Only ${things} after this cursor: the \`endCursor\` of a page asks for the next one.` })
       .validate(cursorRule),
