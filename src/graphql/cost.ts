@@ -9,31 +9,22 @@ import {
 } from 'graphql';
 import { LIST_LIMIT } from '../schema/builder.ts';
 import type { ArgumentsOf, FieldPlan, OperationPlan } from '../schema/plan.ts';
-import { answerLimitError, documentRefusals, LIMITS, limitError } from './limits.ts';
+import { DOCUMENT_CODES, LIMITS, limitError } from './limits.ts';
 
-/** The limits of one request for a type. */
-interface Weight {
-  /** What messages call the objects, such as `books`. */
-  readonly things: string;
-  /** The most objects: five of the largest pages. */
-  readonly mostObjects: number;
-  /** The most leaves: as many as `mostObjects` objects have with all their leaves and `__typename`, which caches ask for. */
-  readonly mostLeaves: number;
-}
+/** The most objects of a type: five of the largest pages. */
+const OBJECTS_MAX = 5 * LIST_LIMIT.most;
 
-const PAGES = 5;
-
-/** The limits of each object type of a schema. They do not depend on the other types. */
-export function weighTypes(schema: GraphQLSchema): ReadonlyMap<GraphQLObjectType, Weight> {
+/** The limits of one request for each object type of a schema. They do not depend on the other types. */
+export function weighTypes(schema: GraphQLSchema) {
   const roots: readonly unknown[] = [schema.getQueryType(), schema.getMutationType()];
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   const counted = types.filter((type) => !isIntrospectionType(type) && !roots.includes(type));
-  const mostObjects = PAGES * LIST_LIMIT.most;
   return new Map(
     counted.map((type) => {
       const { countedAs: things = `${type.name} objects` } = type.extensions as { countedAs?: string }; // see countedAs
       const leaves = Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type)));
-      return [type, { things, mostObjects, mostLeaves: mostObjects * (leaves.length + 1) }];
+      // Each object may have all its leaves and `__typename`, which caches ask for.
+      return [type, { things, mostObjects: OBJECTS_MAX, mostLeaves: OBJECTS_MAX * (leaves.length + 1) }] as const;
     }),
   );
 }
@@ -58,7 +49,7 @@ export function createCost(schema: GraphQLSchema, things: string) {
       if (leaves > mostLeaves) throw costError(mostLeaves, leaves, `values of ${ofType}`);
       most = Math.max(most, objects);
     }
-    if (answerBytes > LIMITS.responseBytes.most) throw answerLimitError(things);
+    if (answerBytes > LIMITS.responseBytes.most) throw limitError('responseBytes', { things });
     return most;
   };
 }
@@ -68,13 +59,16 @@ export function createCost(schema: GraphQLSchema, things: string) {
  * objects of the type whose limits are told.
  */
 export function describeRefusals(schema: GraphQLSchema, things: string) {
+  const ofDocuments = Object.entries(DOCUMENT_CODES).map(([code, message]) => ({ code, message }));
+  const names = Object.keys(LIMITS) as (keyof typeof LIMITS)[]; // it has no other keys
+  const ofLimits = names.map((name) => limitError(name, { things }));
   const weights = [...weighTypes(schema).values()].filter((weight) => weight.things === things).slice(0, 1);
   const ofCosts = weights.flatMap(({ mostObjects, mostLeaves }) => [
     costError(mostObjects, mostObjects + 1, things),
     costError(mostLeaves, mostLeaves + 1, `values of ${things}`),
   ]);
-  const errors = [...documentRefusals(), ...ofCosts, answerLimitError(things)];
-  return errors.map(({ message, extensions }) => ({ code: String(extensions.code), message }));
+  const errors = [...ofLimits.slice(0, -1), ...ofCosts, ...ofLimits.slice(-1)]; // the limit of answers is the last one
+  return [...ofDocuments, ...errors.map(({ message, extensions }) => ({ code: String(extensions.code), message }))];
 }
 
 function costError(most: number, actual: number, what: string): GraphQLError {

@@ -84,7 +84,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
     const onRun = () => observe(ctx, prepared);
     const answer = await execute({ prepared, variables: request.variables, context, reserve, onRun });
-    if (context.reply.replayed) ctx.set('Idempotency-Replayed', 'true');
+    if (context.isReplayed) ctx.set('Idempotency-Replayed', 'true');
     if (answer.errors.length > 0) return writeErrors(ctx, params, answer);
     if (ctx.headerSent) return; // the server has refused the request meanwhile
     ctx.res.setHeader('Content-Type', acceptedMediaType(ctx));

@@ -12,38 +12,46 @@ import { PLANNED_FIELDS_MAX } from '../schema/plan.ts';
 
 /**
  * The limits of one request, for every schema: a little more than the largest ordinary request needs. That is the
- * introspection query of explorers for tokens and depth, and the limits of `weighTypes` for the rest.
+ * introspection query of explorers for tokens and depth, and the limits of `weighTypes` for the rest. In a message, `#`
+ * stands for the limit, and `THINGS` for the objects of the answer.
  */
 export const LIMITS = {
-  documentBytes: { most: 65_536, code: 'MAX_DOCUMENT_BYTES_EXCEEDED' },
-  tokens: { most: 1000, code: 'MAX_TOKENS_EXCEEDED' },
-  fields: { most: PLANNED_FIELDS_MAX, code: 'MAX_COST_EXCEEDED' },
-  depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED' },
-  aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED' },
-  introspectionAliases: { most: 0, code: 'MAX_ALIASES_EXCEEDED' },
-  responseBytes: { most: 32 * 2 ** 20, code: 'MAX_RESPONSE_BYTES_EXCEEDED' },
+  documentBytes: {
+    most: 65_536,
+    code: 'MAX_DOCUMENT_BYTES_EXCEEDED',
+    message: 'The document is larger than # bytes: put its values into variables.',
+  },
+  tokens: { most: 1000, code: 'MAX_TOKENS_EXCEEDED', message: 'The document has more than # tokens.' },
+  fields: {
+    most: PLANNED_FIELDS_MAX,
+    code: 'MAX_COST_EXCEEDED',
+    message: 'The operation has more than # fields, those of its fragments counted wherever they are spread.',
+  },
+  depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED', message: 'The document nests fields more than # levels deep.' },
+  aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED', message: 'The document has more than # aliases.' },
+  introspectionAliases: {
+    most: 0,
+    code: 'MAX_ALIASES_EXCEEDED',
+    message: 'Introspection may have no aliases below __schema and __type, and __schema only one name.',
+  },
+  responseBytes: {
+    most: 32 * 2 ** 20,
+    code: 'MAX_RESPONSE_BYTES_EXCEEDED',
+    message: 'The answer would be larger than # bytes: ask for fewer THINGS or fields.',
+  },
 } as const;
-
-type DocumentLimit = Exclude<keyof typeof LIMITS, 'responseBytes'>;
-
-const MESSAGES: Record<DocumentLimit, (most: number) => string> = {
-  documentBytes: (most) => `The document is larger than ${most} bytes: put its values into variables.`,
-  tokens: (most) => `The document has more than ${most} tokens.`,
-  fields: (most) =>
-    `The operation has more than ${most} fields, those of its fragments counted wherever they are spread.`,
-  depth: (most) => `The document nests fields more than ${most} levels deep.`,
-  aliases: (most) => `The document has more than ${most} aliases.`,
-  introspectionAliases: () =>
-    'Introspection may have no aliases below __schema and __type, and __schema only one name.',
-};
 
 /** How many locations in the document an error names at most. */
 export const LOCATIONS_MAX = 5;
 
-/** The error of a document that exceeds a limit. */
-export function limitError(limit: DocumentLimit, node?: FieldNode): GraphQLError {
-  const { most, code } = LIMITS[limit];
-  return new GraphQLError(MESSAGES[limit](most), { ...(node && { nodes: node }), extensions: { code } });
+/** The error of a request that exceeds a limit. `things` names the objects of the answer. */
+export function limitError(
+  limit: keyof typeof LIMITS,
+  { things = '', node }: { things?: string; node?: FieldNode } = {},
+): GraphQLError {
+  const { most, code, message } = LIMITS[limit];
+  const text = message.replace('#', String(most)).replace('THINGS', things);
+  return new GraphQLError(text, { ...(node && { nodes: node }), extensions: { code } });
 }
 
 /** What graphql-js refuses in a document, by code, with its meaning for documents. */
@@ -52,29 +60,13 @@ export const DOCUMENT_CODES = {
   GRAPHQL_VALIDATION_FAILED: 'The document does not fit the schema.',
 } as const;
 
-/** An example of each error of a document. */
-export function documentRefusals(): readonly GraphQLError[] {
-  const limits = Object.keys(MESSAGES) as DocumentLimit[]; // the type of MESSAGES has no other keys
-  const ofGraphql = Object.entries(DOCUMENT_CODES).map(
-    ([code, meaning]) => new GraphQLError(meaning, { extensions: { code } }),
-  );
-  return [...ofGraphql, ...limits.map((limit) => limitError(limit))];
-}
-
-/** The error of an answer that is too large. `things` names its objects. */
-export function answerLimitError(things: string): GraphQLError {
-  const { most, code } = LIMITS.responseBytes;
-  const message = `The answer would be larger than ${most} bytes: ask for fewer ${things} or fields.`;
-  return new GraphQLError(message, { extensions: { code } });
-}
-
 /** Validation rule: refuses documents with too many aliases in all their operations. */
 export function aliasLimitRule(context: ValidationContext): ASTVisitor {
   let aliases = 0;
   return {
     Field(node) {
       if (node.alias !== undefined && ++aliases === LIMITS.aliases.most + 1) {
-        context.reportError(limitError('aliases', node));
+        context.reportError(limitError('aliases', { node }));
       }
     },
   };
@@ -95,7 +87,7 @@ export function introspectionAliasRule(context: ValidationContext): ASTVisitor {
       if (node.name.value === '__schema') schemaNames.add((node.alias ?? node.name).value);
       if (isRefused || !((isWithin && node.alias !== undefined) || schemaNames.size > 1)) return;
       isRefused = true;
-      context.reportError(limitError('introspectionAliases', node));
+      context.reportError(limitError('introspectionAliases', { node }));
     },
   };
 }

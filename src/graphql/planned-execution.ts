@@ -1,7 +1,14 @@
-import { type GraphQLError, locatedError, type VariableValues } from 'graphql';
+import { type GraphQLError, locatedError, responsePathAsArray, type VariableValues } from 'graphql';
 import type { Context } from '../schema/context.ts';
-import type { ArgumentsOf, FieldPlan, OperationPlan, Path, SelectionPlan } from '../schema/plan.ts';
-import { answerLimitError, LIMITS, LOCATIONS_MAX } from './limits.ts';
+import {
+  type ArgumentsOf,
+  type FieldPlan,
+  type OperationPlan,
+  type Path,
+  pathOf,
+  type SelectionPlan,
+} from '../schema/plan.ts';
+import { LIMITS, LOCATIONS_MAX, limitError } from './limits.ts';
 
 /*
  * Runs the resolvers of a plan and writes their results as JSON:
@@ -62,7 +69,7 @@ export function createPlannedExecution(things: string): (request: PlanRequest) =
       requireSpace(dataJson);
       return { dataJson, errors };
     } catch (thrown) {
-      if (thrown === TOO_LARGE) return { dataJson: 'null', errors: [answerLimitError(things)] };
+      if (thrown === TOO_LARGE) return { dataJson: 'null', errors: [limitError('responseBytes', { things })] };
       note(run, thrown as GraphQLError, undefined); // `handleError` throws nothing else
       return { dataJson: 'null', errors };
     } finally {
@@ -164,10 +171,6 @@ function completeProperty(run: Run, field: FieldPlan, object: Properties, prev: 
   }
 }
 
-function pathOf({ responseName, parentType }: FieldPlan, prev: Path | undefined): Path {
-  return { prev, key: responseName, typename: parentType.name };
-}
-
 /** Completes the value of a field or, with `isItem`, of an item of its list. */
 function complete(run: Run, field: FieldPlan, value: unknown, path: Path, isItem: boolean): Text {
   try {
@@ -231,7 +234,7 @@ function mayBeNull({ isNullable, isItemNullable }: FieldPlan, isItem: boolean): 
 /** GraphQL §6.4.4: gives `null` for an error in a nullable position, else throws it to the position around it. */
 function handleError(run: Run, field: FieldPlan, path: Path, isItem: boolean, thrown: unknown): string {
   if (thrown === TOO_LARGE || run.isOver) throw thrown;
-  const error = locatedError(thrown, field.nodes.slice(0, LOCATIONS_MAX), pathToArray(path));
+  const error = locatedError(thrown, field.nodes.slice(0, LOCATIONS_MAX), responsePathAsArray(path));
   if (!mayBeNull(field, isItem)) throw error;
   note(run, error, path);
   return 'null';
@@ -242,12 +245,6 @@ function note({ errors, nulled }: Run, error: GraphQLError, path: Path | undefin
   for (let outer = path; outer !== undefined; outer = outer.prev) if (nulled.has(outer)) return;
   nulled.add(path);
   errors.push(error);
-}
-
-function pathToArray(path: Path): (string | number)[] {
-  const keys: (string | number)[] = [];
-  for (let step: Path | undefined = path; step !== undefined; step = step.prev) keys.push(step.key);
-  return keys.reverse();
 }
 
 /** Whether a value is a promise of any library. */

@@ -9,8 +9,8 @@ import type { Stores } from '../store/store.ts';
 import { parseJsonBytes } from '../web/json-body.ts';
 import type { AdmittedRequest, Route } from '../web/route.ts';
 import { createOpenApi } from './openapi.ts';
-import { CURSOR, compileRow, type Operation, type RestService } from './operation.ts';
 import { ERROR_SCHEMA } from './openapi-components.ts';
+import { CURSOR, compileRow, type Operation, type RestService } from './operation.ts';
 import type { Json, Schemas } from './representation.ts';
 import { explainRefusal, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
@@ -54,9 +54,8 @@ function toRoute(operation: Operation, basePath: string, stores: Stores): Route 
     if (data === null) refuseNotFound(operation);
     const text = writeText?.(data);
     ctx.status = success.status;
-    const { unfinished, replayed } = context.reply;
-    setHeaders(ctx, data, unfinished.includes(data) ? request : undefined);
-    if (replayed) ctx.set('Idempotency-Replayed', 'true');
+    setHeaders(ctx, data, context.unfinished.includes(data) ? request : undefined);
+    if (context.isReplayed) ctx.set('Idempotency-Replayed', 'true');
     if (text === undefined) return;
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
     ctx.body = text;

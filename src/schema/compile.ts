@@ -11,7 +11,15 @@ import {
 } from 'graphql';
 import { type Deprecation, deprecationOf } from '../deprecations.ts';
 import type { Context } from './context.ts';
-import { type Arguments, createPlanner, type FieldPlan, NO_VARIABLES, type Path, type SelectionPlan } from './plan.ts';
+import {
+  type Arguments,
+  createPlanner,
+  type FieldPlan,
+  NO_VARIABLES,
+  type Path,
+  pathOf,
+  type SelectionPlan,
+} from './plan.ts';
 
 /** Compiles the document of a REST row. Throws Error, which stops the start, when it does not fit the schema. */
 export type Compile = ReturnType<typeof createCompiler>;
@@ -102,33 +110,28 @@ function createExecutor(root: FieldPlan): (args: Arguments, context: Context) =>
   return async (args, context) => load(root, resolver(undefined, args, context, info), context, path);
 }
 
-const pathOf = ({ responseName, parentType }: FieldPlan, prev: Path | undefined): Path => {
-  return { prev, key: responseName, typename: parentType.name };
-};
-
-/** Resolves the selection of a field's value, for all list items at once: so the store can batch their reads. */
-async function load(field: FieldPlan, given: unknown, context: Context, path: Path): Promise<unknown> {
+/**
+ * Resolves the selection of a field's value or, with `isItem`, of an item of its list: of all items at once, so that the store
+ * can batch their reads.
+ */
+async function load(field: FieldPlan, given: unknown, context: Context, path: Path, isItem = false): Promise<unknown> {
   const { selection, isList, isNullable, isItemNullable } = field;
-  const value = requireValue(await given, isNullable, path);
+  const value = requireValue(await given, isItem ? isItemNullable : isNullable, path);
   if (value === null || selection === undefined) return value;
-  if (!isList) return loadObject(selection, value, context, path);
-  const list = value as readonly unknown[]; // the resolver of a list field gives a list
-  const items = await Promise.all(
-    list.map(async (item) => loadObject(selection, requireValue(await item, isItemNullable, path), context, path)),
-  );
-  if (context.reply.unfinished.includes(list)) context.reply.unfinished.push(items); // the next page belongs to the resolved list too
-  return items;
-}
-
-async function loadObject(selection: SelectionPlan, object: unknown, context: Context, path: Path): Promise<unknown> {
-  if (object === null || selection.isExposed) return object;
-  const row = object as Readonly<Record<string, unknown>>; // the resolver of an object field gives an object
+  if (isList && !isItem) {
+    const list = value as readonly unknown[]; // the resolver of a list field gives a list
+    const items = await Promise.all(list.map((item) => load(field, item, context, path, true)));
+    if (context.unfinished.includes(list)) context.unfinished.push(items); // the next page belongs to the resolved list too
+    return items;
+  }
+  if (selection.isExposed) return value;
+  const row = value as Readonly<Record<string, unknown>>; // the resolver of an object field gives an object
   const loaded: Record<string, unknown> = {};
-  const loadField = async (field: FieldPlan) => {
-    const { resolver, property } = field;
-    const fieldPath = pathOf(field, path);
-    const given = resolver?.(row, field.readArguments(NO_VARIABLES), context, field.info(NO_VARIABLES, fieldPath));
-    loaded[loadedKey(selection, field)] = await load(field, resolver ? given : row[property], context, fieldPath);
+  const loadField = async (inner: FieldPlan) => {
+    const { resolver, property } = inner;
+    const innerPath = pathOf(inner, path);
+    const found = resolver?.(row, inner.readArguments(NO_VARIABLES), context, inner.info(NO_VARIABLES, innerPath));
+    loaded[loadedKey(selection, inner)] = await load(inner, resolver ? found : row[property], context, innerPath);
   };
   await Promise.all(selection.fields.map(loadField));
   return loaded;

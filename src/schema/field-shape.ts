@@ -2,7 +2,6 @@ import {
   executeRootSelectionSet,
   GraphQLEnumType,
   type GraphQLField,
-  type GraphQLFieldResolver,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLOutputType,
@@ -22,27 +21,10 @@ import {
 import { type AnyKind, type Bounds, KINDS, kindOfScalar } from '../kinds.ts';
 import { boundsOf } from './rules.ts';
 
-/** The facts about a field of the schema that plans need and that do not depend on a document. */
-export interface FieldShape {
-  readonly field: GraphQLField<unknown, unknown>;
-  readonly parentType: GraphQLObjectType;
-  /** Its object type, or that of its list items; undefined for a leaf. */
-  readonly type: GraphQLObjectType | undefined;
-  readonly isNullable: boolean;
-  readonly isList: boolean;
-  /** Whether its list items may be null. */
-  readonly isItemNullable: boolean;
-  /** The argument for the page size, and the maximum that its rules allow; undefined for a field without pages. */
-  readonly page: { readonly name: string; readonly most: number } | undefined;
-  /** Undefined for a field that only exposes a property of its object. */
-  readonly resolver: GraphQLFieldResolver<unknown, unknown> | undefined;
-  /** The exposed property, when there is no resolver. */
-  readonly property: string;
-  /** Writes a leaf other than null as JSON. Throws Error, an internal error, when the schema does not allow the value. */
-  writeLeaf(value: unknown): string;
-}
-
 type Field = GraphQLField<unknown, unknown>;
+
+/** The facts about a field of the schema that plans need and that do not depend on a document. */
+export type FieldShape = ReturnType<typeof shapeField>;
 
 /** The shapes of all fields of a schema. Throws Error, which stops the start and names a field that cannot be planned. */
 export function shapeFields(schema: GraphQLSchema): ReadonlyMap<Field, FieldShape> {
@@ -58,12 +40,14 @@ export function shapeFields(schema: GraphQLSchema): ReadonlyMap<Field, FieldShap
     }
   }
   const query = schema.getQueryType();
+  // Leaves of a plan: graphql-js resolves their selections. They read nothing from the store.
   if (query)
-    for (const field of [SchemaMetaFieldDef, TypeMetaFieldDef]) shapes.set(field, shapeMetaField(query, field));
+    for (const field of [SchemaMetaFieldDef, TypeMetaFieldDef])
+      shapes.set(field, { ...shapeField(query, field), type: undefined, resolver: introspect });
   return shapes;
 }
 
-function shapeField(parentType: GraphQLObjectType, field: Field): FieldShape {
+function shapeField(parentType: GraphQLObjectType, field: Field) {
   const type: GraphQLOutputType = getNullableType(field.type);
   const isList = isListType(type);
   const content: GraphQLOutputType = isList ? getNullableType(type.ofType) : type;
@@ -78,35 +62,34 @@ function shapeField(parentType: GraphQLObjectType, field: Field): FieldShape {
   return {
     field,
     parentType,
+    /** Its object type, or that of its list items; undefined for a leaf. */
     type: isObjectType(content) ? content : undefined,
     isNullable: !isNonNullType(field.type),
     isList,
+    /** Whether its list items may be null. */
     isItemNullable: isList && !isNonNullType(type.ofType),
+    /** The argument for the page size, and the maximum that its rules allow; undefined for a field without pages. */
     page: pageArgument(field),
+    /** Undefined for a field that only exposes a property of its object. */
     resolver: typeof exposed === 'string' ? undefined : field.resolve,
-    property: typeof exposed === 'string' ? exposed : field.name, // GraphQL's default resolver reads the field's name
+    /** The exposed property, when there is no resolver: GraphQL's default resolver reads the field's name. */
+    property: typeof exposed === 'string' ? exposed : field.name,
+    /** Writes a leaf other than null as JSON. Throws Error, an internal error, when the schema does not allow the value. */
     writeLeaf: isLeaf ? leafWriter(content, `${parentType}.${field.name}`) : JSON.stringify,
   };
 }
 
-function pageArgument({ args }: Field): FieldShape['page'] {
+function pageArgument({ args }: Field) {
   const argument = args.find(({ name }) => name === 'limit' || name === 'first');
   return argument && { name: argument.name, most: Number(boundsOf(argument).maximum ?? Number.POSITIVE_INFINITY) };
 }
 
-function leafWriter(type: GraphQLNamedType, coordinate: string): FieldShape['writeLeaf'] {
+function leafWriter(type: GraphQLNamedType, coordinate: string): AnyKind['writeGraphql'] {
   try {
     return leafKind(type).writeGraphql;
   } catch (error) {
     throw new Error(`${coordinate} cannot be planned: ${(error as Error).message}`); // leafKind throws nothing else
   }
-}
-
-/** `__schema` and `__type` are leaves of a plan; graphql-js resolves their selections. They read nothing from the store. */
-function shapeMetaField(parentType: GraphQLObjectType, field: Field): FieldShape {
-  const isNullable = !isNonNullType(field.type);
-  const shape = { field, parentType, isNullable, type: undefined, isList: false, isItemNullable: false };
-  return { ...shape, page: undefined, resolver: introspect, property: field.name, writeLeaf: JSON.stringify };
 }
 
 async function introspect(_object: unknown, _args: unknown, _context: unknown, info: GraphQLResolveInfo) {

@@ -45,6 +45,11 @@ export type Arguments = Readonly<Record<string, unknown>>;
 /** A response position: a response name or list index, and the path of the object or list around it. */
 export type Path = GraphQLResolveInfo['path'];
 
+/** The path of a field of the object at the path `prev`. */
+export function pathOf({ responseName, parentType }: FieldPlan, prev: Path | undefined): Path {
+  return { prev, key: responseName, typename: parentType.name };
+}
+
 /** The selection of an object type. `__typename` has no field plan: it is part of `head` and `tail`. */
 export interface SelectionPlan {
   readonly type: GraphQLObjectType;
@@ -73,16 +78,16 @@ export const PLANNED_FIELDS_MAX = 2000;
  * Plans an operation of a valid document, for the variables' values in its `@skip` and `@include`. Throws GraphQLError when
  * one of these values is not a Boolean.
  */
-export type PlanOperation = (
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  variables?: VariableValues,
-) => OperationPlan;
+export type PlanOperation = ReturnType<typeof createPlanner>;
 
 /** Creates the planner of a schema. Throws Error, which stops the start, when a field of the schema cannot be planned. */
-export function createPlanner(schema: GraphQLSchema): PlanOperation {
+export function createPlanner(schema: GraphQLSchema) {
   const shapes = shapeFields(schema);
-  return ({ definitions }, operation, variables = NO_VARIABLES) => {
+  return (
+    { definitions }: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables = NO_VARIABLES,
+  ): OperationPlan => {
     const rootType = schema.getRootType(operation.operation);
     if (!rootType) throw new Error(`The schema has no ${operation.operation}.`);
     const named = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
@@ -136,11 +141,8 @@ function planSelection(
     head = ',';
   }
   const tail = head === '{' ? '{}' : `${head.slice(0, -1)}}`;
-  return { type, fields, tail, leafCount, isExposed: fields.every(isExposed) };
-}
-
-function isExposed({ resolver, selection }: FieldPlan): boolean {
-  return resolver === undefined && selection?.isExposed !== false;
+  const isExposed = fields.every(({ resolver, selection }) => resolver === undefined && selection?.isExposed !== false);
+  return { type, fields, tail, leafCount, isExposed };
 }
 
 /**

@@ -48,18 +48,16 @@ export function contextOf(rows: Rows): Context {
     rows.loads.push(batch.map(({ id }) => id));
     for (const { id, resolve } of batch) resolve(rows.people.find((person) => person.id === id) ?? null);
   };
-  const reply = { unfinished: [], replayed: false };
   return wrong({
     ...rows,
     load,
-    reply,
+    unfinished: [],
     caller: { keyId: 'test', ownerId: 'test', mayWrite: true },
-    deadline: Number.POSITIVE_INFINITY,
   });
 }
 
 /** What the resolvers of this schema find in the context. */
-type Found = Rows & Pick<Context, 'reply'> & { load(id: number): Promise<Person | null> };
+type Found = Rows & Pick<Context, 'unfinished'> & { load(id: number): Promise<Person | null> };
 const found = (context: Context): Found => wrong(context); // made by contextOf
 
 const refuse = (what: string) => {
@@ -154,9 +152,9 @@ export function createNestedSchema(): GraphQLSchema {
         type: [shop],
         args: pageArguments(builder, 'shops'),
         resolve(_root, { limit }, context) {
-          const { shops, reply } = found(context);
+          const { shops, unfinished } = found(context);
           const rows = shops.slice(0, limit);
-          if (rows.length < shops.length) reply.unfinished.push(rows);
+          if (rows.length < shops.length) unfinished.push(rows);
           return rows;
         },
       }),
