@@ -11,7 +11,7 @@ export interface MysqlTarget extends MysqlHost {
 }
 
 /** Prepared statements of one connection; the server's limit max_prepared_stmt_count, 16,382 by default, is for all clients. */
-export const PREPARED_MAX = 150;
+export const PREPARED_MAX = 200;
 
 /** A connection of mysql2 whose uses all settle. */
 export type MysqlConnection = ReturnType<typeof createConnection>;
