@@ -143,7 +143,8 @@ function sizeBeside(inFlight: number, limit: number, queued: number, { size, ful
   if (room <= 0) return 0;
   if (full === undefined || queued >= size * room) return size;
   // As Nagle's algorithm: beside others in flight only full ones go, https://www.rfc-editor.org/rfc/rfc896
-  return inFlight === 0 || queued >= full ? full : 0;
+  const least = Math.min(full, size);
+  return inFlight === 0 || queued >= least ? least : 0;
 }
 
 /** The first entry of the queue, and the next ones of its group within the limits. */

@@ -293,6 +293,7 @@ describe('batches', () => {
         [[1, 2], [3, 4], numbers(5, 4)],
       ],
       ['are the largest on a single connection', { ...NEAR, connectionsMax: 1 }, rules, [5], [numbers(1, 4)]],
+      ['are no larger than a batch may be', NEAR, { ...rules, size: 1 }, [2], [[1], [2]]],
       ['wait for nothing a network away', FAR, rules, [1, 1, 3], [[1], [2], [3, 4, 5]]],
     ])('%s', async (_what, database, given, turns, sent) => {
       stopTimers();
