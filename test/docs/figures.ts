@@ -1,4 +1,5 @@
 import { readConfig } from '../../src/config.ts';
+import { PREPARED_MAX } from '../../src/database/mysql/mysql-connection.ts';
 import { REQUEST_MS } from '../../src/deadlines.ts';
 import { weighTypes } from '../../src/graphql/cost.ts';
 import { LIMITS } from '../../src/graphql/limits.ts';
@@ -169,6 +170,8 @@ const ROWS: readonly Row[] = [
     constantIn('deadlines.ts', 'MIGRATION_LOCK_MS') / SECOND,
   ],
   [RUN, 'the next one waits 0.2 to # s', constantIn('workers.ts', 'BACK_OFF_MAX_MS') / SECOND],
+  [DATABASES, 'prepares the texts that it uses, # at most', PREPARED_MAX],
+  [DATABASES, 'machines × # should fit', PREPARED_MAX],
   [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
   ['docs/decisions/0037-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_TRUSTED_MS') / SECOND],
