@@ -21,4 +21,4 @@ EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # The exec form: node is process 1 and hears SIGTERM itself. It starts no processes that it does not wait for.
-CMD ["node", "--max-semi-space-size=16", "start.js"]
+CMD ["node", "--max-semi-space-size=32", "start.js"]

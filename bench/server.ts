@@ -20,7 +20,7 @@ const START_LIMIT_MS = 30_000;
 /** Starts `contender` as a fresh process and waits until it answers `probe` rightly. */
 export async function startServer(contender: Contender, databaseUrl: string, probe: WireRequest): Promise<Server> {
   const port = await freePort();
-  const flags = contender.name === 'gateway' ? ['--max-semi-space-size=16'] : []; // as `npm start` has it
+  const flags = contender.name === 'gateway' ? ['--max-semi-space-size=32'] : []; // as `npm start` has it
   const command = [process.execPath, ...flags, contender.script];
   // The gateway runs as it does for somebody who set DATABASE_URL and nothing else: its log on, NODE_ENV unset. The
   // comparisons write no log and have NODE_ENV=production, which is how their makers want to be measured.

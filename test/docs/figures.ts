@@ -1,3 +1,4 @@
+import packageJson from '../../package.json' with { type: 'json' };
 import { readConfig } from '../../src/config.ts';
 import { PREPARED_MAX } from '../../src/database/mysql/mysql-connection.ts';
 import { REQUEST_MS } from '../../src/deadlines.ts';
@@ -15,6 +16,7 @@ export interface Quotation {
 }
 
 const CONFIG = readConfig({});
+const [, YOUNG_MIB = ''] = /semi-space-size=(\d+)/.exec(packageJson.scripts.start) ?? [];
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -172,6 +174,17 @@ const ROWS: readonly Row[] = [
   [RUN, 'the next one waits 0.2 to # s', constantIn('workers.ts', 'BACK_OFF_MAX_MS') / SECOND],
   [DATABASES, 'prepares the texts that it uses, # at most', PREPARED_MAX],
   [DATABASES, 'machines × # should fit', PREPARED_MAX],
+  [
+    [
+      'Dockerfile',
+      'deploy/petstore-gateway.service',
+      'docs/run.md',
+      'docs/decisions/0035-born-young.md',
+      'bench/server.ts',
+    ],
+    '--max-semi-space-size=#',
+    YOUNG_MIB,
+  ],
   [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
   ['docs/decisions/0037-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_TRUSTED_MS') / SECOND],
