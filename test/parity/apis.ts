@@ -1,8 +1,7 @@
 import { expect } from 'vitest';
 import { exactJson, postGraphql } from '../graphql/exact-json.ts';
-import type { Answer } from '../support/client.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { eventually, isShed } from '../support/load.ts';
+import { unlessShed } from '../support/load.ts';
 
 /** An animal in words that both APIs have. */
 export interface Animal {
@@ -31,31 +30,22 @@ export interface Api {
   get(gateway: TestGateway, id: string): Promise<Outcome>;
 }
 
-/** The answer, once it is one: a process that was held up refuses some requests, and has done nothing of them. */
-function answered(ask: () => Promise<Answer>): Promise<Answer> {
-  const once = async () => {
-    const answer = await ask();
-    return !isShed(answer) && answer;
-  };
-  return eventually(once, 10_000, 'the service is not overloaded');
-}
-
 const rest: Api = {
   async create(gateway, input) {
-    const answer = await answered(() => gateway.createPet(exactJson(input)));
+    const answer = await unlessShed(() => gateway.createPet(exactJson(input)));
     expect([201, 400]).toContain(answer.status);
     return answer.status === 201 ? readPets(answer.text) : 'refused';
   },
 
   async list(gateway, request) {
     const query = new URLSearchParams(Object.entries(request).filter(([, value]) => value !== undefined));
-    const answer = await answered(() => gateway.request(`/v1/pets?${query}`));
+    const answer = await unlessShed(() => gateway.request(`/v1/pets?${query}`));
     expect([200, 400]).toContain(answer.status);
     return answer.status === 200 ? readPets(answer.text) : 'refused';
   },
 
   async get(gateway, id) {
-    const answer = await answered(() => gateway.request(`/v1/pets/${encodeURIComponent(id)}`));
+    const answer = await unlessShed(() => gateway.request(`/v1/pets/${encodeURIComponent(id)}`));
     expect([200, 404]).toContain(answer.status);
     return answer.status === 200 ? readPets(answer.text) : [];
   },
@@ -68,7 +58,7 @@ const GET = `query ($id: ID!) { pet(id: $id) ${FIELDS} }`;
 const graphql: Api = {
   async create(gateway, input) {
     const status = 'status' in input ? { status: graphqlStatus(input.status) } : {};
-    const { json } = await answered(() =>
+    const { json } = await unlessShed(() =>
       postGraphql(gateway, { query: ADD, variables: { input: { ...input, ...status } } }),
     );
     return json.errors ? refused(json) : readGraphqlPets([json.data.addPet]);
@@ -81,14 +71,14 @@ const graphql: Api = {
       ...(status === undefined ? [] : [`status: ${graphqlStatus(status)}`]),
       ...(after === undefined ? [] : [`after: ${JSON.stringify(after)}`]),
     ];
-    const { json } = await answered(() =>
+    const { json } = await unlessShed(() =>
       postGraphql(gateway, { query: `{ pets${args.length ? `(${args})` : ''} ${FIELDS} }` }),
     );
     return json.errors ? refused(json) : readGraphqlPets(json.data.pets);
   },
 
   async get(gateway, id) {
-    const { json } = await answered(() => postGraphql(gateway, { query: GET, variables: { id } }));
+    const { json } = await unlessShed(() => postGraphql(gateway, { query: GET, variables: { id } }));
     if (json.errors) refused(json);
     return json.data?.pet ? readGraphqlPets([json.data.pet]) : [];
   },

@@ -41,7 +41,7 @@ async function useUntilClosed(url: string, key: string, number: number): Promise
     const isCreate = end.served % 3 === 0;
     try {
       const answer = await (isCreate ? client.ask('POST', '/v1/pets', petBody(name)) : client.ask('GET', '/v1/pets'));
-      const isServed = answer.status === (isCreate ? 201 : 200) || isShed(answer);
+      const isServed = answer.status === (isCreate ? 201 : 200) || isShed(answer.text);
       if (!isServed) end.unserved.push(`${answer.status} ${answer.text}`);
       if (answer.status === 201) end.acknowledged.push(name);
       end.served++;

@@ -44,7 +44,7 @@ function startLoad(name: string, connect: () => LoadClient) {
         turn % 3 === 2 ? ask('GET', '/v1/pets?limit=3', undefined, headers) : ask('POST', '/v1/pets', body, headers);
       const answer = await sent.catch((error) => ({ status: 0, text: String(error) }));
       if (answer.status === 201) acknowledged.push(id);
-      else if (answer.status !== 200 && !isShed(answer))
+      else if (answer.status !== 200 && !isShed(answer.text))
         failed.push(`${id} ${turn % 3} ${answer.status} ${answer.text}`);
     }
     close();

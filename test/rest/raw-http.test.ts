@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
-import { eventually, isShed } from '../support/load.ts';
+import { eventually, unlessShed } from '../support/load.ts';
 import { useGateway } from './checked-gateway.ts';
 
 const QUIET = { quietMs: 1000 };
@@ -191,12 +191,8 @@ describe('raw HTTP', () => {
       ['a good request before a bad one', () => `${get('/v1/pets', authorization())}garbage\r\n\r\n`, [200, 400]],
       ['a GET with a body', () => `${get('/v1/pets', authorization(), 'Content-Length: 5')}hello`, [200]],
     ])('%s', async (_what, bytes, expected) => {
-      const unlessShed = async () => {
-        const text = await sendRaw(gateway().port, bytes(), QUIET);
-        return !isShed({ status: 503, text }) && text;
-      };
-      const { statuses } = readAnswers(await eventually(unlessShed, 30_000, 'the service is not overloaded'));
-      expect(statuses).toEqual(expected);
+      const { text } = await unlessShed(async () => ({ text: await sendRaw(gateway().port, bytes(), QUIET) }));
+      expect(readAnswers(text).statuses).toEqual(expected);
     });
 
     test('100-continue, then the answer', async () => {

@@ -89,9 +89,9 @@ export function petBody(name: string): string {
   return JSON.stringify({ name, categoryId: 1 });
 }
 
-/** Whether a process that was held up has refused a request for that: honest, and nothing a test can rule out. */
-export function isShed({ status, text }: { readonly status: number; readonly text: string }): boolean {
-  return status === 503 && text.includes('The service is overloaded');
+/** Whether this is the answer of a process that was held up and refused a request for that: no test can rule it out. */
+export function isShed(text: string): boolean {
+  return text.includes('The service is overloaded');
 }
 
 /** Asks again and again until `condition` gives something, and gives that; fails after `limitMs` by the stall clock. */
@@ -105,6 +105,15 @@ export async function eventually<T>(
     if (found !== undefined && found !== false) return found;
     if (msSince(startedAt) > limitMs) throw new Error(`not within ${limitMs} ms: ${what}`);
   }
+}
+
+/** What `ask` gives, asked again while a process that was held up refuses it: nothing was done of a refused request. */
+export function unlessShed<T extends { readonly text: string }>(ask: () => Promise<T>): Promise<T> {
+  const once = async () => {
+    const answer = await ask();
+    return !isShed(answer.text) && answer;
+  };
+  return eventually(once, 30_000, 'the service is not overloaded');
 }
 
 /** The sum of a metric's series, of a page in Prometheus's text format, that have all of the labels. */
