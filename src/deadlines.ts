@@ -34,6 +34,8 @@ export const LOCK_MS = 2000;
 export const STATEMENT_MS = 5000;
 /** A rolled-back write is tried again only when this much is left: enough to wait for a lock. */
 export const ATTEMPT_MS = 2500;
+/** The id lock of a process is released after this time: a lost connection delays other creates no longer. */
+export const ID_LOCK_MS = 1000;
 /** SQLite's wait for the write of another process: as long as LOCK_MS. */
 export const BUSY_MS = 2000;
 /** A query's wait in the queue of an SQLite connection: longer than BUSY_MS, which the query before it may take. */

@@ -4,7 +4,7 @@ import type { Database } from './connect.ts';
 
 /** The longest round trip, in ms, at which waiting for a larger batch costs less time than its fewer statements save. */
 export const LOW_LATENCY_MS = 1.5;
-/** After this time, in ms, a statement does not count against `inFlight`: it may wait for a lock, or on a dead connection. */
+/** The default of `slowMs`, and how often it is checked while inputs are queued. */
 const SLOW_MS = 10;
 /** The size limit of a batch, in bytes; a larger input has a statement of its own, so that no other waits for its upload. */
 const BATCH_BYTES = 256 * 1024;
@@ -19,6 +19,11 @@ interface BatchRules<Input> {
   readonly size: number;
   /** Beside others in flight, a batch goes when so many inputs are queued, and has as many, or `size`. By default it goes at once. */
   readonly full?: number;
+  /**
+   * After this time, in ms, a statement does not count against `inFlight`: it may wait for a lock, or on a dead connection. By
+   * default SLOW_MS.
+   */
+  readonly slowMs?: number;
   /** Queued inputs of the same key share one answer. By default no two inputs do. */
   keyOf?(input: Input): string;
   /** Inputs of different groups have different SQL texts, so they never share a batch. */
@@ -55,7 +60,7 @@ export function createBatched<Input, Answer>(
   rules: BatchRules<Input>,
   runBatch: (inputs: readonly Input[], deadline: Deadline) => Promise<readonly Answer[]>,
 ): Batched<Input, Answer> {
-  const { inFlightMax = database.connectionsMax } = rules;
+  const { inFlightMax = database.connectionsMax, slowMs = SLOW_MS } = rules;
   let queue = new Map<unknown, Entry<Input, Answer>>();
   const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; sentAt: number }[] = [];
 
@@ -75,7 +80,7 @@ export function createBatched<Input, Answer>(
   const batchSize = (): number => {
     if (queue.size === 0 || inFlight.length >= inFlightMax) return 0;
     if (database.roundTripMs() > LOW_LATENCY_MS) return rules.size;
-    const fastSince = performance.now() - SLOW_MS;
+    const fastSince = performance.now() - slowMs;
     const fast = inFlight.filter(({ sentAt }) => sentAt > fastSince).length;
     return sizeBeside(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
   };

@@ -30,15 +30,17 @@ export function weighTypes(schema: GraphQLSchema) {
 }
 
 /**
- * Creates a function that counts the objects of each type that an operation may touch, before it runs. It gives the highest
- * count, and throws GraphQLError when a limit is exceeded. `things` names the objects of answers in messages.
+ * Creates a function that counts what an operation may touch, before it runs: the `objects` of the type with the highest count,
+ * and the `reads` that it asks of the database at once. It throws GraphQLError when a limit is exceeded. `things` names the
+ * objects of answers in messages.
  */
 export function createCost(schema: GraphQLSchema, things: string) {
   const weights = weighTypes(schema);
-  return (plan: OperationPlan, isMutation: boolean, argumentsOf: ArgumentsOf): number => {
+  return (plan: OperationPlan, isMutation: boolean, argumentsOf: ArgumentsOf) => {
     if (plan.fieldCount > LIMITS.fields.most) throw limitError('fields');
     const cost: Cost = new Map();
-    for (const field of plan.fields) addField(cost, field, argumentsOf, 1);
+    let reads = 0;
+    for (const field of plan.fields) reads += addField(cost, field, argumentsOf, 1);
     const answerBytes = isMutation ? addInputs(cost, plan, argumentsOf) : 0;
     let most = 0;
     for (const [type, { objects, leaves }] of cost) {
@@ -50,7 +52,7 @@ export function createCost(schema: GraphQLSchema, things: string) {
       most = Math.max(most, objects);
     }
     if (answerBytes > LIMITS.responseBytes.most) throw limitError('responseBytes', { things });
-    return most;
+    return { objects: most, reads: isMutation ? 1 : reads }; // the fields of a mutation run one after another
   };
 }
 
@@ -86,18 +88,20 @@ function add(cost: Cost, type: GraphQLObjectType, objects: number, leaves: numbe
 }
 
 /**
- * Adds the objects of a field that is selected on `parents` objects, and those of its selection. `page` is the page size of
- * the nearest enclosing field that no list has used yet: it bounds a list that is a property, such as `edges`.
+ * Adds the objects of a field that is selected on `parents` objects, and those of its selection; gives their reads. `page` is the
+ * page size of the nearest enclosing field that no list has used yet: it bounds a list that is a property, such as `edges`.
  */
-function addField(cost: Cost, field: FieldPlan, argumentsOf: ArgumentsOf, parents: number, page?: number): void {
+function addField(cost: Cost, field: FieldPlan, argumentsOf: ArgumentsOf, parents: number, page?: number): number {
   const { selection, isList, resolver } = field;
-  if (selection === undefined || parents === 0) return;
+  if (selection === undefined || parents === 0) return 0;
   const ownPage = pageOf(field, argumentsOf);
   const listPage = resolver === undefined ? page : ownPage;
   const count = isList ? parents * (listPage ?? Number.POSITIVE_INFINITY) : parents; // a list without a page size has no bound
   add(cost, selection.type, count, count * selection.leafCount);
   const pageWithin = isList ? undefined : (ownPage ?? page);
-  for (const inner of selection.fields) addField(cost, inner, argumentsOf, count, pageWithin);
+  let reads = resolver === undefined ? 0 : parents;
+  for (const inner of selection.fields) reads += addField(cost, inner, argumentsOf, count, pageWithin);
+  return reads;
 }
 
 /** The page size of a field; undefined for a field without pages; 0 for a size that the rules refuse, because nothing is read. */

@@ -1,6 +1,7 @@
 import { GraphQLError, type GraphQLSchema, getVariableValues } from 'graphql';
 import type { Context } from '../schema/context.ts';
 import { createArgumentsOf, type OperationPlan } from '../schema/plan.ts';
+import type { AdmittedRequest } from '../web/route.ts';
 import { createCost } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
 import { type Answer, createPlannedExecution, type PlanRequest } from './planned-execution.ts';
@@ -10,8 +11,8 @@ interface OperationRequest {
   readonly prepared: PreparedOperation;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
-  /** Reserves memory for an answer of so many objects, before the operation runs (see AdmittedRequest). */
-  readonly reserve: (objects: number) => Promise<void> | undefined;
+  /** Reserves memory for an answer, before the operation runs. */
+  readonly reserve: AdmittedRequest['reserve'];
   /** Called before the operation runs. */
   readonly onRun: () => void;
 }
@@ -39,7 +40,8 @@ export function createExecution(
     };
     try {
       const plan = prepared.plan(variables);
-      const room = reserve(costOf(plan, isMutation, argumentsOf));
+      const { objects, reads } = costOf(plan, isMutation, argumentsOf);
+      const room = reserve(objects, reads);
       return room === undefined ? run(plan) : room.then(() => run(plan));
     } catch (error) {
       if (error instanceof GraphQLError) return { errors: [error] }; // a limit, or a condition that is not a Boolean

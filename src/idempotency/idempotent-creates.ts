@@ -4,6 +4,7 @@ import { createBatched } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
+import { ID_LOCK_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import { type Claim, createRecords, HeldError, TakenError } from './idempotency-records.ts';
@@ -54,6 +55,7 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       // Each transaction holds a connection while it waits for the id lock; the holder of the lock must get one, too.
       inFlightMax: Math.max(1, database.connectionsMax - 1),
       size: 32,
+      slowMs: ID_LOCK_MS, // more transactions would wait for the id lock
       bytesOf: ({ input }) => bytesOf(input),
       isInputError: (error) => error instanceof TakenError || isRefused(error),
     },

@@ -79,6 +79,11 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
     inFlight++;
     return true;
   };
+  const end = (share: Share, count: number): void => {
+    share.inFlight -= count;
+    inFlight -= count;
+    requests.beginNext();
+  };
   /** Shares in use stay, because requests still refer to them. */
   const deleteIdle = () => {
     for (const [keyId, share] of shares) {
@@ -91,12 +96,7 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
       const existing = shares.get(keyId);
       if (existing !== undefined) return existing;
       if (shares.size >= SHARES_MAX) deleteIdle();
-      const release = () => {
-        share.inFlight--;
-        inFlight--;
-        requests.beginNext();
-      };
-      const share: Share = { inFlight: 0, bytes: 0, lastTurn: -1, release };
+      const share: Share = { inFlight: 0, bytes: 0, lastTurn: -1, release: () => end(share, 1) };
       shares.set(keyId, share);
       return share;
     },
@@ -111,6 +111,17 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
         return tryBegin(share, clock()) ? work() : undefined;
       });
     },
+    /**
+     * Counts a request in flight as so many `more`, for the reads that it asks of the database at once, until `endMore`. Gives how
+     * many: at most half of what is free, so that some is left for other keys.
+     */
+    countMore(share: Share, more: number): number {
+      const counted = Math.min(more, Math.max(0, Math.floor((limits.inFlight - inFlight) / 2)));
+      share.inFlight += counted;
+      inFlight += counted;
+      return counted;
+    },
+    endMore: end,
     ...createBytes(limits),
   };
 }

@@ -11,11 +11,16 @@ const OBJECT_BYTES = 65_536;
 /** The largest reservation of one answer, as a fraction of all bytes: there is never room for two, and for one beside bodies. */
 const RESERVED_FRACTION = 1 / 3;
 
-/** Reserves bytes for one answer until `free`. `allBytes` is the limit of all keys together. */
+/**
+ * Reserves bytes for one answer until `free`, and counts each of its reads as a request in flight. `allBytes` is the limit of all
+ * keys together.
+ */
 export function createReservation(shares: Shares, share: Share, allBytes: number, isAbandoned: () => boolean) {
   let reserved = 0;
+  let furtherReads = 0;
   return {
-    reserve(objects: number): Promise<void> | undefined {
+    reserve(objects: number, reads = 1): Promise<void> | undefined {
+      if (reads > 1) furtherReads = shares.countMore(share, reads - 1);
       const bytes = Math.min(objects * OBJECT_BYTES, RESERVED_FRACTION * allBytes);
       const queued = shares.reserve(share, bytes, isAbandoned)?.then(() => {
         reserved = bytes;
@@ -25,6 +30,7 @@ export function createReservation(shares: Shares, share: Share, allBytes: number
     },
     free() {
       if (reserved > 0) shares.free(share, reserved);
+      if (furtherReads > 0) shares.endMore(share, furtherReads);
     },
   };
 }

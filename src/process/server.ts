@@ -50,7 +50,8 @@ export async function listen(
     held === undefined ? serve(request, answer) : held.then(() => serve(request, answer));
   guardRequests(server, serveUnheld, log, config.databasePoolMax);
   server.timeout = timeout;
-  server.maxHeadersCount = 0; // Node would drop headers after the 2000th, such as a second Host; 16 kB bound all
+  // Node before 24.18.1 drops headers after the 1000th, such as a second Host (CVE-2026-58044). 16 kB bound them all.
+  server.maxHeadersCount = 0;
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
   watchSockets(server, log, () => app.methods);

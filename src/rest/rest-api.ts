@@ -41,7 +41,7 @@ function toRoute(operation: Operation, basePath: string, stores: Stores): Route 
 
   const handle = async (ctx: Context, { inPath, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
     const request = readRequest(operation, ctx.querystring, inPath, body && parseJsonBytes(bytes));
-    const room = reserve(isPaged ? Math.min(Number(request.args.limit), LIST_LIMIT.most) : 1);
+    const room = reserve(isPaged ? pageOf(Number(request.args.limit)) : 1);
     if (room !== undefined) await room;
     const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
     let data: unknown;
@@ -71,6 +71,11 @@ function toRoute(operation: Operation, basePath: string, stores: Stores): Route 
     ...(deprecation && { headers: deprecationHeaders(deprecation) }),
     handle,
   };
+}
+
+/** How many objects a page may have: 0 for a size that the rules refuse, because nothing is read. */
+function pageOf(limit: number): number {
+  return limit >= LIST_LIMIT.least && limit <= LIST_LIMIT.most ? limit : 0;
 }
 
 /** The longest cached text, in characters. */

@@ -34,9 +34,15 @@ export const connectionArguments = (builder: Builder, things: string) =>
       .validate(cursorRule),
   }));
 
-/** The arguments of a connection as those of the list. */
-export function toPage({ first, after }: { readonly first: number; readonly after?: string | null | undefined }) {
-  return { limit: first, after: after ? parseCursor(after) : undefined };
+/** What a connection takes, beside its filters. */
+interface Paging {
+  readonly first: number;
+  readonly after?: string | null | undefined;
+}
+
+/** The arguments of a connection, filters too, as those of the list. */
+export function toPage<Given extends Paging>({ first, after, ...filters }: Given) {
+  return { ...filters, limit: first, after: after ? parseCursor(after) : undefined };
 }
 
 /** Makes a connection of a page that was asked for with `after`. */

@@ -22,6 +22,9 @@ export const IDEMPOTENCY_KEY = {
   message: 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
 };
 
+/** A query that has nothing but what lists of the table know: they would leave out another filter without a word. */
+type Exactly<T extends Table, Query> = Query & { readonly [Name in Exclude<keyof Query, keyof PageQuery<T>>]: never };
+
 /** The context of a request, which every resolver gets. */
 export type Context = ReturnType<typeof createContext>;
 
@@ -43,9 +46,9 @@ export function createContext(stores: Stores, caller: Caller, headers: IncomingH
       const { list, get, add } = stores(table);
       return {
         /** A page in ascending order of id, and whether more rows follow it. */
-        page: (query: PageQuery<T>) => list(query, deadline),
+        page: <Query extends PageQuery<T>>(query: Exactly<T, Query>) => list(query, deadline),
         /** The rows of the same page. */
-        async list(query: PageQuery<T>) {
+        async list<Query extends PageQuery<T>>(query: Exactly<T, Query>) {
           const { rows, hasMore } = await list(query, deadline);
           if (hasMore) unfinished.push(rows);
           return rows;

@@ -3,6 +3,7 @@ import { createBatched, LOW_LATENCY_MS } from '../database/batching.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isIdTaken, isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
+import { ID_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import type { Binding } from '../kinds.ts';
@@ -10,8 +11,6 @@ import { insertList, type New, rowWriter, type Table } from './table.ts';
 
 /** The bytes of a statement besides its values. */
 const OVERHEAD_BYTES = 256;
-/** The id lock is released after this time, in ms: a lost connection delays other transactions no longer. */
-const ID_LOCK_MS = 1000;
 
 /**
  * Adds rows to a table and gives their ids. One for each process, because it batches. DatabaseFault `tooLarge` for rows that
@@ -41,6 +40,7 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
     database,
     {
       inFlight: 1, // a second statement would wait for the id lock
+      slowMs: ID_LOCK_MS, // so what comes during a slow commit shares the next one
       size: database.engine === 'sqlite' ? 128 : 32, // SQLite: the rows that come during a commit share the next one
       bytesOf: ({ bytes }) => bytes,
       isInputError: isRefused,

@@ -12,10 +12,10 @@ export interface AdmittedRequest {
   /** When the request must be answered. */
   readonly deadline: Deadline;
   /**
-   * Reserves memory for an answer of so many objects, before they are read. Gives a promise when the request must wait for
-   * memory, else undefined. ApiError `too_many_requests`.
+   * Reserves memory for an answer of so many objects, before they are read by so many `reads` at once (by default one). Gives a
+   * promise when the request must wait for memory, else undefined. ApiError `too_many_requests`.
    */
-  readonly reserve: (objects: number) => Promise<void> | undefined;
+  readonly reserve: (objects: number, reads?: number) => Promise<void> | undefined;
 }
 
 /** A route that needs a key. The frame checks key, rights and share before `handle`. */

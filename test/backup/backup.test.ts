@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readRows, readWholeSchema } from '../migrations/whole-schema.ts';
 import { describeEachEngine } from '../support/engines.ts';
-import { connectClient, eventually } from '../support/load.ts';
+import { connectClient, eventually, unlessShed } from '../support/load.ts';
 import { type BlockEnd, readBlock, runBlock } from '../support/page-blocks.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
@@ -38,7 +38,8 @@ function startCreates(url: string, key: string, created: Created[]) {
   let stopped = false;
   const create = async ({ ask }: ReturnType<typeof connectClient>, name: string, once: string | undefined) => {
     const body = JSON.stringify({ name, categoryId: 1, status: 'sold' });
-    const { status, text } = await ask('POST', '/v1/pets', body, once === undefined ? {} : { 'idempotency-key': once });
+    const headers = once === undefined ? {} : { 'idempotency-key': once };
+    const { status, text } = await unlessShed(() => ask('POST', '/v1/pets', body, headers));
     expect([status, text]).toEqual([201, expect.anything()]);
     created.push({ id: idOf(text), body, text, once });
   };

@@ -26,11 +26,12 @@ describeEachEngine('doctor', (engine) => {
     expect(keyless.code).toBe(1);
     expect(keyless.stdout).toMatch(/^WRONG: no valid API key: node src\/cli\/keys\.ts create --name NAME$/m);
 
-    await succeed('keys', ['create', '--name', 'app'], env);
+    for (const name of ['former', 'app']) await succeed('keys', ['create', '--name', name], env);
+    await succeed('keys', ['revoke', '1'], env);
     const well = (await succeed('doctor', [], env)).join('\n');
     expect(well).toMatch(/All is well\.$/);
     expect(well).toMatch(/^ {2}takes writes +yes$/m);
-    expect(well).toMatch(/^ {2}API keys +1 valid of 1$/m);
+    expect(well).toMatch(/^ {2}API keys +1 valid of 2$/m);
     const migrations = readdirSync(join(import.meta.dirname, '../../migrations')).length;
     expect(well).toMatch(new RegExp(`^ {2}migrations +${migrations} done, 0 pending$`, 'm'));
     const named = well.match(/^ {2}[A-Z_]{4,}(?= )/gm)?.map((name) => name.trim());
@@ -105,12 +106,14 @@ describe('doctor', () => {
 
   test('names what .env has and no setting is; a near miss is wrong, the name of another program is not', async () => {
     const folder = temporaryFolder();
-    const settings = 'DATABASE_URL=sqlite::memory:\nDATABASE_POOL_MAX=7\nLOG_LEVEL=debug\nMYSQL_PASSWORD=S3cret\n';
+    const settings =
+      'DATABASE_URL=sqlite::memory:\nDATABASE_POOL_MAX=7\nLOG_LEVEL=debug\nBODY_LIMIT=2048\nMYSQL_PASSWORD=S3cret\n';
     await writeFile(join(folder, '.env'), settings);
-    const others = await examine({ LOG_LEVEL: 'warn' }, folder);
+    const others = await examine({ LOG_LEVEL: 'warn', BODY_LIMIT: '' }, folder);
     expect([others.code, others.unknownNames]).toEqual([0, [{ name: 'MYSQL_PASSWORD' }]]);
     expect(others.configuration).toContainEqual({ name: 'DATABASE_POOL_MAX', value: '7', isDefault: false });
     expect(others.configuration).toContainEqual({ name: 'LOG_LEVEL', value: 'warn', isDefault: false }); // set already
+    expect(others.configuration).toContainEqual({ name: 'BODY_LIMIT', value: '65536', isDefault: true }); // so it is
 
     await writeFile(join(folder, '.env'), `${settings}PROT=5000\n`);
     const { code, stdout } = await command('doctor', [], {}, folder);

@@ -123,6 +123,15 @@ describeEachEngine('addPet', (engine) => {
       expect(await countPets()).toBe(before);
     });
 
+    test('a retry says so beside the error of another field, too', async () => {
+      const text =
+        'mutation { addPet(input: { name: "x", categoryId: 1 }) { id } wrong: addPet(input: { name: "x", categoryId: "y" }) { id } }';
+      const addTwo = () => gateway.graphql(text, {}, { 'idempotency-key': 'half' });
+      const [first, again] = [await addTwo(), await addTwo()];
+      expect(again.json.errors).toHaveLength(1);
+      expect([first, again].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
+    });
+
     test('REST knows the animal of addPet under it, and addPet that of REST', async () => {
       const input = { name: 'both', categoryId: 1 };
       const headers = { 'idempotency-key': 'both' };

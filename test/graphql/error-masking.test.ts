@@ -1,4 +1,4 @@
-import { locatedError } from 'graphql';
+import { GraphQLError, locatedError } from 'graphql';
 import { expect, test } from 'vitest';
 import { ApiError, serviceUnavailable } from '../../src/errors.ts';
 import { createErrorMask } from '../../src/graphql/error-masking.ts';
@@ -40,4 +40,11 @@ test('what passes says after how many seconds it may be tried again', () => {
     ['TOO_MANY_REQUESTS', 7],
     ['INTERNAL_SERVER_ERROR', undefined],
   ]);
+});
+
+test('the quotes of one message have 100 characters together', () => {
+  const [first, second] = ['x'.repeat(80), 'y'.repeat(80)];
+  const extensions = { code: 'GRAPHQL_VALIDATION_FAILED' };
+  const { shown } = maskAll([new GraphQLError(`"${first}" is never used in "${second}".`, { extensions })]);
+  expect(shown[0]?.message).toBe(`"${first}" is never used in "${second.slice(0, 17)}….`);
 });

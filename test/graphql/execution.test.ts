@@ -6,7 +6,7 @@ import { createExecution } from '../../src/graphql/execution.ts';
 import { createPlanner } from '../../src/schema/plan.ts';
 
 const schema = buildSchema(
-  'type Query { a: Int b: Int rows(limit: Int): [Row] } type Mutation { a: Int b: Int } type Row { a: Int }',
+  'type Query { a: Int b: Int wrong: Int! rows(limit: Int): [Row] } type Mutation { a: Int b: Int } type Row { a: Int }',
 );
 /** What has happened since the last `run`, in its order. */
 let events: string[] = [];
@@ -20,9 +20,12 @@ for (const type of [schema.getQueryType(), schema.getMutationType()]) {
     };
   }
 }
+/** What the last `run` has reserved: objects and reads. */
+let reserved: unknown[] = [];
 let rows: { a: number }[] = [];
-const { rows: rowsField } = schema.getQueryType()?.getFields() ?? {};
+const { rows: rowsField, wrong } = schema.getQueryType()?.getFields() ?? {};
 if (rowsField) rowsField.resolve = () => rows;
+if (wrong) wrong.resolve = async () => null;
 const prepare = createDocuments({
   validate: () => ({ errors: [], deprecations: [] }),
   plan: createPlanner(schema),
@@ -32,10 +35,15 @@ const execute = createExecution(schema, 'numbers');
 /** Runs a document whose fields take a turn of the event loop each. */
 function run(text: string, room?: Promise<void>) {
   events = [];
+  reserved = [];
   const [prepared] = prepare(text).operations;
   if (!prepared) throw new Error('one operation');
   const onRun = () => void events.push('runs');
-  return execute({ prepared, variables: {}, context: {} as never, reserve: () => room, onRun });
+  const reserve = (...counts: unknown[]) => {
+    reserved = counts;
+    return room;
+  };
+  return execute({ prepared, variables: {}, context: {} as never, reserve, onRun });
 }
 
 test.each([
@@ -44,6 +52,14 @@ test.each([
 ])('the fields %s are resolved, in their order', async (_which, text, expected) => {
   expect(await run(text)).toEqual({ dataJson: '{"a":1,"b":1}', errors: [] });
   expect(events).toEqual(expected);
+});
+
+test('what a field says after the answer is complete is not added to it', async () => {
+  const { errors, dataJson } = await run('{ wrong a }');
+  expect([dataJson, errors.length]).toEqual(['null', 1]);
+  for (let count = 0; count < 5; count++) await turn();
+  expect(events).toContain('a ends');
+  expect(errors).toHaveLength(1);
 });
 
 test('nothing runs before there is room for the answer', async () => {
@@ -60,4 +76,13 @@ test('a list that is not frozen is written anew for each request', async () => {
   expect((await run('{ rows(limit: 2) { a } }')).dataJson).toBe('{"rows":[{"a":1}]}');
   rows.push({ a: 2 });
   expect((await run('{ rows(limit: 2) { a } }')).dataJson).toBe('{"rows":[{"a":1},{"a":2}]}');
+});
+
+test.each([
+  ['{ rows(limit: 2) { a } again: rows(limit: 3) { a } }', 2],
+  ['{ rows(limit: 2) { a } ...F } fragment F on Query { again: rows(limit: 3) { a } more: rows(limit: 2) { a } }', 3],
+  ['mutation { a b }', 1], // one after another
+])('%s has so many reads at once: %i', async (text, reads) => {
+  await run(text);
+  expect(reserved[1]).toBe(reads);
 });

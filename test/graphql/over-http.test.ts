@@ -169,6 +169,15 @@ describe('GraphQL over HTTP', () => {
       expect((await gateway.request(path)).text).toBe('{"data":{"pets":[]}}');
     });
 
+    test.each(['variables=', 'variables=null', 'extensions=', 'extensions=null', 'operationName='])(
+      'GET with %s has none',
+      async (parameter) => {
+        expect((await gateway.request(`/graphql?query={__typename}&${parameter}`)).text).toBe(
+          '{"data":{"__typename":"Query"}}',
+        );
+      },
+    );
+
     test.each([
       '',
       'query={__typename}&variables=x',

@@ -114,3 +114,7 @@ test.each([
 ])('a path that holds no key is shown as it was sent, unless nobody can read it: %s', (_what, path, shown) => {
   expect(maskUrl(path)).toBe(shown);
 });
+
+test.each(['.', '%2E-', '.%2E%2e'])('a key that is cut by %s is masked as a whole', (cut) => {
+  expect(maskUrl(`/petstore_${'A1'.repeat(10)}${cut}${'B2'.repeat(9)}`)).toBe('/petstore_***');
+});

@@ -109,7 +109,9 @@ test('a client that goes before its answer begins is 499 in the log and in the m
   socket.destroy();
   const line = await eventually(() => lines.find(({ aborted }) => aborted), 5000, 'its line in the log');
   expect(line.status).toBe(499);
-  expect(sumMetric(await metrics.registry.metrics(), 'http_request_duration_seconds_count', 'status="499"')).toBe(1);
+  const page = await metrics.registry.metrics();
+  expect(sumMetric(page, 'http_request_duration_seconds_count', 'status="499"')).toBe(1);
+  expect(sumMetric(page, 'http_request_duration_seconds_sum', 'status="499"')).toBeCloseTo(Number(line.ms) / 1000, 3);
 });
 
 test('an answer that is made when its client has gone leaves no bytes counted', async () => {

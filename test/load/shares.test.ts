@@ -38,6 +38,30 @@ test('a further key begins at once, whatever one or two others hold and wait for
   expect(beginMany(shares, shares.of('3'), 1).begun).toBe(1);
 });
 
+describe('a request that counts as several', () => {
+  test('leaves room for fewer others, until it ends', async () => {
+    const shares = createShares(LIMITS, noClock);
+    const share = shares.of('1');
+    const { begun } = beginMany(shares, share, 4);
+    for (let request = 0; request < begun; request++) expect(shares.countMore(share, 30)).toBe(30);
+    expect(beginMany(shares, share, 10).begun).toBe(4); // 124 + 4
+    shares.endMore(share, 30);
+    expect(share.inFlight).toBe(128 - 30 + 6); // what waited has begun
+    share.release();
+    expect(share.inFlight).toBe(103);
+  });
+
+  test('leaves some for every further key', () => {
+    const shares = createShares(LIMITS, noClock);
+    const counted = Array.from({ length: 8 }, (_, key) => {
+      const share = shares.of(String(key));
+      expect(beginMany(shares, share, 1).begun).toBe(1);
+      return shares.countMore(share, 1000);
+    });
+    expect(counted).toEqual([127, 63, 31, 15, 7, 3, 1, 0]);
+  });
+});
+
 describe('in one turn of the event loop', () => {
   test('no more begins when 3 ms are over, but for the first request of a further key', async () => {
     let now = 0;

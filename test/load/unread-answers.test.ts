@@ -67,27 +67,48 @@ test('an answer in the making counts 64 KiB an object, a third of all at most, u
   expect(share.bytes).toBe(0);
 });
 
-test('REST reads nothing before there is room for the answer', async () => {
-  let reads = 0;
+test('an answer that needs several reads at once is as many requests in flight, until it is made', () => {
+  const { shares, share } = keyAlone();
+  const reservation = createReservation(shares, share, ALL_BYTES, stays);
+  reservation.reserve(1, 5);
+  expect(share.inFlight).toBe(4); // beside the request itself
+  reservation.free();
+  expect(share.inFlight).toBe(0);
+});
+
+/** Calls listPets with this query. It may read when `makeRoom` was called. */
+function listPets(querystring: string) {
+  const counts = { reserved: [] as number[], reads: 0 };
   const list = async () => {
-    reads++;
+    counts.reads++;
     return { rows: [], hasMore: false };
   };
   const stores = (() => ({ list })) as unknown as Stores; // all that listPets asks of them
   const api = createRestApi(PETSTORE, createSchema(PETSTORE), stores);
-  const listPets = api.routes.find(({ operation }) => operation === 'listPets');
+  const route = api.routes.find(({ operation }) => operation === 'listPets');
   const { promise: room, resolve: makeRoom } = Promise.withResolvers<void>();
-  const ctx = { querystring: 'limit=7', state: {}, req: { headers: {} }, res: { setHeader() {} }, body: '' };
-  const reserved: number[] = [];
+  const ctx = { querystring, state: {}, req: { headers: {} }, res: { setHeader() {} }, body: '' };
   const reserve = (objects: number) => {
-    reserved.push(objects);
+    counts.reserved.push(objects);
     return room;
   };
   const request = { inPath: {}, body: Buffer.alloc(0), deadline: deadlineIn(), reserve };
-  const done = listPets?.handle(ctx as unknown as Context, request); // all that it reads and writes
+  const done = route?.handle(ctx as unknown as Context, request); // all that it reads and writes
+  return { ctx, counts, makeRoom, done };
+}
+
+test('REST reads nothing before there is room for the answer', async () => {
+  const { ctx, counts, makeRoom, done } = listPets('limit=7');
   await turn();
-  expect([reserved, reads]).toEqual([[7], 0]);
+  expect(counts).toEqual({ reserved: [7], reads: 0 });
   makeRoom();
   await done;
-  expect([ctx.body, reads]).toEqual(['[]', 1]);
+  expect([ctx.body, counts.reads]).toEqual(['[]', 1]);
+});
+
+test.each(['-2147483648', '-1', '0', '101', '2147483647'])('a list of limit=%s takes no room', async (limit) => {
+  const { counts, makeRoom, done } = listPets(`limit=${limit}`);
+  makeRoom();
+  await expect(done).rejects.toMatchObject({ code: 'bad_request' });
+  expect(counts).toEqual({ reserved: [0], reads: 0 });
 });

@@ -18,7 +18,8 @@ describe('a pipelined CONNECT', () => {
   it.each([1, 3])('is refused after the answers to the %i requests before it', async (requests) => {
     const { key, port } = gateway();
     const creates = Array.from({ length: requests }, (_, index) => createRequest(key, `before-${index}`)).join('');
-    const text = await sendRaw(port, `${creates}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`);
+    const bytes = `${creates}CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n`;
+    const text = await sendRaw(port, bytes, { answers: requests + 1 });
     const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
     expect(statuses).toEqual([...Array.from({ length: requests }, () => 201), 405]);
     expect(text).toContain('This is no proxy.');

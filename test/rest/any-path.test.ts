@@ -26,6 +26,8 @@ const UNKNOWN: readonly (readonly [path: string, meant?: string])[] = [
   ['/readz', '/readyz'],
   ['/metric', '/metrics'],
   ['/doc', '/docs'],
+  ['/life', '/livez'],
+  ['/lif'],
   ['/wp-login.php'],
   ['/..%2f..%2fetc/passwd'],
   ['/%'],

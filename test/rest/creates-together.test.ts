@@ -1,12 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { deadlineIn } from '../../src/deadline.ts';
+import { ID_LOCK_MS } from '../../src/deadlines.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { createRowAdder } from '../../src/store/row-adder.ts';
+import { createStores } from '../../src/store/store.ts';
 import { countPetStatements } from '../graphql/statements.ts';
 import { APIS } from '../parity/apis.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { watchStatements } from '../support/statements.ts';
 
 describeEachEngine('creates that arrive together', (engine) => {
   test('each is answered its own animal, whichever statement brought it', async () => {
@@ -42,6 +49,38 @@ describeEachEngine('creates that arrive together', (engine) => {
     const byId = new Map(rows.map(({ id, name }) => [String(id), name]));
     expect(byId.size).toBe(answers.length);
     for (const { row } of answers) expect(byId.get(String(row.id))).toBe(row.name);
+  });
+
+  test.runIf(engine.name === 'mysql').each([
+    ['without a key', false, 2],
+    ['with a key each, of which two transactions may be in flight', true, 3],
+  ])('those that come during a slow commit share the next one: %s', async (_what, hasKey, most) => {
+    const { database, url } = await prepareDatabase(engine);
+    // As near as it is, whatever the machine has to do beside it.
+    const pets = createStores({ ...database, roundTripMs: () => 0 })(PETS);
+    let batches = 0;
+    watchStatements(database, (sql) => {
+      if (/^(?:pets \(|INSERT INTO idempotency_keys )/.test(sql)) batches++;
+    });
+    const countBatches = async () => {
+      batches = 0;
+      const other = await mysql.createConnection(url);
+      await other.query('LOCK TABLES pets READ'); // reads go on, the first commit does not
+      const startedAt = performance.now();
+      const answers: Promise<unknown>[] = [];
+      for (let number = 0; number < 12; number++) {
+        const idempotencyKey = `${startedAt} ${number}`;
+        const once = hasKey ? { ownerId: '1', apiKeyId: '1', idempotencyKey, position: 1 } : null;
+        const pet = { name: `animal ${number}`, categoryId: '1' as Int64, status: null };
+        answers.push(pets.add(pet, once, deadlineIn(60_000)));
+        await delay(20);
+      }
+      await other.end();
+      const wasHeldUp = performance.now() - startedAt > ID_LOCK_MS / 2; // then others do not wait for the slow commit
+      await Promise.allSettled(answers);
+      return !wasHeldUp && batches;
+    };
+    expect(await eventually(countBatches, 60_000, 'a round that was not held up')).toBeLessThanOrEqual(most);
   });
 
   test('none is added by a transaction that was not begun, or is over', async () => {

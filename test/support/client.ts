@@ -18,24 +18,33 @@ export async function send(url: string, init?: RequestInit): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, json: parseOrUndefined(text) };
 }
 
+/** A status line that is no interim one: only such an answer is the last to its request, RFC 9110 §15.2. */
+const FINAL_STATUS = /HTTP\/1\.1 [2-5]\d\d /g;
+const FINAL_STATUS_LENGTH = 'HTTP/1.1 200 '.length;
+
 /**
- * Sends bytes on a connection of their own and gives all that came back until the other side closed it or was silent:
- * for `firstMs` before the first byte, for `quietMs` after it. `half` keeps our side open, as a client does that has more
- * to say.
+ * Sends bytes on a connection of their own and gives all that came back until the other side closed it or was silent: for
+ * `quietMs` when as many `answers` have begun as are expected, else for `firstMs`. `half` keeps our side open, as a client
+ * does that has more to say.
  */
 export async function sendRaw(
   port: number,
   bytes: string | Uint8Array,
-  { quietMs = 2000, firstMs = Math.max(10_000, quietMs), half = true } = {},
+  { answers = 1, quietMs = 2000, firstMs = Math.max(10_000, quietMs), half = true } = {},
 ): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const chunks: Buffer[] = [];
   let heardAt = performance.now();
   let limitMs = firstMs;
+  let begun = 0;
+  let tail = ''; // a status line may be cut by a chunk
   socket.on('data', (chunk) => {
     chunks.push(chunk);
     heardAt = performance.now();
-    limitMs = quietMs;
+    const unread = tail + chunk.toString('latin1');
+    begun += unread.match(FINAL_STATUS)?.length ?? 0;
+    tail = unread.slice(1 - FINAL_STATUS_LENGTH); // shorter than a status line: none is counted twice
+    if (begun >= answers) limitMs = quietMs;
     socket.setTimeout(limitMs);
   });
   socket.on('error', () => {}); // a reset ends the answer, too

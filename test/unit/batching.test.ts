@@ -157,6 +157,23 @@ describe('batches', () => {
     await stuck;
   });
 
+  test('hold up others for as long as their rule says, if it is longer', async () => {
+    stopTimers();
+    const { read, end, sent, inputs } = slowStore({ inFlight: 1, size: 8, slowMs: 100 });
+    void read(1);
+    await sent(1);
+    for (const input of [2, 3]) {
+      void read(input);
+      vi.advanceTimersByTime(40);
+      await turn();
+    }
+    expect(inputs()).toEqual([[1]]);
+    vi.advanceTimersByTime(20);
+    await sent(2);
+    expect(inputs()).toEqual([[1], [2, 3]]);
+    while (inputs().length > 0) await end(0);
+  });
+
   test('are joined by no read once they are sent, even an equal one', async () => {
     const { store, read, end, sent } = slowStore({ inFlight: 1, size: 8 });
     const before = read(7);

@@ -42,6 +42,12 @@ const GOOD: readonly Row[] = [
   ['PUBLIC_URL', 'https://pets.example.com/', 'publicUrl', 'https://pets.example.com'],
   ['PUBLIC_URL', 'https://example.com/shop//', 'publicUrl', 'https://example.com/shop'],
   ['TRUSTED_PROXIES', '127.0.0.1', 'trustedProxies', networks('Subnet: IPv4 127.0.0.1/32')],
+  [
+    'TRUSTED_PROXIES',
+    '127.0.0.1/32,::1/128',
+    'trustedProxies',
+    networks('Subnet: IPv6 ::1/128', 'Subnet: IPv4 127.0.0.1/32'),
+  ],
   ['TRUSTED_PROXIES', '10.0.0.0/8, ::1', 'trustedProxies', networks('Subnet: IPv6 ::1/128', 'Subnet: IPv4 10.0.0.0/8')],
   ['TRUSTED_PROXIES', '0.0.0.0/0,::/0', 'trustedProxies', networks('Subnet: IPv6 ::/0', 'Subnet: IPv4 0.0.0.0/0')],
   ['TRUSTED_PROXIES', '::ffff:10.0.0.0/104', 'trustedProxies', networks('Subnet: IPv6 ::ffff:10.0.0.0/104')],

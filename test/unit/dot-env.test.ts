@@ -14,6 +14,7 @@ describe('names in .env', () => {
     ['LOGLEVEL', 'LOG_LEVEL'],
     ['WORKER', 'WORKERS'],
     ['CORS_ORIGIN', 'CORS_ORIGINS'],
+    ['GRAPQL', 'GRAPHIQL'],
   ])('%s was probably meant to be %s', (name, meant) => {
     expect(unknownNames([name])).toEqual([{ name, meant }]);
   });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { NUMBERS } from '../../src/database/fault-numbers.ts';
 import { isLasting, isRefused, means, type Repeat, withoutFaults } from '../../src/database/faults.ts';
 import { deadlineIn } from '../../src/deadline.ts';
+import { ATTEMPT_MS } from '../../src/deadlines.ts';
 import { DatabaseFault, toApiError } from '../../src/errors.ts';
 
 const serverError = (errno: number, sqlState = 'HY000') =>
@@ -142,6 +143,7 @@ describe('what an error of the database means', () => {
     };
     expect([await begun('read'), await begun('repeatable'), await begun('write')]).toEqual(expected);
     expect([await begun('repeatable', 100), await begun('write', 100), await begun('read', 0)]).toEqual([1, 1, 1]);
+    expect(await begun('read', ATTEMPT_MS)).toBe(expected[0]); // a read needs no time for a lock
   });
 
   test('what is done again and succeeds is done', async () => {
@@ -190,9 +192,9 @@ describe('what an error of the database means', () => {
 
   test('an error may have several meanings', () => {
     expect([means(serverError(1062), 'duplicate'), means(serverError(1062), 'rowRefused')]).toEqual([true, true]);
-    expect([means(serverError(1205), 'duplicate', 'lockWait'), means(serverError(1205), 'rowRefused')]).toEqual([
-      true,
-      false,
-    ]);
+    for (const errno of [1205, 3572]) {
+      const error = serverError(errno);
+      expect([means(error, 'duplicate', 'lockWait'), means(error, 'rowRefused')]).toEqual([true, false]);
+    }
   });
 });

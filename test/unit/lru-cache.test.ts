@@ -22,10 +22,10 @@ test('the values used last stay cached, and the cache never exceeds its size', (
 test('with sizes, the cache never exceeds its size, and a value larger than half of it is not cached', () => {
   const cache = createLruCache<string>(100, (_text, value) => value.length);
   cache.set('huge', 'x'.repeat(51));
+  expect(cache.get('huge')).toBeUndefined();
   for (let index = 0; index < 20; index++) cache.set(String(index), 'x'.repeat(10));
-  const cached = ['huge', ...Array.from({ length: 20 }, (_, index) => String(index))].filter((text) => cache.get(text));
+  const cached = Array.from({ length: 20 }, (_, index) => String(index)).filter((text) => cache.get(text));
   expect(cached.length).toBeGreaterThanOrEqual(5);
   expect(cached.length).toBeLessThanOrEqual(10);
   expect(cached).toContain('19');
-  expect(cached).not.toContain('huge');
 });

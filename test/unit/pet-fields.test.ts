@@ -19,6 +19,16 @@ test.each(columns)('$name, a field that is kept, can be sent and read', ({ name 
   expect(input.getFields(), missing(name, `field of ${input.name}`)).toHaveProperty(name);
 });
 
+test('the connection has the filters of the list', () => {
+  const names = (field: string) =>
+    schema
+      .getQueryType()
+      ?.getFields()
+      [field]?.args.map(({ name }) => name) ?? [];
+  const common = names('pets').map((name) => (name === 'limit' ? 'first' : name));
+  expect(names('petsConnection').toSorted()).toEqual(common.sort());
+});
+
 test('lists are filtered by exactly the fields that have an index', () => {
   const pageArguments = ['limit', 'after'];
   const filters = pets?.args.map(({ name }) => name).filter((name) => !pageArguments.includes(name)) ?? [];

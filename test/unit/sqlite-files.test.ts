@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -44,6 +45,16 @@ async function useDatabase(filename: string): Promise<Record<string, string>> {
 }
 
 describe('the files of the embedded store', () => {
+  test('a file that was away for the first read is read when it is back', async () => {
+    const filename = join(temporaryFolder(), 'pets.sqlite');
+    const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
+    renameSync(filename, `${filename}.away`);
+    await expect(database.ping()).rejects.toMatchObject({ name: 'DatabaseFault' });
+    renameSync(`${filename}.away`, filename);
+    expect(await database.ping()).toMatch(/^3\./);
+    await database.close();
+  });
+
   test('a new folder and all its files are for their owner only', async () => {
     const folder = join(temporaryFolder(), 'deep', 'data');
     const modes = await useDatabase(join(folder, 'pets.sqlite'));

@@ -78,8 +78,7 @@ function defineQueries(builder: Builder): void {
         status: t.arg(status),
         ...connectionArguments(builder, 'animals'),
       },
-      resolve: async (_root, { status, ...paging }, { store }) =>
-        toConnection(await store(PETS).page({ status, ...toPage(paging) }), paging.after),
+      resolve: async (_root, query, { store }) => toConnection(await store(PETS).page(toPage(query)), query.after),
     }),
     pet: t.field({
       type: pet,

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { createContext } from '../../src/schema/context.ts';
+import { toPage } from '../../src/schema/connection.ts';
+import type { Stores } from '../../src/store/store.ts';
+import { defineTable } from '../../src/store/table.ts';
+
+const BOOKS = defineTable('books', { shelf: { kind: 'text', filter: true }, title: { kind: 'text' } });
+
+/** The store of a request, and the queries that reach the table. */
+function listen() {
+  const queries: unknown[] = [];
+  const list = async (query: unknown) => queries.push(query) > 0 && { rows: [], hasMore: false };
+  const stores = (() => ({ list })) as unknown as Stores; // all that a list takes
+  const { store } = createContext(stores, { keyId: '1', ownerId: '1', mayWrite: false }, {}, 0);
+  return { books: store(BOOKS), queries };
+}
+
+test('a connection hands its filters on to the list', async () => {
+  const { books, queries } = listen();
+  await books.page(toPage({ first: 3, after: null, shelf: 'A' }));
+  expect(queries).toEqual([{ limit: 3, after: undefined, shelf: 'A' }]);
+});
+
+test('the type check refuses a filter that the table does not have: its list would leave it out', async () => {
+  const { books, queries } = listen();
+  const query = { limit: 3, after: null, shelf: 'A', title: 'Emma' };
+  // @ts-expect-error: title is no filter
+  await books.list(query);
+  // @ts-expect-error: nor is it one of a connection
+  await books.page(toPage({ first: 3, title: 'Emma' }));
+  await books.list({ limit: 3, after: null });
+  expect(queries).toHaveLength(3);
+});
