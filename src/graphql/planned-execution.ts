@@ -13,7 +13,7 @@ import { LIMITS, LOCATIONS_MAX, limitError } from './limits.ts';
 /*
  * Runs the resolvers of a plan and writes their results as JSON:
  * https://spec.graphql.org/September2025/#sec-Executing-Fields. Resolvers run in the order of graphql-js, so that answers
- * have the same errors. Only promises are awaited.
+ * have the same errors; when two items of a list fail later, either may be the one that ends it. Only promises are awaited.
  */
 
 /** The answer to an operation. It has no data if the operation was refused before it ran. */

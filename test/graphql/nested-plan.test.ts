@@ -100,6 +100,9 @@ function told(errors: readonly GraphQLError[]) {
   return shown.sort();
 }
 
+/** Errors without the indices of list items: which of several items ends a list is a matter of microtasks. */
+const anyItem = (errors: readonly string[]) => errors.map((error) => error.replaceAll(/\.\d+/g, '.*'));
+
 type Given = Record<string, unknown>;
 
 /** What was loaded, when nothing is under way any more. */
@@ -147,8 +150,8 @@ test('nested objects, loaded and exposed: the data and the errors of graphql-js,
         // When all data is lost, what is under way ends a little sooner or later, with its errors:
         // https://spec.graphql.org/October2021/#sec-Handling-Field-Errors
         byGraphqlJs.loads = byPlan.loads;
-        const both = byPlan.errors.filter((error) => byGraphqlJs.errors.includes(error));
-        expect(both).not.toEqual([]);
+        const expected = anyItem(byGraphqlJs.errors);
+        expect(anyItem(byPlan.errors).filter((error) => expected.includes(error))).not.toEqual([]);
         byGraphqlJs.errors = byPlan.errors;
       }
       expect(byPlan).toEqual(byGraphqlJs);

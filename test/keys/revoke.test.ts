@@ -58,18 +58,24 @@ describeEachEngine('API keys › on several processes', (engine) => {
   test.concurrent('a key stops at the moment it expires, although it is remembered', async () => {
     const gateway = await startGateway(engine);
     const expiresAt = new Date(Date.now() + 5000);
+    const begunAt = Date.now();
     const { key } = await gateway.keys.create({ name: 'short-lived', expiresAt });
+    const createdMs = Date.now() - begunAt;
     let goodAt = 0;
+    let slowestMs = 0;
     const isRefused = async () => {
       const askedAt = Date.now();
       const status = await statusWith(gateway.url, key);
+      slowestMs = Math.max(slowestMs, Date.now() - askedAt);
       if (status === 200) goodAt = askedAt;
       return status === 401;
     };
     await eventually(isRefused, 15_000, 'the key has expired');
     expect(Date.now()).toBeGreaterThanOrEqual(expiresAt.getTime());
     expect(goodAt).toBeGreaterThan(0);
-    expect(goodAt).toBeLessThan(expiresAt.getTime() + CLOCKS_MS); // it is remembered for four seconds
+    // It is cached for four seconds. The store knows its life in ms, which begins when the statement arrives, and a look-up
+    // reads what is left of it: a slow answer makes both later.
+    expect(goodAt).toBeLessThan(expiresAt.getTime() + createdMs + slowestMs + CLOCKS_MS);
   });
 
   test.concurrent('a key that is revoked twice keeps the first moment; an unknown one is told', async () => {
