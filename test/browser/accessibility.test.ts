@@ -1,6 +1,6 @@
 import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -9,11 +9,13 @@ import { describeInBrowser, newVisit } from './chromium.ts';
 const { url, key, pets } = await startGateway(ENGINES[0] as TestEngine);
 await pets.addAll(Array.from({ length: 3 }, (_, index) => samplePet(index)));
 
-const COLOURS = [
-  { colours: 'light', colorScheme: 'light', forcedColors: 'none' },
-  { colours: 'dark', colorScheme: 'dark', forcedColors: 'none' },
-  { colours: 'forced', colorScheme: 'light', forcedColors: 'active' },
-] as const;
+const COLOURS = {
+  light: { colorScheme: 'light', forcedColors: 'none' },
+  dark: { colorScheme: 'dark', forcedColors: 'none' },
+  forced: { colorScheme: 'light', forcedColors: 'active' },
+} as const;
+
+type Colours = keyof typeof COLOURS;
 
 /** What of the header is not within its edges. */
 const CUT = `(() => {
@@ -31,41 +33,57 @@ async function violations(page: Page): Promise<string[]> {
   return found.flatMap(({ id, impact, nodes }) => nodes.map(({ target }) => `${impact} ${id}: ${target}`));
 }
 
+/** What it finds in each of the colours, one after another: pages whose colours are style sheets alone follow at once. */
+async function violationsInAllColours(page: Page): Promise<string[]> {
+  const told: string[] = [];
+  for (const [colours, media] of Object.entries(COLOURS)) {
+    await page.emulateMedia(media);
+    told.push(...(await violations(page)).map((each) => `in ${colours} colours ${each}`));
+  }
+  return told;
+}
+
 describeInBrowser('accessibility', (browser) => {
-  describe.each(COLOURS)('in $colours colours', ({ colorScheme, forcedColors }) => {
-    const visit = (width: number) =>
-      newVisit(browser(), url, { colorScheme, forcedColors, viewport: { width, height: 900 } });
+  const visit = (width: number, colours: Colours) =>
+    newVisit(browser(), url, { ...COLOURS[colours], viewport: { width, height: 900 } });
 
-    test.each([320, 390, 768, 1440, 2560])(
-      'the landing page and the reference have no fault at %d px',
-      async (width) => {
-        const { page } = await visit(width);
-        await page.goto(url);
-        expect(await violations(page)).toEqual([]);
-        await page.goto(`${url}/docs#key=${key}`);
-        await page.locator('#listPets').getByRole('button', { name: 'Send' }).click();
-        await page.locator('#listPets .outcome').getByText('200').waitFor();
-        expect(await violations(page)).toEqual([]);
-        expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(width);
-      },
-    );
+  test.each([320, 390, 768, 1440, 2560])(
+    'the landing page and the reference have no fault at %d px, in light, dark and forced colours',
+    async (width) => {
+      const { page } = await visit(width, 'light');
+      await page.goto(url);
+      expect(await violationsInAllColours(page)).toEqual([]);
+      await page.goto(`${url}/docs#key=${key}`);
+      await page.locator('#listPets').getByRole('button', { name: 'Send' }).click();
+      await page.locator('#listPets .outcome').getByText('200').waitFor();
+      expect(await violationsInAllColours(page)).toEqual([]);
+      expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(width);
+    },
+  );
 
-    test.each([320, 720, 1440, 2560])('GraphiQL has none at %d px, without a key and with an answer', async (width) => {
-      const { page } = await visit(width);
-      await page.goto(`${url}/graphql`);
-      expect(await violations(page)).toEqual([]);
-      expect(await page.evaluate(CUT)).toEqual([]);
-      await page.mouse.move(100, 300);
-      await page.locator('.graphiql-container .view-line').first().waitFor();
-      expect(await violations(page)).toEqual([]);
-      await page.getByLabel('API key').fill(key);
-      await page.keyboard.press('Enter');
-      await page.locator('#key-form').getByText('Key petstore_').waitFor();
-      if (width > 1000) await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).waitFor();
-      await page.getByRole('button', { name: /Execute query/ }).click();
-      await page.locator('.result-window').getByText('Bella').waitFor();
-      expect(await violations(page)).toEqual([]);
-      expect(await page.evaluate(CUT)).toEqual([]);
-    });
+  // All colours on a narrow and on a wide page; faults of contrast do not depend on more.
+  test.each([
+    [320, 'light'],
+    [320, 'forced'],
+    [720, 'dark'],
+    [1440, 'light'],
+    [1440, 'forced'],
+    [2560, 'dark'],
+  ] as const)('GraphiQL has none at %d px in %s colours, without a key and with an answer', async (width, colours) => {
+    const { page } = await visit(width, colours);
+    await page.goto(`${url}/graphql`);
+    expect(await violations(page)).toEqual([]);
+    expect(await page.evaluate(CUT)).toEqual([]);
+    await page.mouse.move(100, 300);
+    await page.locator('.graphiql-container .view-line').first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await page.locator('#key-form').getByText('Key petstore_').waitFor();
+    if (width > 1000) await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).waitFor();
+    await page.getByRole('button', { name: /Execute query/ }).click();
+    await page.locator('.result-window').getByText('Bella').waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await page.evaluate(CUT)).toEqual([]);
   });
 });

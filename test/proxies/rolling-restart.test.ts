@@ -15,6 +15,8 @@ const CLIENTS = 8;
 /** Further clients, whose bodies take so long that a gateway may stop between header and body. */
 const SLOW_CLIENTS = 4;
 const SLOW_MS = 2000;
+/** Between two requests of a client: restarts meet enough of them, and the machine has other tests. */
+const PAUSE_MS = 10;
 
 /** The administrator's commands: as under systemd, a gateway that has ended is started again, by the test. */
 const COMMANDS = 'sudo() { "$@"; }; systemctl() { kill "$PID" && tail -f /dev/null --pid="$PID"; }';
@@ -46,6 +48,7 @@ function startLoad(name: string, connect: () => LoadClient) {
       if (answer.status === 201) acknowledged.push(id);
       else if (answer.status !== 200 && !isShed(answer.text))
         failed.push(`${id} ${turn % 3} ${answer.status} ${answer.text}`);
+      await delay(PAUSE_MS);
     }
     close();
   };
