@@ -12,8 +12,8 @@ import {
 } from 'graphql';
 import type { Deprecation } from '../deprecations.ts';
 import { createLruCache } from '../lru-cache.ts';
-import { noteDeprecations } from '../schema/compile.ts';
 import type { OperationPlan, PlanOperation } from '../schema/plan.ts';
+import { noteDeprecations } from '../schema/schema.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitError } from './limits.ts';
 
 /** An operation of a document. */

@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts';
 import { makeOnce } from '../make-once.ts';
 import { createContext } from '../schema/context.ts';
 import { createPlanner } from '../schema/plan.ts';
+import type { Answer, PlanRequest } from '../schema/planned-execution.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
@@ -12,7 +13,6 @@ import type { AdmittedRequest, Route } from '../web/route.ts';
 import { createDocuments, createValidator, type PreparedDocument, type PreparedOperation } from './documents.ts';
 import { type ErrorWatch, listNames } from './error-masking.ts';
 import { createExecution } from './execution.ts';
-import type { Answer, PlanRequest } from './planned-execution.ts';
 import { asRunnable, parametersInAddress, parametersInBody } from './request-parameters.ts';
 
 /** The path of the GraphQL API. */

@@ -5,9 +5,10 @@ import { type ApiError, ERRORS, QUOTED_MAX, toApiError } from '../errors.ts';
 import { maskValue } from '../key-mask.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
+import { LOCATIONS_MAX } from '../schema/planned-execution.ts';
 import { originalError } from '../schema/rules.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
-import { DOCUMENT_CODES, LIMITS, LOCATIONS_MAX } from './limits.ts';
+import { DOCUMENT_CODES, LIMITS } from './limits.ts';
 
 /** Where errors are logged and counted. */
 export interface ErrorWatch {

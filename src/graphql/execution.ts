@@ -1,10 +1,11 @@
 import { GraphQLError, type GraphQLSchema, getVariableValues } from 'graphql';
 import type { Context } from '../schema/context.ts';
 import { createArgumentsOf, type OperationPlan } from '../schema/plan.ts';
+import { type Answer, createPlannedExecution, type PlanRequest } from '../schema/planned-execution.ts';
 import type { AdmittedRequest } from '../web/route.ts';
 import { createCost } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
-import { type Answer, createPlannedExecution, type PlanRequest } from './planned-execution.ts';
+import { limitError } from './limits.ts';
 
 /** A request for an operation. */
 interface OperationRequest {
@@ -24,7 +25,7 @@ const ERRORS_MAX = 5;
 export function createExecution(
   schema: GraphQLSchema,
   things: string,
-  runPlan: (request: PlanRequest) => Promise<Answer> = createPlannedExecution(things),
+  runPlan: (request: PlanRequest) => Promise<Answer> = createPlannedExecution(limitError('responseBytes', { things })),
 ): (request: OperationRequest) => Answer | Promise<Answer> {
   const costOf = createCost(schema, things);
   return ({ prepared, variables: given, context, reserve, onRun }) => {

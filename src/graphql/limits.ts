@@ -9,6 +9,7 @@ import {
   type ValidationContext,
 } from 'graphql';
 import { PLANNED_FIELDS_MAX } from '../schema/plan.ts';
+import { ANSWER_BYTES_MAX } from '../schema/planned-execution.ts';
 
 /**
  * The limits of one request, for every schema: a little more than the largest ordinary request needs. That is the
@@ -35,14 +36,11 @@ export const LIMITS = {
     message: 'Introspection may have no aliases below __schema and __type, and __schema only one name.',
   },
   responseBytes: {
-    most: 32 * 2 ** 20,
+    most: ANSWER_BYTES_MAX,
     code: 'MAX_RESPONSE_BYTES_EXCEEDED',
     message: 'The answer would be larger than # bytes: ask for fewer THINGS or fields.',
   },
 } as const;
-
-/** How many locations in the document an error names at most. */
-export const LOCATIONS_MAX = 5;
 
 /** The error of a request that exceeds a limit. `things` names the objects of the answer. */
 export function limitError(

@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import type { Context as KoaContext } from 'koa';
+import type { Answer } from '../schema/planned-execution.ts';
 import { createErrorMask, type ErrorWatch } from './error-masking.ts';
-import type { Answer } from './planned-execution.ts';
 
 /** What Yoga gets besides the request. Koa's context is a property of it, and not the whole (yoga#3145). */
 interface ServerContext {

@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
+import type { RateLimiterRes } from 'rate-limiter-flexible';
 // By path: the whole package has a limiter for each of twenty stores, a tenth of the start.
 import { RateLimiterCluster, RateLimiterClusterMaster } from 'rate-limiter-flexible/lib/RateLimiterCluster.js';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
-import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { COUNT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 

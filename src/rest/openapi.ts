@@ -113,7 +113,7 @@ function describeResponses(operation: Operation): Json {
     [success.status]: {
       description: success.description,
       headers: headerReferences(headers),
-      ...(answer && { content: jsonContent(answer.schema, examples.answer) }),
+      ...(answer && { content: jsonContent(answer, examples.answer) }),
     },
     ...((inQuery.length > 0 || body || isIdempotent) && { 400: describeBadRequest(operation) }),
     ...(isMutation && shared('forbidden')),

@@ -1,13 +1,7 @@
 import { getNullableType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import type { Deprecation } from '../deprecations.ts';
-import { type Compile, type CompiledVariable, loadedKey } from '../schema/compile.ts';
-import {
-  type Json,
-  representAnswer,
-  representInputLeaf,
-  representInputObject,
-  type Schemas,
-} from './representation.ts';
+import type { Compile, CompiledVariable } from './compile.ts';
+import { answerSchema, type Json, representInputLeaf, representInputObject, type Schemas } from './representation.ts';
 
 /** A row of the table of REST operations: the facts that cannot be derived from its GraphQL document and the schema. */
 export interface Row {
@@ -67,7 +61,7 @@ export const CURSOR = 'after';
 export function compileRow(row: Row, tag: string, compile: Compile, schemas: Schemas) {
   const { operationId, notFound } = row;
   const compiled = compile(row.document);
-  const { deprecations, isMutation, field, variables, selection, run } = compiled;
+  const { deprecations, isMutation, field, variables, selection, resolve, write } = compiled;
   if (isMutation === (row.method === 'GET')) {
     throw new Error(`${operationId}: GET is for what changes nothing, and every other method for what does.`);
   }
@@ -104,15 +98,18 @@ export function compileRow(row: Row, tag: string, compile: Compile, schemas: Sch
     body,
     /** Whether it gives a list with the parameter CURSOR. */
     isPaged: isListType(getNullableType(field.type)) && inQuery.some(({ name }) => name === CURSOR),
-    /** Undefined for an answer without content. */
-    answer: row.success.status === 204 ? undefined : representAnswer(schemas, compiled, row.schemaName),
-    /** The property of the object that `run` gave for a member of the answer. Throws Error when it is not selected. */
-    keyOf(member: string): string {
+    /** The schema of the answer; undefined for an answer without content. */
+    answer: row.success.status === 204 ? undefined : answerSchema(schemas, compiled, row.schemaName),
+    isNullable: !isNonNullType(field.type),
+    /** The property of a resolved object for a member of the answer. Throws Error for a member that is none. */
+    propertyOf(member: string): string {
       const selected = selection?.fields.find(({ responseName }) => responseName === member);
-      if (!selection || !selected) throw new Error(`${operationId} asks for no ${member}, which its headers tell.`);
-      return loadedKey(selection, selected);
+      if (!selected || selected.resolver)
+        throw new Error(`${operationId} asks for no ${member}, which its headers tell.`);
+      return selected.property;
     },
-    run,
+    resolve,
+    write,
   };
 }
 

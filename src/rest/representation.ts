@@ -13,11 +13,11 @@ import {
 } from 'graphql';
 import { ApiError } from '../errors.ts';
 import type { AnyKind, Bounds } from '../kinds.ts';
-import { type CompiledOperation, loadedKey } from '../schema/compile.ts';
 import { leafKind } from '../schema/field-shape.ts';
 import type { FieldPlan, SelectionPlan } from '../schema/plan.ts';
 import { boundsOf } from '../schema/rules.ts';
 import { isJsonObject } from '../web/json-body.ts';
+import type { CompiledOperation } from './compile.ts';
 import { refuseJson } from './input-refusals.ts';
 
 /** A part of an OpenAPI document. */
@@ -25,12 +25,6 @@ export type Json = Readonly<Record<string, unknown>>;
 
 /** The named schemas of an OpenAPI document; the functions below add those of the types that they represent. */
 export type Schemas = Record<string, Json>;
-
-/** A part of an answer, with its schema; `write` writes its value as JSON. */
-interface Output {
-  readonly schema: Json;
-  write(value: unknown): string;
-}
 
 /** A part of a JSON body, with its schema. `readJson` throws ApiError `bad_request`, whose message has `path` and `allowed`. */
 interface Input {
@@ -108,80 +102,43 @@ function representInputField(schemas: Schemas, field: GraphQLInputField): Input 
   return { ...leaf, readJson: (value, path) => leaf.fromJson(value) ?? refuseJson(leaf, path, value) };
 }
 
-/** Represents a selection as a JSON object with the schema `name`; members that are null are left out. */
-function representObject(schemas: Schemas, selection: SelectionPlan, name = selection.type.name): Output {
-  const { type } = selection;
-  const members = selection.fields.map((selected, index) => {
-    const { responseName, field } = selected;
-    const prefix = `${index === 0 ? '{' : ','}${JSON.stringify(responseName)}:`;
-    return { responseName, field, prefix, key: loadedKey(selection, selected), ...representOutput(schemas, selected) };
-  });
-  if (!isNonNullType(members[0]?.field.type)) throw new Error(`The first field asked of ${type.name} is never null.`);
-  const schema = {
+/** The schema `name` of a selection: a JSON object in which members that are null are left out. */
+function objectSchema(schemas: Schemas, selection: SelectionPlan, name = selection.type.name): Json {
+  const { type, fields } = selection;
+  if (fields[0]?.isNullable) throw new Error(`The first field asked of ${type.name} is never null.`);
+  const properties = fields.map((planned) => [
+    planned.responseName,
+    describe(outputSchema(schemas, planned), planned.field.description),
+  ]);
+  return addSchema(schemas, name, {
     type: 'object',
     description: type.description,
-    required: members.filter(({ field }) => isNonNullType(field.type)).map(({ responseName }) => responseName),
-    properties: Object.fromEntries(
-      members.map(({ responseName, schema, field }) => [responseName, describe(schema, field.description)]),
-    ),
-  };
-  return {
-    schema: addSchema(schemas, name, schema),
-    write(value) {
-      const object = value as Json; // the resolver of an object field gives an object
-      let text = '';
-      for (const { prefix, key, write } of members) {
-        const member = object[key] ?? null;
-        if (member !== null) text += prefix + write(member);
-      }
-      return `${text}}`;
-    },
-  };
+    required: fields.filter(({ isNullable }) => !isNullable).map(({ responseName }) => responseName),
+    properties: Object.fromEntries(properties),
+  });
 }
 
-/** Represents a planned field: a leaf, an object with the schema `name`, or a list of such objects. */
-function representOutput(schemas: Schemas, planned: Pick<FieldPlan, 'field' | 'selection'>, name?: string): Output {
+/** The schema of a planned field: a leaf, an object with the schema `name`, or a list of such objects. */
+function outputSchema(schemas: Schemas, planned: Pick<FieldPlan, 'field' | 'selection'>, name?: string): Json {
   const { field, selection } = planned;
-  if (!selection) return representLeaf(schemas, getNamedType(field.type));
-  const item = representObject(schemas, selection, name);
-  return isListType(getNullableType(field.type)) ? representList(item) : item;
+  if (!selection) return representLeaf(schemas, getNamedType(field.type)).schema;
+  const items = objectSchema(schemas, selection, name);
+  return isListType(getNullableType(field.type)) ? { type: 'array', items } : items;
 }
 
 /**
- * Represents the answer of an operation, whose objects have the schema `name`; by default it is that of their type. The schema of
+ * The schema of an operation's answer, whose objects have the schema `name`; by default it is that of their type. The schema of
  * a list is named too: `Books` for items of `Book`, `Categories` for those of `Category`.
  */
-export function representAnswer(schemas: Schemas, compiled: CompiledOperation, name?: string): Output {
+export function answerSchema(schemas: Schemas, compiled: CompiledOperation, name?: string): Json {
   const { field, selection, variables } = compiled;
-  const answer = representOutput(schemas, compiled, name);
+  const answer = outputSchema(schemas, compiled, name);
   if (!selection || !isListType(getNullableType(field.type))) return answer;
   const limit = variables.find(({ argument }) => argument.name === 'limit');
   const { maximum: maxItems } = limit ? boundsOf(limit.argument) : {};
   const itemName = name ?? selection.type.name;
   const listName = /[^aeiou]y$/.test(itemName) ? `${itemName.slice(0, -1)}ies` : `${itemName}s`;
-  const schema = { type: 'array', description: field.description, maxItems, items: answer.schema.items };
-  return { ...answer, schema: addSchema(schemas, listName, schema) };
-}
-
-/** The longest list, in characters: the limit of a GraphQL answer. One object is always shorter, because of BODY_LIMIT. */
-const LIST_MAX = 32 * 2 ** 20;
-
-function representList({ schema: items, write }: Output): Output {
-  return {
-    schema: { type: 'array', items },
-    write(value) {
-      let text = '';
-      // the resolver of a list field gives an array
-      for (const item of value as readonly unknown[]) {
-        text += (text === '' ? '' : ',') + write(item);
-        if (text.length > LIST_MAX) {
-          const message = `The answer would be longer than ${LIST_MAX} characters: ask for a smaller limit.`;
-          throw new ApiError('bad_request', message);
-        }
-      }
-      return `[${text}]`;
-    },
-  };
+  return addSchema(schemas, listName, { type: 'array', description: field.description, maxItems, items: answer.items });
 }
 
 function describe(schema: Json, description: string | null | undefined): Json {

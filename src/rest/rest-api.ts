@@ -3,11 +3,11 @@ import type { GraphQLSchema } from 'graphql';
 import type { Context } from 'koa';
 import { deprecationHeaders } from '../deprecations.ts';
 import { LIST_LIMIT } from '../schema/builder.ts';
-import { createCompiler } from '../schema/compile.ts';
 import { createContext } from '../schema/context.ts';
 import type { Stores } from '../store/store.ts';
 import { parseJsonBytes } from '../web/json-body.ts';
 import type { AdmittedRequest, Route } from '../web/route.ts';
+import { createCompiler } from './compile.ts';
 import { createOpenApi } from './openapi.ts';
 import { ERROR_SCHEMA } from './openapi-components.ts';
 import { CURSOR, compileRow, type Operation, type RestService } from './operation.ts';
@@ -34,9 +34,8 @@ export function createRestApi(service: RestService, schema: GraphQLSchema, store
 
 /** The route of an operation: it reads the arguments, runs the operation and writes the answer. */
 function toRoute(operation: Operation, basePath: string, stores: Stores): Route {
-  const { method, body, isMutation, isPaged, success, answer } = operation;
+  const { method, body, isMutation, isPaged, success, answer, isNullable } = operation;
   const [deprecation] = operation.deprecations;
-  const writeText = answer && cacheLastText(answer.write);
   const setHeaders = headerWriter(operation, basePath);
 
   const handle = async (ctx: Context, { inPath, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
@@ -44,17 +43,18 @@ function toRoute(operation: Operation, basePath: string, stores: Stores): Route 
     const room = reserve(isPaged ? pageOf(Number(request.args.limit)) : 1);
     if (room !== undefined) await room;
     const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
-    let data: unknown;
+    let value: unknown;
+    let text: string | undefined;
     try {
-      data = await operation.run(request.args, context);
+      value = await operation.resolve(request.args, context);
+      if (isNullable && (value === null || value === undefined)) refuseNotFound(operation);
+      text = answer && (await operation.write(value, context));
     } catch (thrown) {
       throw explainRefusal(operation, request, thrown);
     }
     if (ctx.headerSent) return; // the server has refused the request meanwhile
-    if (data === null) refuseNotFound(operation);
-    const text = writeText?.(data);
     ctx.status = success.status;
-    setHeaders(ctx, data, context.unfinished.includes(data) ? request : undefined);
+    setHeaders(ctx, value, context.unfinished.includes(value) ? request : undefined);
     if (context.isReplayed) ctx.set('Idempotency-Replayed', 'true');
     if (text === undefined) return;
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
@@ -78,34 +78,20 @@ function pageOf(limit: number): number {
   return limit >= LIST_LIMIT.least && limit <= LIST_LIMIT.most ? limit : 0;
 }
 
-/** The longest cached text, in characters. */
-const CACHED_LENGTH_MAX = 65_536;
-
-/** Caches the last text: requests that share a statement get the same frozen list, one after another. */
-function cacheLastText(write: (data: unknown) => string): (data: unknown) => string {
-  let last: { readonly data: unknown; readonly text: string } = { data: undefined, text: '' };
-  return (data) => {
-    if (last.data === data) return last.text;
-    const text = write(data);
-    if (text.length <= CACHED_LENGTH_MAX && Object.isFrozen(data)) last = { data, text };
-    return text;
-  };
-}
-
 /** Creates a function that sets `Location`, and the `Link` to the next page: `paged` is the request of a page that has one. */
-function headerWriter({ isPaged, success, keyOf }: Operation, basePath: string) {
-  const idKey = isPaged ? keyOf('id') : '';
-  const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${keyOf(member)}}`);
-  return (ctx: Context, data: unknown, paged: RestRequest | undefined): void => {
+function headerWriter({ isPaged, success, propertyOf }: Operation, basePath: string) {
+  const id = isPaged ? propertyOf('id') : '';
+  const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${propertyOf(member)}}`);
+  return (ctx: Context, value: unknown, paged: RestRequest | undefined): void => {
     if (location !== undefined) {
-      const created = data as Json; // an answer with a Location is an object
-      const path = location.replaceAll(/\{(\w+)\}/g, (_, key) => encodeURIComponent(String(created[key])));
+      const created = value as Json; // an answer with a Location is an object
+      const path = location.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(created[name])));
       ctx.set('Location', basePath + path);
     }
-    const last = isPaged && paged && (data as readonly Json[]).at(-1); // a list, ordered by its id
+    const last = isPaged && paged && (value as readonly Json[]).at(-1); // a list, ordered by its id
     if (!last) return;
     // RFC 8288 §3: the next page, with the same query parameters.
-    const query = stringify({ ...paged.query, [CURSOR]: String(last[idKey]) });
+    const query = stringify({ ...paged.query, [CURSOR]: String(last[id]) });
     ctx.res.appendHeader('Link', `<${ctx.state.baseUrl}${ctx.path}?${query}>; rel="next"`);
   };
 }

@@ -74,8 +74,8 @@ function shapeField(parentType: GraphQLObjectType, field: Field) {
     resolver: typeof exposed === 'string' ? undefined : field.resolve,
     /** The exposed property, when there is no resolver: GraphQL's default resolver reads the field's name. */
     property: typeof exposed === 'string' ? exposed : field.name,
-    /** Writes a leaf other than null as JSON. Throws Error, an internal error, when the schema does not allow the value. */
-    writeLeaf: isLeaf ? leafWriter(content, `${parentType}.${field.name}`) : JSON.stringify,
+    /** The kind of a leaf; undefined for objects. */
+    kind: isLeaf ? kindOf(content, `${parentType}.${field.name}`) : undefined,
   };
 }
 
@@ -84,9 +84,9 @@ function pageArgument({ args }: Field) {
   return argument && { name: argument.name, most: Number(boundsOf(argument).maximum ?? Number.POSITIVE_INFINITY) };
 }
 
-function leafWriter(type: GraphQLNamedType, coordinate: string): AnyKind['writeGraphql'] {
+function kindOf(type: GraphQLNamedType, coordinate: string): AnyKind {
   try {
-    return leafKind(type).writeGraphql;
+    return leafKind(type);
   } catch (error) {
     throw new Error(`${coordinate} cannot be planned: ${(error as Error).message}`); // leafKind throws nothing else
   }

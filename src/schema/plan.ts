@@ -33,6 +33,10 @@ export interface FieldPlan extends FieldShape {
   readonly nodes: readonly FieldNode[];
   /** The selection of its objects; undefined for a leaf. */
   readonly selection: SelectionPlan | undefined;
+  /** Writes a leaf other than null as JSON. Throws Error, an internal error, when the schema does not allow the value. */
+  writeLeaf(value: unknown): string;
+  /** Whether the field is left out when it is null. */
+  readonly omitsNull: boolean;
   /** Coerces its arguments as graphql-js does, to an object with a prototype. Throws what graphql-js throws. */
   readArguments(variables: VariableValues): Arguments;
   /** The `info` argument of its resolver. */
@@ -80,8 +84,16 @@ export const PLANNED_FIELDS_MAX = 2000;
  */
 export type PlanOperation = ReturnType<typeof createPlanner>;
 
+/** How an API writes a leaf, by the name of the writer in `Kind`, and whether it leaves out what is null. */
+export interface AnswerFormat {
+  readonly writer: 'write' | 'writeGraphql';
+  readonly omitsNull: boolean;
+}
+
+const GRAPHQL_FORMAT: AnswerFormat = { writer: 'writeGraphql', omitsNull: false };
+
 /** Creates the planner of a schema. Throws Error, which stops the start, when a field of the schema cannot be planned. */
-export function createPlanner(schema: GraphQLSchema) {
+export function createPlanner(schema: GraphQLSchema, format = GRAPHQL_FORMAT) {
   const shapes = shapeFields(schema);
   return (
     { definitions }: DocumentNode,
@@ -92,7 +104,7 @@ export function createPlanner(schema: GraphQLSchema) {
     if (!rootType) throw new Error(`The schema has no ${operation.operation}.`);
     const named = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
     const fragments = Object.fromEntries(named.map((fragment) => [fragment.name.value, fragment]));
-    const planner: Planner = { schema, shapes, operation, fragments, variables, fieldCount: 0 };
+    const planner: Planner = { schema, shapes, format, operation, fragments, variables, fieldCount: 0 };
     const selection = planSelection(planner, rootType, [operation]);
     return { ...selection, fieldCount: planner.fieldCount };
   };
@@ -102,6 +114,7 @@ export function createPlanner(schema: GraphQLSchema) {
 interface Planner {
   readonly schema: GraphQLSchema;
   readonly shapes: ReturnType<typeof shapeFields>;
+  readonly format: AnswerFormat;
   readonly operation: OperationDefinitionNode;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   readonly variables: VariableValues;
@@ -114,7 +127,7 @@ function planSelection(
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
 ): SelectionPlan {
   const fields: FieldPlan[] = [];
-  let head = '{';
+  let head = '{'; // in REST, the first field is never null
   let leafCount = 0;
   for (const [responseName, fieldNodes] of collectFields(nodes, planner)) {
     if (++planner.fieldCount > PLANNED_FIELDS_MAX) break;
@@ -135,6 +148,8 @@ function planSelection(
       head: `${head}"${responseName}":`,
       nodes: fieldNodes,
       selection,
+      writeLeaf: shape.kind?.[planner.format.writer] ?? JSON.stringify,
+      omitsNull: planner.format.omitsNull && shape.isNullable,
       readArguments: planArguments(shape.field, node),
       info: planInfo(planner, shape, fieldNodes),
     });

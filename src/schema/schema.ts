@@ -1,5 +1,5 @@
-import { type GraphQLObjectType, type GraphQLSchema, printSchema } from 'graphql';
-import { type Deprecation, longDay } from '../deprecations.ts';
+import { type GraphQLObjectType, type GraphQLSchema, printSchema, type ValidationRule } from 'graphql';
+import { type Deprecation, deprecationOf, longDay } from '../deprecations.ts';
 import { type Builder, createBuilder } from './builder.ts';
 import { type Context, requireWrite } from './context.ts';
 
@@ -30,6 +30,17 @@ function deprecate(schema: GraphQLSchema, { coordinate, sunset, replacement }: D
   const field = type && 'getFields' in type ? type.getFields()[fieldName] : undefined;
   if (!field) throw new Error(`${coordinate}, which is deprecated, is no field of the schema.`);
   field.deprecationReason = `Scheduled for removal on ${longDay(sunset)}; use ${replacement.graphql} instead.`;
+}
+
+/** A validation rule that reports no errors: it adds the deprecations of the selected fields to `found`. */
+export function noteDeprecations(deprecations: readonly Deprecation[], found: Set<Deprecation>): ValidationRule {
+  return (context) => ({
+    Field() {
+      const coordinate = `${context.getParentType()?.name}.${context.getFieldDef()?.name}`;
+      const deprecation = deprecationOf(deprecations, coordinate);
+      if (deprecation !== undefined) found.add(deprecation);
+    },
+  });
 }
 
 /**

@@ -5,6 +5,7 @@ import { REQUEST_MS } from '../../src/deadlines.ts';
 import { weighTypes } from '../../src/graphql/cost.ts';
 import { LIMITS } from '../../src/graphql/limits.ts';
 import { LIST_LIMIT } from '../../src/schema/builder.ts';
+import { ANSWER_BYTES_MAX } from '../../src/schema/planned-execution.ts';
 import { SCHEMA } from '../support/petstore-api.ts';
 import { boundsOf, constantIn } from './constants.ts';
 
@@ -81,7 +82,7 @@ const ROWS: readonly Row[] = [
   [ERRORS, 'limit=0 is not allowed: an integer from # to #.', LIST_LIMIT.least, LIST_LIMIT.most],
   [ERRORS, 'limit must be an integer from # to #', LIST_LIMIT.least, LIST_LIMIT.most],
   [LIMITS_DECISION, 'its largest request is a page of #.', LIST_LIMIT.most],
-  [ERRORS, 'would be longer than # characters', constantIn('representation.ts', 'LIST_MAX')],
+  [ERRORS, 'would be larger than # bytes: ask for a smaller limit', ANSWER_BYTES_MAX],
   // GraphQL.
   [[README, LIMITS_DECISION], '| size of the document | # bytes |', LIMITS.documentBytes.most],
   [ERRORS, 'the document is larger than # bytes', LIMITS.documentBytes.most],

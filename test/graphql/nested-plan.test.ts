@@ -10,8 +10,9 @@ import {
   validate,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { createPlannedExecution } from '../../src/graphql/planned-execution.ts';
+import { limitError } from '../../src/graphql/limits.ts';
 import { createArgumentsOf, createPlanner, type NO_VARIABLES, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
+import { createPlannedExecution } from '../../src/schema/planned-execution.ts';
 import { expectGraphqlJs } from '../support/graphql-js-watch.ts';
 import { contextOf, createNestedSchema, type Person, type Rows, type Shop, wrong } from './nested-schema.ts';
 
@@ -32,7 +33,7 @@ const promised = person.map((one) => Promise.resolve(one)).map(wrong<Person>);
 const shop: fc.Arbitrary<Shop> = fc.record({
   id: rarely(id, null),
   name: rarely(text, null),
-  place: rarely(place, null, undefined, failed),
+  place: rarely(place, null, undefined, failed, Promise.resolve({ street: 'Late Street', number: 1 })),
   mailbox: rarely(place, null),
   ownerId: fc.integer({ min: 1, max: 9 }),
   staff: rarely(fc.array(rarely(person, null), { maxLength: 3 }), null, 'no list'),
@@ -122,7 +123,7 @@ async function runByPlan(query: string, given: Given, found: Rows) {
     argumentsOf: createArgumentsOf(values),
     context: contextOf(found),
   };
-  const { dataJson, errors } = await createPlannedExecution('shops')(request);
+  const { dataJson, errors } = await createPlannedExecution(limitError('responseBytes'))(request);
   return { text: dataJson, errors: told(errors), loads: await settled(found) };
 }
 

@@ -1,8 +1,9 @@
 import { buildSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { createCompiler } from '../../src/rest/compile.ts';
 import { compileRow, type Row } from '../../src/rest/operation.ts';
 import type { Schemas } from '../../src/rest/representation.ts';
-import { createCompiler } from '../../src/schema/compile.ts';
+import type { Context } from '../../src/schema/context.ts';
 
 const schema = buildSchema(`
   type Query {
@@ -20,6 +21,9 @@ for (const root of [schema.getQueryType(), schema.getMutationType()]) {
   for (const field of Object.values(root?.getFields() ?? {})) field.resolve = () => null;
 }
 const compile = createCompiler(schema, []);
+
+/** No resolver runs here that would read it. */
+const NO_CONTEXT = {} as Context;
 
 const ROW: Row = {
   operationId: 'it',
@@ -83,6 +87,7 @@ describe('a row that does not fit stops the start', () => {
       'asks for one root field',
     ],
     ['the name of its root type', { document: '{ __typename }' }, 'asks for one root field'],
+    ['the name of a type', { document: '{ books { id __typename } }' }, 'asks for no __typename'],
   ])('%s', (_what, row, message) => {
     expect(() => compiled(row)).toThrow(message);
   });
@@ -121,15 +126,18 @@ describe('a page', () => {
     ['Key', 'Keys'],
   ])('of the schema %s has the schema %s', (schemaName, plural) => {
     const schemas: Schemas = {};
-    expect(compiled({ schemaName }, schemas).answer?.schema).toEqual({ $ref: `#/components/schemas/${plural}` });
+    expect(compiled({ schemaName }, schemas).answer).toEqual({ $ref: `#/components/schemas/${plural}` });
     expect(schemas[plural]).toEqual({ type: 'array', items: { $ref: `#/components/schemas/${schemaName}` } });
   });
 
-  test('that would be longer than 32 million characters is refused', () => {
-    const { write = String } = compiled().answer ?? {};
+  test('that would be larger than 32 MiB is refused', async () => {
+    const { write } = compiled();
     const book = { id: 1, title: 'x'.repeat(2 ** 20) };
     const books = (count: number) => Array.from({ length: count }, () => book);
-    expect(write(books(31)).length).toBeGreaterThan(31 * 2 ** 20);
-    expect(() => write(books(32))).toThrow('ask for a smaller limit');
+    expect((await write(books(31), NO_CONTEXT)).length).toBeGreaterThan(31 * 2 ** 20);
+    await expect(write(books(32), NO_CONTEXT)).rejects.toMatchObject({
+      code: 'bad_request',
+      message: expect.stringContaining('ask for a smaller limit'),
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createContext } from '../../src/schema/context.ts';
 import { toPage } from '../../src/schema/connection.ts';
+import { createContext } from '../../src/schema/context.ts';
 import type { Stores } from '../../src/store/store.ts';
 import { defineTable } from '../../src/store/table.ts';
 

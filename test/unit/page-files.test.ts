@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { fillFile } from '../../src/pages/html.ts';
-import { html, inline } from '../../src/pages/html.ts';
+import { fillFile, html, inline } from '../../src/pages/html.ts';
 import { readRecipes } from '../../src/pages/recipes.ts';
 
 describe('HTML', () => {

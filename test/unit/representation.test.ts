@@ -7,6 +7,7 @@ import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import type { Operation } from '../../src/rest/operation.ts';
 import { representInputObject, representLeaf } from '../../src/rest/representation.ts';
 import { readRequest } from '../../src/rest/request-reader.ts';
+import type { Context } from '../../src/schema/context.ts';
 import { OPERATIONS } from '../support/petstore-api.ts';
 
 const operation = (id: string): Operation => {
@@ -252,24 +253,26 @@ describe('a message says what came, what is allowed and what to do', () => {
 });
 
 describe('the writer', () => {
-  const write = (pet: object) => getPet.answer?.write(pet) ?? '';
+  const write = (pet: object) => getPet.write(pet, {} as Context); // no resolver runs that would read it
+  const writeList = (pets: readonly object[]) => listPets.write(pets, {} as Context);
   const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((id) => String(id) as Int64);
 
-  test('writes what JSON.stringify would, integers with all their digits, and leaves out what is null', () => {
-    const pet = fc.record({
+  test('writes what JSON.stringify would, integers with all their digits, and leaves out what is null', async () => {
+    const record = fc.record({
       id: int64,
       name: fc.string({ unit: 'binary', maxLength: 200 }),
       categoryId: fc.oneof(int64, fc.maxSafeInteger()),
       status: fc.constantFrom(...PET_STATUSES, null),
       more: fc.anything(),
     });
-    fc.assert(
-      fc.property(pet, ({ id, name, categoryId, status, more }) => {
+    await fc.assert(
+      fc.asyncProperty(record, async (pet) => {
+        const { id, name, categoryId, status } = pet;
         const member = status === null ? '' : `,"status":"${status}"`;
         const text = `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId}${member}}`;
-        expect(write({ id, name, categoryId, status, more })).toBe(text);
-        expect(listPets.answer?.write([])).toBe('[]');
-        expect(listPets.answer?.write([{ id, name, categoryId, status }])).toBe(`[${text}]`);
+        expect(await write(pet)).toBe(text);
+        expect(await writeList([])).toBe('[]');
+        expect(await writeList([pet, pet])).toBe(`[${text},${text}]`);
       }),
     );
   });
@@ -290,8 +293,9 @@ describe('the writer', () => {
     ' ',
     '!',
     '#',
-  ])('a name of %j is written as JSON.stringify writes it', (name) => {
-    expect(JSON.parse(write({ id: 1, name, categoryId: 1, status: null })).name).toBe(name);
-    expect(write({ id: 1, name, categoryId: 1, status: null })).toContain(JSON.stringify(name));
+  ])('a name of %j is written as JSON.stringify writes it', async (name) => {
+    const text = await write({ id: 1, name, categoryId: 1, status: null });
+    expect(JSON.parse(text).name).toBe(name);
+    expect(text).toContain(JSON.stringify(name));
   });
 });

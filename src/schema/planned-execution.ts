@@ -1,20 +1,28 @@
 import { type GraphQLError, locatedError, responsePathAsArray, type VariableValues } from 'graphql';
-import type { Context } from '../schema/context.ts';
+import type { Context } from './context.ts';
 import {
   type ArgumentsOf,
+  createArgumentsOf,
   type FieldPlan,
+  NO_VARIABLES,
   type OperationPlan,
   type Path,
   pathOf,
   type SelectionPlan,
-} from '../schema/plan.ts';
-import { LIMITS, LOCATIONS_MAX, limitError } from './limits.ts';
+} from './plan.ts';
+import { originalError } from './rules.ts';
 
 /*
- * Runs the resolvers of a plan and writes their results as JSON:
+ * Runs the resolvers of a plan and writes their results as JSON, for both APIs:
  * https://spec.graphql.org/September2025/#sec-Executing-Fields. Resolvers run in the order of graphql-js, so that answers
  * have the same errors; when two items of a list fail later, either may be the one that ends it. Only promises are awaited.
  */
+
+/** The most bytes of an answer's data. */
+export const ANSWER_BYTES_MAX = 32 * 2 ** 20;
+
+/** How many locations in the document an error names at most. */
+export const LOCATIONS_MAX = 5;
 
 /** The answer to an operation. It has no data if the operation was refused before it ran. */
 export interface Answer {
@@ -32,9 +40,10 @@ export interface PlanRequest {
   readonly context: Context;
 }
 
-/** One run of a plan. */
-interface Run extends PlanRequest {
-  readonly lastList: LastList;
+type RunValues = Pick<PlanRequest, 'variables' | 'argumentsOf' | 'context'>;
+
+/** One run of a plan, or of a part of it. */
+interface Run extends RunValues, Shared {
   readonly errors: GraphQLError[];
   /** The paths that errors made null; undefined stands for `data` itself. */
   readonly nulled: Set<Path | undefined>;
@@ -44,50 +53,66 @@ interface Run extends PlanRequest {
   isOver: boolean;
 }
 
-/** The text of one list, over all runs: requests that share a statement get the same frozen list, one after another. */
-interface LastList {
-  field?: FieldPlan;
-  list?: unknown;
-  text: string;
+/** What all runs of one function share. */
+interface Shared {
+  /** The error of an answer beyond ANSWER_BYTES_MAX. */
+  readonly tooLarge: GraphQLError;
+  /** The text of the last list: requests that share a statement get the same frozen list, one after another. */
+  readonly lastList: { field?: FieldPlan; list?: unknown; text: string };
 }
 
 /** The longest cached text of a list, in characters. */
 const CACHED_LENGTH_MAX = 65_536;
 
-const TOO_LARGE = new Error('The answer is too large.');
-
-/** Creates a function that runs a plan. `things` names the objects of answers in messages. */
-export function createPlannedExecution(things: string): (request: PlanRequest) => Promise<Answer> {
-  const lastList: LastList = { text: '' };
-  return async (request) => {
-    const errors: GraphQLError[] = [];
-    const nulled = new Set<Path | undefined>();
-    const run: Run = { ...request, lastList, errors, nulled, left: LIMITS.responseBytes.most, isOver: false };
+/** Creates a function that runs a plan. `tooLarge` is the error of an answer beyond ANSWER_BYTES_MAX. */
+export function createPlannedExecution(tooLarge: GraphQLError): (request: PlanRequest) => Promise<Answer> {
+  const shared: Shared = { tooLarge, lastList: { text: '' } };
+  return (request) => {
     const complete = request.isMutation ? completeSerially : completeFields;
-    try {
-      const dataJson = await complete(run, request.plan, undefined, undefined);
-      requireSpace(dataJson);
-      return { dataJson, errors };
-    } catch (thrown) {
-      if (thrown === TOO_LARGE) return { dataJson: 'null', errors: [limitError('responseBytes', { things })] };
-      note(run, thrown as GraphQLError, undefined); // `handleError` throws nothing else
-      return { dataJson: 'null', errors };
-    } finally {
-      run.isOver = true;
-    }
+    return write(shared, request, (run) => complete(run, request.plan, undefined, undefined));
   };
 }
 
-/** Throws TOO_LARGE for a text with too many bytes of UTF-8, which are at most three for each character. */
-function requireSpace(text: string): void {
-  const { most } = LIMITS.responseBytes;
-  if (text.length * 3 > most && Buffer.byteLength(text) > most) throw TOO_LARGE;
+/**
+ * Creates a function that writes what the resolver of a field without variables gave. An error anywhere, also in a nullable
+ * position, fails the whole value: the function rejects with it.
+ */
+export function createValueWriter(field: FieldPlan, tooLarge: GraphQLError) {
+  const shared: Shared = { tooLarge, lastList: { text: '' } };
+  const path = pathOf(field, undefined);
+  return async (value: unknown, context: Context): Promise<string> => {
+    const request = { variables: NO_VARIABLES, argumentsOf: createArgumentsOf(NO_VARIABLES), context };
+    const { dataJson = '', errors } = await write(shared, request, (run) => complete(run, field, value, path, false));
+    if (errors[0]) throw originalError(errors[0]);
+    return dataJson;
+  };
 }
 
-/** Gives a text of the answer after counting its length. Throws TOO_LARGE. */
+async function write(shared: Shared, values: RunValues, complete: (run: Run) => Text): Promise<Answer> {
+  const { variables, argumentsOf, context } = values;
+  const { tooLarge, lastList } = shared;
+  const errors: GraphQLError[] = [];
+  const nulled = new Set<Path | undefined>();
+  const left = ANSWER_BYTES_MAX;
+  const run: Run = { variables, argumentsOf, context, tooLarge, lastList, errors, nulled, left, isOver: false };
+  try {
+    const dataJson = await complete(run);
+    // In UTF-8 a character takes three bytes at most.
+    if (dataJson.length * 3 > left && Buffer.byteLength(dataJson) > left) throw tooLarge;
+    return { dataJson, errors };
+  } catch (thrown) {
+    if (thrown === tooLarge) return { dataJson: 'null', errors: [tooLarge] };
+    note(run, thrown as GraphQLError, undefined); // `handleError` throws nothing else
+    return { dataJson: 'null', errors };
+  } finally {
+    run.isOver = true;
+  }
+}
+
+/** Gives a text of the answer after counting its length. Throws the error of an answer that is too large. */
 function count(run: Run, text: string): string {
   run.left -= text.length;
-  if (run.left < 0) throw TOO_LARGE;
+  if (run.left < 0) throw run.tooLarge;
   return text;
 }
 
@@ -134,8 +159,10 @@ async function completeSerially(run: Run, { fields, tail }: SelectionPlan): Prom
 function completeFields(run: Run, { fields, tail }: SelectionPlan, object: unknown, path: Path | undefined): Text {
   const pieces: Pieces = { late: undefined, text: '' };
   for (const field of fields) {
-    pieces.text += count(run, field.head);
-    add(pieces, completeField(run, field, object, path));
+    const head = count(run, field.head);
+    const value = completeField(run, field, object, path);
+    const withHead = (text: string) => (field.omitsNull && text === 'null' ? '' : head + text);
+    add(pieces, typeof value === 'string' ? withHead(value) : value.then(withHead));
   }
   pieces.text += count(run, tail);
   return join(pieces);
@@ -143,14 +170,15 @@ function completeFields(run: Run, { fields, tail }: SelectionPlan, object: unkno
 
 /** Completes a field of the object at the path `prev`. Throws or rejects when a non-null field has an error. */
 function completeField(run: Run, field: FieldPlan, object: unknown, prev: Path | undefined): Text {
-  const { resolver } = field;
-  if (resolver === undefined) return completeProperty(run, field, object as Properties, prev); // the value of a field with a selection
+  const { resolver, property } = field;
   const path = pathOf(field, prev);
   let value: unknown;
   try {
-    const given = run.argumentsOf(field);
+    const given = resolver && run.argumentsOf(field);
     if (given instanceof Error) throw given;
-    value = resolver(object, given, run.context, field.info(run.variables, path));
+    value = given
+      ? resolver(object, given, run.context, field.info(run.variables, path))
+      : (object as Properties)[property]; // the value of a field with a selection
   } catch (thrown) {
     return handleError(run, field, path, false, thrown);
   }
@@ -158,18 +186,6 @@ function completeField(run: Run, field: FieldPlan, object: unknown, prev: Path |
 }
 
 type Properties = Readonly<Record<string, unknown>>;
-
-function completeProperty(run: Run, field: FieldPlan, object: Properties, prev: Path | undefined): Text {
-  const value = object[field.property];
-  if (field.selection !== undefined || value === undefined || typeof value === 'object')
-    return complete(run, field, value, pathOf(field, prev), false);
-  // Most values of an answer are such leaves: they get a path only when they fail.
-  try {
-    return count(run, field.writeLeaf(value));
-  } catch (thrown) {
-    return handleError(run, field, pathOf(field, prev), false, thrown);
-  }
-}
 
 /** Completes the value of a field or, with `isItem`, of an item of its list. */
 function complete(run: Run, field: FieldPlan, value: unknown, path: Path, isItem: boolean): Text {
@@ -203,6 +219,8 @@ function completeValue(run: Run, field: FieldPlan, value: unknown, path: Path | 
     throw new Error(`Cannot return null for non-nullable field ${field.parentType}.${field.field.name}.`);
   }
   if (selection === undefined) return count(run, field.writeLeaf(value));
+  const exposed = selection.isExposed ? tryExposed(run, field, value, isItem) : undefined;
+  if (exposed !== undefined) return exposed;
   return isList && !isItem ? completeList(run, field, value, path) : completeFields(run, selection, value, path);
 }
 
@@ -210,21 +228,70 @@ function completeList(run: Run, field: FieldPlan, list: unknown, prev: Path | un
   if (!Array.isArray(list)) {
     throw new Error(`Expected Iterable, but did not find one for field "${field.parentType}.${field.field.name}".`);
   }
-  const { lastList, errors } = run;
-  if (lastList.list === list && lastList.field === field) return count(run, lastList.text);
-  const errorsBefore = errors.length;
   const pieces: Pieces = { late: undefined, text: '[' };
   for (let key = 0; key < list.length; key++) {
     if (key > 0) pieces.text += ',';
     add(pieces, complete(run, field, list[key], { prev, key, typename: undefined }, true));
   }
   pieces.text += ']';
-  const text = join(pieces);
-  const isOfList = field.selection?.isExposed && errors.length === errorsBefore; // and not of arguments or errors
-  if (isOfList && typeof text === 'string' && text.length <= CACHED_LENGTH_MAX && Object.isFrozen(list)) {
-    Object.assign(lastList, { field, list, text });
+  return join(pieces);
+}
+
+/** What ends `writeExposed`. */
+const UNEXPECTED = new Error('A value cannot be written at once.');
+
+/**
+ * Most values need no resolver and have no error: they are written at once, without paths. Undefined for a value with a promise
+ * or an error in it: it is completed step by step, which finds the path of the error.
+ */
+function tryExposed(run: Run, field: FieldPlan, value: unknown, isItem: boolean): string | undefined {
+  const { lastList } = run;
+  if (lastList.list === value && lastList.field === field) return count(run, lastList.text);
+  try {
+    const text = count(run, writeExposed(run, field, value, isItem));
+    if (text.length <= CACHED_LENGTH_MAX && Array.isArray(value) && Object.isFrozen(value)) {
+      Object.assign(lastList, { field, list: value, text });
+    }
+    return text;
+  } catch (thrown) {
+    if (thrown === run.tooLarge) throw thrown;
+    return undefined;
   }
-  return text;
+}
+
+/** Writes a value whose selection is exposed. Throws for any value that is not of the field's type, such as a promise. */
+function writeExposed(run: Run, field: FieldPlan, value: unknown, isItem: boolean): string {
+  const { selection } = field;
+  if (value === null || value === undefined) {
+    if (mayBeNull(field, isItem)) return 'null';
+    throw UNEXPECTED;
+  }
+  if (selection === undefined && typeof value !== 'object') return field.writeLeaf(value);
+  if (field.isList && !isItem) return writeList(run, field, value);
+  if (!isObject(value) || selection === undefined) throw UNEXPECTED;
+  let text = '';
+  for (const inner of selection.fields) {
+    const written = writeExposed(run, inner, value[inner.property], false);
+    if (inner.omitsNull && written === 'null') continue;
+    text += inner.head + written;
+    if (text.length > run.left) throw run.tooLarge;
+  }
+  return text + selection.tail;
+}
+
+function writeList(run: Run, field: FieldPlan, list: unknown): string {
+  if (!Array.isArray(list)) throw UNEXPECTED;
+  let text = '[';
+  for (const item of list) {
+    text += (text === '[' ? '' : ',') + writeExposed(run, field, item, true);
+    if (text.length > run.left) throw run.tooLarge;
+  }
+  return `${text}]`;
+}
+
+/** Whether a value is an object with properties, and neither a promise nor an error. */
+function isObject(value: unknown): value is Properties {
+  return typeof value === 'object' && !(value instanceof Error) && value !== null && !('then' in value);
 }
 
 function mayBeNull({ isNullable, isItemNullable }: FieldPlan, isItem: boolean): boolean {
@@ -233,7 +300,7 @@ function mayBeNull({ isNullable, isItemNullable }: FieldPlan, isItem: boolean): 
 
 /** GraphQL §6.4.4: gives `null` for an error in a nullable position, else throws it to the position around it. */
 function handleError(run: Run, field: FieldPlan, path: Path, isItem: boolean, thrown: unknown): string {
-  if (thrown === TOO_LARGE || run.isOver) throw thrown;
+  if (thrown === run.tooLarge || run.isOver) throw thrown;
   const error = locatedError(thrown, field.nodes.slice(0, LOCATIONS_MAX), responsePathAsArray(path));
   if (!mayBeNull(field, isItem)) throw error;
   note(run, error, path);

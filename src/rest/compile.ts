@@ -1,0 +1,92 @@
+import {
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  Kind,
+  OperationTypeNode,
+  parse,
+  specifiedRules,
+  validate,
+  visit,
+} from 'graphql';
+import type { Deprecation } from '../deprecations.ts';
+import { ApiError } from '../errors.ts';
+import type { Context } from '../schema/context.ts';
+import { type AnswerFormat, type Arguments, createPlanner, NO_VARIABLES, pathOf } from '../schema/plan.ts';
+import { ANSWER_BYTES_MAX, createValueWriter } from '../schema/planned-execution.ts';
+import { noteDeprecations } from '../schema/schema.ts';
+
+/** Compiles the document of a REST row. Throws Error, which stops the start, when it does not fit the schema. */
+export type Compile = ReturnType<typeof createCompiler>;
+
+/** A document with one operation and one root field, parsed, validated and planned once. */
+export type CompiledOperation = ReturnType<Compile>;
+
+/** A variable and the argument of the root field that takes its value. */
+export type CompiledVariable = CompiledOperation['variables'][number];
+
+/** Creates the compiler of a service's documents. */
+export function createCompiler(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
+  const plan = createPlanner(schema, FORMAT);
+  return (text: string) => {
+    const document = parse(text);
+    const found = new Set<Deprecation>();
+    const [wrong] = validate(schema, document, [...specifiedRules, noteDeprecations(deprecations, found)]);
+    if (wrong !== undefined) throw wrong;
+    const operation = getOperationAST(document);
+    const { fields = [] } = operation ? plan(document, operation) : {};
+    const [root] = fields;
+    if (!operation || !root || fields.length > 1) {
+      throw new Error(`A document of the table asks for one root field: ${text}`);
+    }
+    const given = root.nodes[0]?.arguments ?? [];
+    if (given.some(({ value }) => value.kind !== Kind.VARIABLE)) {
+      throw new Error(`A document of the table takes its arguments from variables: ${text}`);
+    }
+    // Each variable is the whole value of one argument of the root field.
+    const variables = (operation.variableDefinitions ?? []).map(({ variable, type, defaultValue }) => {
+      const { value: name } = variable.name;
+      const node = given.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === name);
+      const argument = root.field.args.find((candidate) => candidate.name === node?.name.value);
+      if (argument === undefined) throw new Error(`$${name} is no argument of ${root.field.name}.`);
+      if (defaultValue !== undefined) throw new Error(`The default of $${name} is for the schema to say.`);
+      return { name, argument, isRequired: type.kind === Kind.NON_NULL_TYPE };
+    });
+    let variableNodes = 0;
+    visit(document, {
+      Variable() {
+        variableNodes++;
+      },
+      Field({ name }) {
+        if (name.value === '__typename') throw new Error(`A document of the table asks for no __typename: ${text}`);
+      },
+    });
+    // Each variable occurs twice: in its definition and in the argument.
+    if (variableNodes > 2 * variables.length) {
+      throw new Error(`A document of the table has variables at its root field only: ${text}`);
+    }
+    const { resolver, field } = root;
+    if (resolver === undefined) throw new Error(`${field.name} has no resolver.`);
+    const info = root.info(NO_VARIABLES, pathOf(root, undefined));
+    return {
+      /** The deprecations of the fields that it selects. */
+      deprecations: [...found],
+      isMutation: operation.operation === OperationTypeNode.MUTATION,
+      /** The root field. */
+      field,
+      variables,
+      /** The selection of the root field; undefined for a leaf. */
+      selection: root.selection,
+      /** Resolves the root field with coerced arguments. Gives its value, or a promise of it. Throws what the resolver throws. */
+      resolve: (args: Arguments, context: Context) => resolver(undefined, args, context, info),
+      /** Writes the value of the root field as JSON. Rejects with a resolver's error, and with ApiError when the text is too large. */
+      write: createValueWriter(root, TOO_LARGE),
+    };
+  };
+}
+
+/** REST leaves out what is null. */
+const FORMAT: AnswerFormat = { writer: 'write', omitsNull: true };
+
+const REFUSAL = `The answer would be larger than ${ANSWER_BYTES_MAX} bytes: ask for a smaller limit.`;
+const TOO_LARGE = new GraphQLError(REFUSAL, { originalError: new ApiError('bad_request', REFUSAL) });
