@@ -33,7 +33,7 @@ export const LOCK_MS = 2000;
 /** The server itself ends a statement after this time; its request has been answered by then. */
 export const STATEMENT_MS = 5000;
 /** A rolled-back write is tried again only when this much is left: enough to wait for a lock. */
-export const ATTEMPT_MS = 2500;
+export const RETRY_LEAST_MS = 2500;
 /** The id lock of a process is released after this time: a lost connection delays other creates no longer. */
 export const ID_LOCK_MS = 1000;
 /** SQLite's wait for the write of another process: as long as LOCK_MS. */
@@ -50,24 +50,24 @@ export const CONNECT_MS = 2000;
 /** The server ends an idle session after this time; the pool closes it before. Whole seconds. */
 export const SESSION_IDLE_MS = 50_000;
 /** How often a server is asked whether it takes writes, while there are requests. */
-export const ROLE_KNOWN_MS = 500;
+export const ROLE_INTERVAL_MS = 500;
 /** How long the answer to that question may take. */
-export const ROLE_LIMIT_MS = 1000;
-/** The greatest age of an answer that a request relies on: ROLE_KNOWN_MS and ROLE_LIMIT_MS. */
-export const ROLE_TRUSTED_MS = 1500;
+export const ROLE_TIMEOUT_MS = 1000;
+/** The greatest age of an answer that a request relies on: ROLE_INTERVAL_MS and ROLE_TIMEOUT_MS. */
+export const ROLE_MAX_AGE_MS = 1500;
 
 // Work outside of requests, such as a migration
 
 /** The deadline of such work: an hour. */
-export const UNHURRIED_MS = 3_600_000;
+export const LONG_WORK_MS = 3_600_000;
 /** A wait for another process's migration, on every engine; whole seconds. */
 export const MIGRATION_LOCK_MS = 300_000;
 /** A migration's wait for a lock of a row or a table; whole seconds. Requests release their locks much earlier. */
-export const UNHURRIED_LOCK_MS = 60_000;
+export const LONG_WORK_LOCK_MS = 60_000;
 
 // Probes, metrics and usage
 
-/** A probe's wait for the database. It is short so that the answer is recent, and longer than ROLE_LIMIT_MS. */
+/** A probe's wait for the database. It is short so that the answer is recent, and longer than ROLE_TIMEOUT_MS. */
 export const PROBE_MS = 1500;
 /** The primary's wait for the meters of its workers; for a silent worker its last known ones count. */
 export const WORKERS_WAIT_MS = 1000;

@@ -16,9 +16,9 @@ interface BatchRules<Input> {
   /** Limit of statements in flight at any latency; by default the number of connections. */
   readonly inFlightMax?: number;
   /** Limit of inputs in a batch. */
-  readonly size: number;
+  readonly maxSize: number;
   /** Beside others in flight, a batch goes when so many inputs are queued, and has as many, or `size`. By default it goes at once. */
-  readonly full?: number;
+  readonly targetSize?: number;
   /**
    * After this time, in ms, a statement does not count against `inFlight`: it may wait for a lock, or on a dead connection. By
    * default SLOW_MS.
@@ -35,7 +35,7 @@ interface BatchRules<Input> {
 }
 
 /** Rejects with DatabaseFault `unavailable` at the deadline, whatever the database does. */
-export type Batched<Input, Answer> = (input: Input, deadline: Deadline) => Promise<Answer>;
+export type Batcher<Input, Answer> = (input: Input, deadline: Deadline) => Promise<Answer>;
 
 interface Waiter<Answer> extends Pick<PromiseWithResolvers<Answer>, 'resolve' | 'reject'> {
   readonly deadline: Deadline;
@@ -55,11 +55,11 @@ interface Entry<Input, Answer> {
  * Inputs are queued until the end of the event loop's turn, and longer while the limit of statements in flight is reached. So each
  * statement begins after all of its inputs came.
  */
-export function createBatched<Input, Answer>(
+export function createBatcher<Input, Answer>(
   database: Pick<Database, 'connectionsMax' | 'roundTripMs'>,
   rules: BatchRules<Input>,
   runBatch: (inputs: readonly Input[], deadline: Deadline) => Promise<readonly Answer[]>,
-): Batched<Input, Answer> {
+): Batcher<Input, Answer> {
   const { inFlightMax = database.connectionsMax, slowMs = SLOW_MS } = rules;
   let queue = new Map<unknown, Entry<Input, Answer>>();
   const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; sentAt: number }[] = [];
@@ -74,15 +74,15 @@ export function createBatched<Input, Answer>(
     queue = new Map(queue);
     if (queue.size > 0) sendWhenSlow();
   };
-  const sendAtTurnEnd = onceLater(setImmediate, sendReady);
-  const sendWhenSlow = onceLater((work) => setTimeout(work, SLOW_MS), sendReady);
+  const sendAtTurnEnd = scheduleOnce(setImmediate, sendReady);
+  const sendWhenSlow = scheduleOnce((work) => setTimeout(work, SLOW_MS), sendReady);
   /** How many inputs the next batch may have; 0 while it must wait. */
   const batchSize = (): number => {
     if (queue.size === 0 || inFlight.length >= inFlightMax) return 0;
-    if (database.roundTripMs() > LOW_LATENCY_MS) return rules.size;
+    if (database.roundTripMs() > LOW_LATENCY_MS) return rules.maxSize;
     const fastSince = performance.now() - slowMs;
     const fast = inFlight.filter(({ sentAt }) => sentAt > fastSince).length;
-    return sizeBeside(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
+    return sizeNow(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
   };
 
   const send = async (entries: readonly Entry<Input, Answer>[]): Promise<void> => {
@@ -130,7 +130,7 @@ export function createBatched<Input, Answer>(
 }
 
 /** Gives a function that hands `work` to `schedule`; calls until `work` begins do nothing more. */
-function onceLater(schedule: (work: () => void) => unknown, work: () => void): () => void {
+function scheduleOnce(schedule: (work: () => void) => unknown, work: () => void): () => void {
   let isScheduled = false;
   return () => {
     if (isScheduled) return;
@@ -143,12 +143,12 @@ function onceLater(schedule: (work: () => void) => unknown, work: () => void): (
 }
 
 /** How many of the queued inputs go now, beside statements in flight whose number has a limit; 0 while they must wait. */
-function sizeBeside(inFlight: number, limit: number, queued: number, { size, full }: BatchRules<never>): number {
+function sizeNow(inFlight: number, limit: number, queued: number, { maxSize, targetSize }: BatchRules<never>): number {
   const room = limit - inFlight;
   if (room <= 0) return 0;
-  if (full === undefined || queued >= size * room) return size;
+  if (targetSize === undefined || queued >= maxSize * room) return maxSize;
   // As Nagle's algorithm: beside others in flight only full ones go, https://www.rfc-editor.org/rfc/rfc896
-  const least = Math.min(full, size);
+  const least = Math.min(targetSize, maxSize);
   return inFlight === 0 || queued >= least ? least : 0;
 }
 

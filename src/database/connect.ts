@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import knexFactory, { type Knex } from 'knex';
 import type { Config } from '../config.ts';
 import { type Deadline, deadlineIn, remainingMs } from '../deadline.ts';
-import { ANSWER_MS, REQUEST_MS, UNHURRIED_MS } from '../deadlines.ts';
+import { ANSWER_MS, LONG_WORK_MS, REQUEST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import type { Binding, RowValues } from '../kinds.ts';
-import { poolError, withoutFaults } from './faults.ts';
+import { poolError, withRetries } from './faults.ts';
 
 /** What DATABASE_URL leads to: a server of the MySQL protocol, or the embedded store. */
 export type Engine = 'mysql' | 'sqlite';
@@ -25,12 +25,12 @@ export interface Database {
   /** The size of the connection pool. */
   readonly connectionsMax: number;
   /**
-   * Runs `work`, which is one statement or one transaction. `repeatable` work may be done twice without harm. By default the
+   * Runs `work`, which is one statement or one transaction. `idempotent` work may be done twice without harm. By default the
    * deadline is a request's time from now. DatabaseFault `unavailable` when the database is away or too slow.
    */
   run<T>(
     work: (knex: Knex) => PromiseLike<T>,
-    options?: { readonly repeatable?: boolean; readonly deadline?: Deadline | undefined },
+    options?: { readonly idempotent?: boolean; readonly deadline?: Deadline | undefined },
   ): Promise<T>;
   /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. */
   query<Row>(sql: string, bindings: readonly Binding[], deadline: Deadline | undefined): Promise<Row[]>;
@@ -49,7 +49,7 @@ export interface Database {
   /** The pool's connections in use and free, and its waiters. */
   poolState(): { used: number; free: number; waiting: number };
   /** The same database for work that may take minutes, such as a migration. Close it after use. */
-  unhurried(): Database;
+  forLongWork(): Database;
   /** Waits for the queries in flight, then closes all connections. */
   close(): Promise<void>;
 }
@@ -67,14 +67,14 @@ export async function connectDatabase({
     const { createSqliteClient } = await import('./sqlite/sqlite.ts');
     const database: Database = {
       ...createDatabase('sqlite', 1, REQUEST_MS, () => createSqliteClient(databaseUrl)),
-      unhurried: () => ({ ...database, close: async () => {} }), // a second connection to `:memory:` has another database
+      forLongWork: () => ({ ...database, close: async () => {} }), // a second connection to `:memory:` has another database
     };
     return database;
   }
-  const { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } = await import('./mysql/mysql.ts');
+  const { createMysqlClient, REQUEST_LIMITS, LONG_WORK_LIMITS } = await import('./mysql/mysql.ts');
   const connect = (max: number, limits: typeof REQUEST_LIMITS, workMs: number): Database => ({
     ...createDatabase('mysql', max, workMs, (deadline) => createMysqlClient(databaseUrl, max, limits, deadline)),
-    unhurried: () => connect(2, UNHURRIED_LIMITS, UNHURRIED_MS), // one holds the migration lock
+    forLongWork: () => connect(2, LONG_WORK_LIMITS, LONG_WORK_MS), // one holds the migration lock
   });
   return connect(databasePoolMax, REQUEST_LIMITS, REQUEST_MS);
 }
@@ -85,7 +85,7 @@ function createDatabase(
   connectionsMax: number,
   workMs: number,
   createClient: (currentDeadline: () => Deadline) => Knex.Config,
-): Omit<Database, 'unhurried'> {
+): Omit<Database, 'forLongWork'> {
   // Knex passes no context to its client, so the deadline goes through AsyncLocalStorage.
   const deadlines = new AsyncLocalStorage<Deadline>();
   const config = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
@@ -101,22 +101,22 @@ function createDatabase(
   const before = (deadline = deadlineIn(workMs)): Deadline => deadline - ANSWER_MS;
   const query: Database['query'] = <Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline) => {
     const end = before(deadline);
-    return withoutFaults<Row[]>(() => client.queryPrepared(sql, bindings, end), end, 'read');
+    return withRetries<Row[]>(() => client.queryPrepared(sql, bindings, end), end, 'read');
   };
   return {
     knex,
     engine,
     connectionsMax,
-    run(work, { repeatable, deadline } = {}) {
+    run(work, { idempotent, deadline } = {}) {
       const end = before(deadline);
-      const attempt = () => withoutFaults(() => work(knex), end, repeatable ? 'repeatable' : 'write');
+      const attempt = () => withRetries(() => work(knex), end, idempotent ? 'idempotent' : 'write');
       const done = deadlines.run(end, attempt).catch(countFailure);
       return engine === 'sqlite' && deadline !== undefined ? untilDeadline(done, end) : done;
     },
     query,
     insert(into, rows, deadline) {
       const end = before(deadline);
-      return withoutFaults<Int64[]>(() => client.insertPrepared(into, rows, end), end).catch(countFailure);
+      return withRetries<Int64[]>(() => client.insertPrepared(into, rows, end), end).catch(countFailure);
     },
     async ping() {
       const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';

@@ -12,16 +12,16 @@ export type Meaning =
   | 'outOfIds' // AUTO_INCREMENT has given its last id
   | 'lockWait' // another transaction held a lock for too long
   | 'tooLarge'
-  | (typeof LASTING)[number];
+  | (typeof PERMANENT)[number];
 
 /**
  * THE list of meanings that last until somebody changes a setting, the account or the database: they end a start. It waits
  * for the end of everything else. A DatabaseFault has them, too.
  */
-export const LASTING = ['accessDenied', 'unknownDatabase', 'untrusted', 'unusable'] as const;
+export const PERMANENT = ['accessDenied', 'unknownDatabase', 'untrusted', 'unusable'] as const;
 
-/** Meanings by class of SQLSTATE, its first two characters (ISO 9075-2; 70 is MySQL's own). NUMBERS goes first. */
-export const STATE_CLASSES: Readonly<Record<string, readonly Meaning[]>> = {
+/** Meanings by class of SQLSTATE, its first two characters (ISO 9075-2; 70 is MySQL's own). MYSQL_NUMBERS goes first. */
+export const SQLSTATES: Readonly<Record<string, readonly Meaning[]>> = {
   '08': ['unknownOutcome'], // connection exception
   22: ['rowRefused'], // data exception: a narrowed column refuses a value
   23: ['rowRefused'], // integrity constraint violation
@@ -38,7 +38,7 @@ export const STATE_CLASSES: Readonly<Record<string, readonly Meaning[]>> = {
  * https://dev.mysql.com/doc/mysql-errors/9.7/en/client-error-reference.html), and where MariaDB is named
  * https://mariadb.com/kb/en/mariadb-error-code-reference/; from 8000 on https://docs.pingcap.com/tidb/stable/error-codes/
  */
-export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
+export const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   167: ['outOfIds'], // HA_ERR_AUTOINC_ERANGE (MariaDB)
   1020: ['rolledBack'], // ER_CHECKREAD: MariaDB's snapshot conflict
   1040: [], // ER_CON_COUNT_ERROR: its class is that of lost connections, but nothing was begun
@@ -119,7 +119,7 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
 };
 
 /** Meanings by code, where mysql2 or the pool refuses a server. */
-export const CODES: Readonly<Record<string, readonly Meaning[]>> = {
+export const DRIVER_CODES: Readonly<Record<string, readonly Meaning[]>> = {
   AUTH_SWITCH_PLUGIN_ERROR: ['untrusted'], // the server asks for the password in a way that is unknown
   HANDSHAKE_NO_SSL_SUPPORT: ['untrusted'],
   MYSQL_CLEAR_PASSWORD_NOT_ENABLED: ['untrusted'],

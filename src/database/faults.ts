@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Deadline, remainingMs } from '../deadline.ts';
-import { ATTEMPT_MS } from '../deadlines.ts';
+import { RETRY_LEAST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
-import { CODES, LASTING, type Meaning, NUMBERS, SQLITE_CODES, STATE_CLASSES } from './fault-numbers.ts';
+import { DRIVER_CODES, type Meaning, MYSQL_NUMBERS, PERMANENT, SQLITE_CODES, SQLSTATES } from './fault-numbers.ts';
 
 /** The most attempts: of work that was rolled back in favour of another transaction, and of other work. */
 const ATTEMPTS = { rolledBack: 4, other: 2 };
@@ -18,8 +18,8 @@ interface DriverError {
   readonly message?: string;
 }
 
-/** When work may be retried: a read and `repeatable` work always, a write only if nothing was done. */
-export type Repeat = 'read' | 'repeatable' | 'write';
+/** When work may be retried: a read and `idempotent` work always, a write only if nothing was done. */
+export type WorkKind = 'read' | 'idempotent' | 'write';
 
 /** An error of the pool. */
 export function poolError(
@@ -34,20 +34,20 @@ export function poolError(
  * Runs `work`. Retries it, as far as `repeat` allows, when it was rolled back in favour of another transaction, lost its
  * connection or was refused before it began. Errors of the network, the pool and the database become DatabaseFaults.
  */
-export async function withoutFaults<T>(
+export async function withRetries<T>(
   work: () => PromiseLike<T>,
   deadline: Deadline,
-  repeat: Repeat = 'write',
+  kind: WorkKind = 'write',
 ): Promise<T> {
-  const leastMs = repeat === 'read' ? 0 : ATTEMPT_MS;
+  const leastMs = kind === 'read' ? 0 : RETRY_LEAST_MS;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       const most = means(error, 'rolledBack') ? ATTEMPTS.rolledBack : ATTEMPTS.other;
       const didNothing = means(error, 'rolledBack', 'notBegun');
-      const mayRepeat = didNothing || (repeat !== 'write' && means(error, 'unknownOutcome', 'notReady'));
-      if (!mayRepeat || attempt >= most || remainingMs(deadline) <= leastMs) throw toFault(error);
+      const mayRetry = didNothing || (kind !== 'write' && means(error, 'unknownOutcome', 'notReady'));
+      if (!mayRetry || attempt >= most || remainingMs(deadline) <= leastMs) throw toFault(error);
       await delay(Math.random() * JITTER_MS * attempt);
     }
   }
@@ -62,8 +62,8 @@ function toFault(error: unknown): unknown {
   const isExternal = errno !== undefined || errcode !== undefined || fatal === true || EXTERNAL_CODES.test(code);
   if (error instanceof DatabaseFault || !isExternal || means(error, 'wrongStatement')) return error;
   if (means(error, 'tooLarge')) return new DatabaseFault('tooLarge', error);
-  const lasting = LASTING.find((meaning) => means(error, meaning));
-  return new DatabaseFault(lasting ?? (code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable'), error);
+  const permanent = PERMANENT.find((meaning) => means(error, meaning));
+  return new DatabaseFault(permanent ?? (code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable'), error);
 }
 
 /** Codes of the system, of mysql2 and of the pool; Node's own begin with ERR_. */
@@ -103,12 +103,12 @@ function meaningsOf({ code = '', errno, sqlState, errcode, fatal, message }: Dri
   if (errcode !== undefined) return SQLITE_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff] ?? ['unusable'];
   if (TLS_CODES.test(code) && TLS_REFUSAL.test(message ?? '')) return ['untrusted', 'unknownOutcome'];
   if (LOST_CODES.test(code) || (fatal && code === '')) return ['unknownOutcome'];
-  return CODES[code] ?? NUMBERS[errno ?? 0] ?? STATE_CLASSES[sqlState?.slice(0, 2) ?? ''] ?? [];
+  return DRIVER_CODES[code] ?? MYSQL_NUMBERS[errno ?? 0] ?? SQLSTATES[sqlState?.slice(0, 2) ?? ''] ?? [];
 }
 
 /** Whether the error lasts until somebody changes a setting, the account or the database. */
-export function isLasting(error: unknown): boolean {
-  return means(error, ...LASTING);
+export function isPermanent(error: unknown): boolean {
+  return means(error, ...PERMANENT);
 }
 
 /** The error number of the server or SQLite; 0 when the error has none. */

@@ -49,9 +49,9 @@ export async function migrationStatus(database: Database, deadline = deadlineIn(
  * stays set when a runner is killed (knex#2125, #3538).
  */
 async function underLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
-  const unhurried = database.unhurried();
-  const done = database.engine === 'sqlite' ? underFileLock(unhurried, work) : underNamedLock(unhurried, work);
-  return done.finally(unhurried.close);
+  const own = database.forLongWork();
+  const done = database.engine === 'sqlite' ? underFileLock(own, work) : underNamedLock(own, work);
+  return done.finally(own.close);
 }
 
 /** SQLite: one IMMEDIATE transaction around `work` is the lock; it also undoes half a migration. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createBatched } from '../database/batching.ts';
+import { createBatcher } from '../database/batching.ts';
 import { type Database, NOW_MS } from '../database/connect.ts';
 import { means } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
@@ -53,7 +53,7 @@ export function createRecords(database: Database) {
 
   return {
     /** The record of an id, or null; an expired one may be renewed. */
-    find: createBatched(database, { inFlight: 2, size: 32, keyOf: (id: string) => id }, async (ids, deadline) => {
+    find: createBatcher(database, { inFlight: 2, maxSize: 32, keyOf: (id: string) => id }, async (ids, deadline) => {
       const marks = ids.map(() => '?').join(', ');
       const rows = await database.query<Row>(`${select} WHERE id IN (${marks})`, ids, deadline);
       const byId = new Map(rows.map((row) => [row.id, toRecord(row)]));
@@ -97,7 +97,7 @@ export function createRecords(database: Database) {
         const ids = expired.map(({ id }) => id);
         // The age is checked again: a record may have been renewed since.
         const sweep = (knex: Knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete();
-        await database.run(sweep, { repeatable: true });
+        await database.run(sweep, { idempotent: true });
       }
     },
   };

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { createBatched } from '../database/batching.ts';
+import { createBatcher } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
@@ -48,13 +48,13 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
   const records = createRecords(database);
   const inFlight = new Set<string>();
 
-  const createBatch = createBatched<PendingCreate<Input>, Int64>(
+  const createBatch = createBatcher<PendingCreate<Input>, Int64>(
     database,
     {
       inFlight: 2,
       // Each transaction holds a connection while it waits for the id lock; the holder of the lock must get one, too.
       inFlightMax: Math.max(1, database.connectionsMax - 1),
-      size: 32,
+      maxSize: 32,
       slowMs: ID_LOCK_MS, // more transactions would wait for the id lock
       bytesOf: ({ input }) => bytesOf(input),
       isInputError: (error) => error instanceof TakenError || isRefused(error),
@@ -122,7 +122,7 @@ async function createAll<Input>(
     return ids;
   };
   try {
-    return await database.run((knex) => knex.transaction(work), { repeatable: true, deadline });
+    return await database.run((knex) => knex.transaction(work), { idempotent: true, deadline });
   } finally {
     releaseIdLock();
   }

@@ -65,7 +65,7 @@ export function createKeyStore({ run, query, engine }: Database) {
       // On both engines WHERE sees a row's old value.
       const sql = `UPDATE api_keys SET last_used_at = ${later}
         WHERE id IN (${ids.map(() => '?').join(', ')}) AND (last_used_at IS NULL OR last_used_at < ${later})`;
-      await run((knex) => knex.raw(sql, [...moments, ...ids, ...moments]), { repeatable: true });
+      await run((knex) => knex.raw(sql, [...moments, ...ids, ...moments]), { idempotent: true });
     },
 
     async count(): Promise<number> {

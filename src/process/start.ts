@@ -5,7 +5,7 @@ import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { CREATE_KEY, runProgram } from '../command-line.ts';
 import type { Config } from '../config.ts';
-import { isLasting } from '../database/faults.ts';
+import { isPermanent } from '../database/faults.ts';
 import { WORKERS_FIRST_MS } from '../deadlines.ts';
 import { describeUnknown } from '../dot-env.ts';
 import { DatabaseFault } from '../errors.ts';
@@ -114,7 +114,7 @@ export async function whenDatabaseAnswers<Opened>(
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof DatabaseFault) || isLasting(error)) throw error;
+      if (!(error instanceof DatabaseFault) || isPermanent(error)) throw error;
       if (!isTold) log.warn(`${explainFailure(error, config).line}. Waiting for it; ${await meanwhile()}`);
     }
     await delay(REST_MS);

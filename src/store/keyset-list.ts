@@ -1,4 +1,4 @@
-import { type Batched, createBatched } from '../database/batching.ts';
+import { type Batcher, createBatcher } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Int64 } from '../int64.ts';
@@ -53,13 +53,13 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
     return text;
   };
 
-  const list = createBatched<ReturnType<typeof toPart>, Page<StoredRow<T>>>(
+  const list = createBatcher<ReturnType<typeof toPart>, Page<StoredRow<T>>>(
     database,
     {
       // SQLite has no round trips that a batch would save.
       ...(database.engine === 'sqlite'
-        ? { inFlight: 1000, inFlightMax: 1000, size: 1 }
-        : { inFlight: 4, size: 16, full: 8 }),
+        ? { inFlight: 1000, inFlightMax: 1000, maxSize: 1 }
+        : { inFlight: 4, maxSize: 16, targetSize: 8 }),
       // Each value with its length, so that different queries have different keys.
       keyOf: ({ group, bindings }) =>
         bindings.reduce<string>((key, value) => `${key} ${`${value}`.length}:${value}`, group),
@@ -79,10 +79,10 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
 }
 
 /** Gets rows by their ids, or null; concurrent queries are batched. */
-export function createRowReader<T extends Table>(database: Database, table: T): Batched<Int64, StoredRow<T> | null> {
+export function createRowReader<T extends Table>(database: Database, table: T): Batcher<Int64, StoredRow<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
-  const rules = { inFlight: 2, size: 32, keyOf: (id: Int64) => id };
-  return createBatched(database, rules, async (ids, deadline) => {
+  const rules = { inFlight: 2, maxSize: 32, keyOf: (id: Int64) => id };
+  return createBatcher(database, rules, async (ids, deadline) => {
     const sql = `${select} (${ids.map(() => '?').join(', ')})`;
     const rows = await database.query<StoredRow<T>>(sql, ids.map(BigInt), deadline);
     const byKey = new Map(rows.map((row) => [String(row.id), row]));

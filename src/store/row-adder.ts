@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createBatched, LOW_LATENCY_MS } from '../database/batching.ts';
+import { createBatcher, LOW_LATENCY_MS } from '../database/batching.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isIdTaken, isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
@@ -36,12 +36,12 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
     const reason = new Error(`the ids of the table ${table.name} are used up`, { cause: error });
     throw new DatabaseFault('unavailable', reason);
   };
-  const addRow = createBatched<ReturnType<typeof toRow>, Int64>(
+  const addRow = createBatcher<ReturnType<typeof toRow>, Int64>(
     database,
     {
       inFlight: 1, // a second statement would wait for the id lock
       slowMs: ID_LOCK_MS, // so what comes during a slow commit shares the next one
-      size: database.engine === 'sqlite' ? 128 : 32, // SQLite: the rows that come during a commit share the next one
+      maxSize: database.engine === 'sqlite' ? 128 : 32, // SQLite: the rows that come during a commit share the next one
       bytesOf: ({ bytes }) => bytes,
       isInputError: isRefused,
     },

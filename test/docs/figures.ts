@@ -187,7 +187,7 @@ const ROWS: readonly Row[] = [
   ],
   [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
   ['docs/decisions/0037-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
-  [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_TRUSTED_MS') / SECOND],
+  [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_MAX_AGE_MS') / SECOND],
   [DATABASES, 'A connection lives # minutes', constantIn('mysql-pool.ts', 'LIFETIME_MS') / MINUTE],
   [DATABASES, 'that has been idle for # s', constantIn('mysql-pool.ts', 'IDLE_MS') / SECOND],
   [DATABASES, 'share one statement of at most # KiB', constantIn('batching.ts', 'BATCH_BYTES') / 1024],

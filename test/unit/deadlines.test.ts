@@ -30,8 +30,8 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
   ['after its share a key may be looked up again', ['SHARE_WAIT_MS', 'KEY_LOOKUP_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['a key is looked up again long before it is not believed', ['REFRESHED_MS', 'REFRESHED_MS'], 'BELIEVED_MS'],
   ['a revoked key stops within 5 s, the last answer included', ['BELIEVED_MS', 'ANSWER_MS'], PROMISED.revoked],
-  ['a new attempt may wait for a lock', ['LOCK_MS', 'ANSWER_MS'], 'ATTEMPT_MS'],
-  ['there is time for a new attempt', ['ATTEMPT_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['a new attempt may wait for a lock', ['LOCK_MS', 'ANSWER_MS'], 'RETRY_LEAST_MS'],
+  ['there is time for a new attempt', ['RETRY_LEAST_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['no statement goes on for long after its request', ['STATEMENT_MS'], 'REQUEST_MS'],
   ['after a create that was lost another may wait for a lock', ['ID_LOCK_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['SQLite: who is next waits longer than who is before it', ['BUSY_MS', 'ANSWER_MS'], 'ACQUIRE_MS'],
@@ -42,12 +42,12 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
     ['SESSION_IDLE_MS', 'REQUEST_MS'],
     PROMISED.held,
   ],
-  ['a busy server is heard before its word is too old', ['ROLE_KNOWN_MS', 'ROLE_LIMIT_MS'], 'ROLE_TRUSTED_MS'],
-  ['a probe may ask a server whether it takes writes', ['ROLE_LIMIT_MS', 'ANSWER_MS'], 'PROBE_MS'],
+  ['a busy server is heard before its word is too old', ['ROLE_INTERVAL_MS', 'ROLE_TIMEOUT_MS'], 'ROLE_MAX_AGE_MS'],
+  ['a probe may ask a server whether it takes writes', ['ROLE_TIMEOUT_MS', 'ANSWER_MS'], 'PROBE_MS'],
   ['a probe that asks twice is no slower than a request', ['PROBE_MS', 'PROBE_MS'], 'REQUEST_MS'],
-  ['requests that hold a lock end before a migration gives up', ['REQUEST_MS', 'LOCK_MS'], 'UNHURRIED_LOCK_MS'],
-  ['one migration may wait for a lock while another waits for it', ['UNHURRIED_LOCK_MS'], 'MIGRATION_LOCK_MS'],
-  ['a migration has time left after its wait', ['MIGRATION_LOCK_MS', 'CONNECT_MS'], 'UNHURRIED_MS'],
+  ['requests that hold a lock end before a migration gives up', ['REQUEST_MS', 'LOCK_MS'], 'LONG_WORK_LOCK_MS'],
+  ['one migration may wait for a lock while another waits for it', ['LONG_WORK_LOCK_MS'], 'MIGRATION_LOCK_MS'],
+  ['a migration has time left after its wait', ['MIGRATION_LOCK_MS', 'CONNECT_MS'], 'LONG_WORK_MS'],
   ['one write of counts ends before the next', ['REQUEST_MS', 'REQUEST_MS'], 'USAGE_FLUSH_MS'],
   ['a worker waits longer than the primary waits for all', ['WORKERS_WAIT_MS', 'ANSWER_MS'], 'PRIMARY_WAIT_MS'],
   [
@@ -73,8 +73,8 @@ describe('times that must fit together', () => {
   });
 
   test('what a database takes in whole seconds is some', () => {
-    const { LOCK_MS, STATEMENT_MS, SESSION_IDLE_MS, UNHURRIED_LOCK_MS, MIGRATION_LOCK_MS, UNHURRIED_MS } = TIMES;
-    for (const ms of [LOCK_MS, STATEMENT_MS, SESSION_IDLE_MS, UNHURRIED_LOCK_MS, MIGRATION_LOCK_MS, UNHURRIED_MS])
+    const { LOCK_MS, STATEMENT_MS, SESSION_IDLE_MS, LONG_WORK_LOCK_MS, MIGRATION_LOCK_MS, LONG_WORK_MS } = TIMES;
+    for (const ms of [LOCK_MS, STATEMENT_MS, SESSION_IDLE_MS, LONG_WORK_LOCK_MS, MIGRATION_LOCK_MS, LONG_WORK_MS])
       expect(ms % 1000).toBe(0);
   });
 

@@ -81,7 +81,7 @@ function createDriver(address: MysqlAddress, { host, address: ip, port }: MysqlT
     password,
     database,
     ...readTrust(),
-    flags: ['-LOCAL_FILES'], // no server may ask for a file
+    flags: ['-LOCAL_FILES'], // no server may queryRows for a file
     maxPreparedStatements: PREPARED_MAX,
     charset: 'utf8mb4',
     // BIGINT as a number where that is exact, else as decimal text; never rounded.
@@ -108,7 +108,7 @@ function endOnError(driver: Driver, destroy: (reason: Error) => void): void {
 }
 
 /** The rows of a statement. */
-export function ask({ driver }: Pick<MysqlConnection, 'driver'>, sql: string): Promise<RowDataPacket[]> {
+export function queryRows({ driver }: Pick<MysqlConnection, 'driver'>, sql: string): Promise<RowDataPacket[]> {
   return new Promise((resolve, reject) => {
     driver.query<RowDataPacket[]>(sql, (error, rows) => (error ? reject(error) : resolve(rows)));
   });

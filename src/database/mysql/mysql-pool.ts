@@ -1,5 +1,5 @@
 import { type Deadline, remainingMs } from '../../deadline.ts';
-import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../deadlines.ts';
+import { ROLE_INTERVAL_MS, ROLE_MAX_AGE_MS, ROLE_TIMEOUT_MS } from '../../deadlines.ts';
 import { isUnderstood, means, poolError } from '../faults.ts';
 import { createRoundTrip } from '../round-trip.ts';
 import type { MysqlSession } from './mysql-session.ts';
@@ -24,7 +24,7 @@ const READ_ONLY_LIFETIME_MS = 250;
 /** The delay after a failed opening, in ms, while other connections are open or opening. */
 const REOPEN_MS = 100;
 /** The shortest time between two replacements of all sessions because of stale rights, in ms. */
-const STALE_REST_MS = 1000;
+const STALE_INTERVAL_MS = 1000;
 
 type OpenSession = () => Promise<MysqlSession>;
 
@@ -51,29 +51,29 @@ type PoolState = ReturnType<typeof createState>;
  */
 export function createMysqlPool(max: number, open: OpenSession) {
   const pool = createState(max, open);
-  const idleTimer = setInterval(() => endOld(pool), IDLE_MS / 2).unref();
+  const idleTimer = setInterval(() => closeIdle(pool), IDLE_MS / 2).unref();
   return {
     /**
-     * A session until `release`, the first that is released or opened, whose last role check is at most ROLE_TRUSTED_MS old. Rejects at
+     * A session until `release`, the first that is released or opened, whose last role check is at most ROLE_MAX_AGE_MS old. Rejects at
      * the deadline, and after a failed opening when no other session is in use or opening.
      */
     acquire: (deadline: Deadline) => acquire(pool, deadline),
-    /** Takes a session back, in any state. When its last role check is older than ROLE_KNOWN_MS, another one comes first. */
+    /** Takes a session back, in any state. When its last role check is older than ROLE_INTERVAL_MS, another one comes first. */
     release(entry: PoolEntry): void {
-      if (!isUsable(pool, entry) || !isCheckOver(entry, ROLE_KNOWN_MS)) takeBack(pool, entry);
-      else void validate(pool, entry, ROLE_LIMIT_MS).then(() => takeBack(pool, entry));
+      if (!isUsable(pool, entry) || !isCheckOlderThan(entry, ROLE_INTERVAL_MS)) takeBack(pool, entry);
+      else void validate(pool, entry, ROLE_TIMEOUT_MS).then(() => takeBack(pool, entry));
     },
     /**
-     * What `question` gives, which uses the session's connection, as `exchange` does. The errors `readOnly`, `notReady` and
+     * What `work` gives, which uses the session's connection, as `exchange` does. The errors `readOnly`, `notReady` and
      * `staleSession` begin a new generation.
      */
-    async ask<Answer>(entry: PoolEntry, deadline: Deadline, question: () => PromiseLike<Answer>): Promise<Answer> {
+    async runOn<Answer>(entry: PoolEntry, deadline: Deadline, work: () => PromiseLike<Answer>): Promise<Answer> {
       try {
-        return await entry.connection.exchange(deadline, question);
+        return await entry.connection.exchange(deadline, work);
       } catch (error) {
-        learnFrom(pool, error, entry);
+        handleError(pool, error, entry);
         const { isSurelyUndone } = entry;
-        if (!isSurelyUndone || !means(error, 'rolledBack') || (await isSurelyUndone(ROLE_LIMIT_MS))) throw error;
+        if (!isSurelyUndone || !means(error, 'rolledBack') || (await isSurelyUndone(ROLE_TIMEOUT_MS))) throw error;
         throw poolError('POOL_NOT_UNDERSTOOD', 'members of the cluster have changed: it may have been done', error);
       }
     },
@@ -90,7 +90,7 @@ export function createMysqlPool(max: number, open: OpenSession) {
       clearInterval(idleTimer);
       finishClosing(pool);
       await pool.closed.promise;
-      abandonAll(pool);
+      beginGeneration(pool);
     },
   };
 }
@@ -102,8 +102,8 @@ async function acquire(pool: PoolState, deadline: Deadline): Promise<PoolEntry> 
   for (;;) {
     if (remainingMs(deadline) === 0) throw poolError('POOL_TIMEOUT', 'no time is left for a connection');
     const entry = takeIdle(pool) ?? (await wait(pool, deadline));
-    if (!isCheckOver(entry, ROLE_TRUSTED_MS)) return entry;
-    if (await validate(pool, entry, Math.min(remainingMs(deadline), ROLE_LIMIT_MS))) return entry;
+    if (!isCheckOlderThan(entry, ROLE_MAX_AGE_MS)) return entry;
+    if (await validate(pool, entry, Math.min(remainingMs(deadline), ROLE_TIMEOUT_MS))) return entry;
     takeBack(pool, entry);
   }
 }
@@ -141,7 +141,7 @@ function isUsable({ generation }: PoolState, entry: PoolEntry): boolean {
   return entry.generation === generation && entry.expiresAt > performance.now() && entry.connection.isOpen();
 }
 
-function endOld({ idle }: PoolState): void {
+function closeIdle({ idle }: PoolState): void {
   const usedSince = performance.now() - IDLE_MS;
   const count = idle.findLastIndex(({ idleSince }) => idleSince < usedSince) + 1;
   for (const { connection } of idle.splice(0, count)) connection.end();
@@ -196,7 +196,7 @@ async function openOne(pool: PoolState): Promise<void> {
 }
 
 function add(pool: PoolState, session: MysqlSession): void {
-  if (pool.newest !== undefined && pool.newest.identity !== session.identity) abandonAll(pool);
+  if (pool.newest !== undefined && pool.newest.identity !== session.identity) beginGeneration(pool);
   pool.newest = session;
   const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
   const now = performance.now();
@@ -212,7 +212,7 @@ function fail(pool: PoolState, reason: unknown): void {
 
 // Whether the server still takes writes
 
-function isCheckOver({ role, checkedAt }: PoolEntry, ms: number): boolean {
+function isCheckOlderThan({ role, checkedAt }: PoolEntry, ms: number): boolean {
   return role === 'writable' && performance.now() - checkedAt > ms;
 }
 
@@ -220,31 +220,31 @@ function isCheckOver({ role, checkedAt }: PoolEntry, ms: number): boolean {
 async function validate(pool: PoolState, entry: PoolEntry, limitMs: number): Promise<boolean> {
   entry.checkedAt = performance.now();
   const isGood = await pool.roundTrip.measure(() => entry.stillTakesWrites(limitMs)).catch(() => false);
-  // A timeout shorter than ROLE_LIMIT_MS says nothing about the other connections.
-  if (!isGood && (limitMs === ROLE_LIMIT_MS || entry.connection.isOpen())) abandonAll(pool);
+  // A timeout shorter than ROLE_TIMEOUT_MS says nothing about the other connections.
+  if (!isGood && (limitMs === ROLE_TIMEOUT_MS || entry.connection.isOpen())) beginGeneration(pool);
   return isGood;
 }
 
 /** Begins a new generation. */
-function abandonAll(pool: PoolState): void {
+function beginGeneration(pool: PoolState): void {
   pool.generation++;
   for (const { connection } of pool.idle.splice(0)) connection.end();
 }
 
 /** Ends the connection, or begins a new generation, if an error calls for it. */
-function learnFrom(pool: PoolState, error: unknown, { connection, role }: PoolEntry): void {
+function handleError(pool: PoolState, error: unknown, { connection, role }: PoolEntry): void {
   const now = performance.now();
   // The rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
   if (connection.isOpen() && !isUnderstood(error)) {
     connection.destroy(Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
   }
-  if (means(error, 'staleSession') && now > pool.staleAt + STALE_REST_MS) {
+  if (means(error, 'staleSession') && now > pool.staleAt + STALE_INTERVAL_MS) {
     pool.staleAt = now;
-    abandonAll(pool);
+    beginGeneration(pool);
   }
   if (!means(error, 'readOnly', 'notReady') || role !== 'writable') return;
   // A member that has lost its cluster refuses ROLLBACK, too, and its transaction stays open. The next write would join that
   // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
   connection.destroy(poolError('POOL_NO_WRITER', 'the server takes no writes now'));
-  abandonAll(pool);
+  beginGeneration(pool);
 }

@@ -18,11 +18,11 @@ type Answer = RowDataPacket[] | ResultSetHeader;
 /** The rows of a prepared statement; rejects with the driver's error. */
 export async function readPrepared(connection: Prepared, sql: string, bindings: readonly Binding[]) {
   const answer = await executePrepared(connection, sql, bindings);
-  return Array.isArray(answer) ? answer : misunderstand();
+  return Array.isArray(answer) ? answer : throwUnexpectedResult();
 }
 
 /** After this error the pool ends the connection: the answer may be that of another command. */
-function misunderstand(): never {
+function throwUnexpectedResult(): never {
   throw new Error('the server gave an answer to something else');
 }
 
@@ -67,9 +67,9 @@ export async function insertRows(
   if (idRule === 'returning') {
     // MariaDB returns the rows in the order of their insertion, https://mariadb.com/kb/en/insertreturning/
     const added = await readPrepared(connection, `${sql} RETURNING id`, rows.flat());
-    return added.length === rows.length ? added.map(({ id }) => String(id)) : misunderstand();
+    return added.length === rows.length ? added.map(({ id }) => String(id)) : throwUnexpectedResult();
   }
   const answer = await executePrepared(connection, sql, rows.flat());
-  const first = BigInt(Array.isArray(answer) ? misunderstand() : answer.insertId);
+  const first = BigInt(Array.isArray(answer) ? throwUnexpectedResult() : answer.insertId);
   return rows.map((_, index) => String(first + BigInt(index) * (idRule ?? 1n)));
 }

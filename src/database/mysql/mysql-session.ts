@@ -1,7 +1,7 @@
 import { deadlineIn } from '../../deadline.ts';
 import { CONNECT_MS } from '../../deadlines.ts';
 import { errorNumber, poolError } from '../faults.ts';
-import { ask, createConnection, type MysqlConnection, type MysqlTarget } from './mysql-connection.ts';
+import { createConnection, type MysqlConnection, type MysqlTarget, queryRows } from './mysql-connection.ts';
 import { idRuleOf } from './mysql-prepared.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
@@ -23,11 +23,11 @@ export type MysqlSession = Awaited<ReturnType<typeof beginSession>>;
 
 type Variables = ReadonlyMap<string, string>;
 
-const NAMING = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
-const KINDS = ['version', 'version_comment', 'wsrep_on', 'group_replication_consistency'];
-const AMOUNTS = ['auto_increment_increment', 'max_allowed_packet'];
+const IDENTITY_VARS = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
+const VERSION_VARS = ['version', 'version_comment', 'wsrep_on', 'group_replication_consistency'];
+const SIZE_VARS = ['auto_increment_increment', 'max_allowed_packet'];
 /** Variables that, when on, mean that the server takes no writes. Each server has some of them. */
-const REFUSING = ['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'];
+const READ_ONLY_VARS = ['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'];
 
 /** Connects, sets up the session and asks the server for its role, within CONNECT_MS. */
 export async function openSession(
@@ -51,11 +51,11 @@ async function beginSession(connection: MysqlConnection, limits: SessionLimits) 
   const variables = await setUp(connection, limits);
   const isGalera = variables.get('wsrep_on') === 'ON';
   const members = isGalera ? await readMembers(connection) : undefined;
-  const refusing = REFUSING.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
+  const refusing = READ_ONLY_VARS.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
   const roleSql = `SELECT ${['1', ...refusing].join(', ')}`;
   const role: Role = members === '' ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable';
   const isUnchanged = async () => {
-    await ask(connection, roleSql); // answered when the node has caught up with its cluster
+    await queryRows(connection, roleSql); // answered when the node has caught up with its cluster
     return (await readMembers(connection)) === members;
   };
   // The servers of such a cluster are equal, and a proxy may lead to any of them.
@@ -66,15 +66,15 @@ async function beginSession(connection: MysqlConnection, limits: SessionLimits) 
     /** The time of the last role check, in ms of `performance.now()`. */
     checkedAt,
     /** Identifies the server; undefined where each member of a cluster has all acknowledged writes. */
-    identity: isOneOfEquals ? undefined : NAMING.map((name) => variables.get(name)).join(' '),
+    identity: isOneOfEquals ? undefined : IDENTITY_VARS.map((name) => variables.get(name)).join(' '),
     /** The size limit of a statement, in bytes. */
     packetBytes: Number(variables.get('max_allowed_packet')),
     idRule: idRuleOf(variables),
     /** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
     stillTakesWrites: (limitMs: number) =>
       connection.exchange(deadlineIn(limitMs), async () => {
-        const [row] = await ask(connection, roleSql);
-        return row !== undefined && !REFUSING.some((name) => isOn(row[name]));
+        const [row] = await queryRows(connection, roleSql);
+        return row !== undefined && !READ_ONLY_VARS.some((name) => isOn(row[name]));
       }),
     /**
      * On a Galera node only: whether what it reports as rolled back is surely undone. While members join or leave, the others may
@@ -94,12 +94,12 @@ async function readMembers(connection: MysqlConnection): Promise<string> {
 }
 
 async function show(connection: MysqlConnection, what: string): Promise<Variables> {
-  const rows = await ask(connection, `SHOW ${what}`);
+  const rows = await queryRows(connection, `SHOW ${what}`);
   return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
 }
 
 function isReadOnly(variables: Variables): boolean {
-  return REFUSING.some((name) => isOn(variables.get(name)));
+  return READ_ONLY_VARS.some((name) => isOn(variables.get(name)));
 }
 
 /** Whether a boolean variable is on; MariaDB 12 has further values for on. */
@@ -164,7 +164,13 @@ function isSame(shown = '', literal = ''): boolean {
 /** Sets all settings and gives the variables afterwards; rejects when an essential setting is missing. */
 async function setUp(connection: MysqlConnection, limits: SessionLimits): Promise<Variables> {
   const sql = settingsSql(limits);
-  const names = [...REFUSING, ...NAMING, ...KINDS, ...AMOUNTS, ...sql.matchAll(SETTING).map(([, name]) => name)];
+  const names = [
+    ...READ_ONLY_VARS,
+    ...IDENTITY_VARS,
+    ...VERSION_VARS,
+    ...SIZE_VARS,
+    ...sql.matchAll(SETTING).map(([, name]) => name),
+  ];
   // SHOW skips unknown variables; SELECT would fail.
   const read = () => show(connection, `SESSION VARIABLES WHERE Variable_name IN ('${names.join("', '")}')`);
   await trySet(connection, [sql]);
@@ -182,7 +188,7 @@ async function setUp(connection: MysqlConnection, limits: SessionLimits): Promis
 
 /** Whether the server takes these settings; rejects with errors that are not the server's. */
 function trySet(connection: MysqlConnection, settings: readonly string[]): Promise<boolean> {
-  return ask(connection, `SET SESSION ${settings.join(', ')}`).then(
+  return queryRows(connection, `SET SESSION ${settings.join(', ')}`).then(
     () => true,
     (error: unknown) => (errorNumber(error) > 0 ? false : Promise.reject(error)),
   );

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
-import { LOCK_MS, SESSION_IDLE_MS, STATEMENT_MS, UNHURRIED_LOCK_MS, UNHURRIED_MS } from '../../deadlines.ts';
+import { LOCK_MS, LONG_WORK_LOCK_MS, LONG_WORK_MS, SESSION_IDLE_MS, STATEMENT_MS } from '../../deadlines.ts';
 import type { Binding, RowValues } from '../../kinds.ts';
 import { poolError } from '../faults.ts';
 import { createMysqlPool, type PoolEntry } from './mysql-pool.ts';
@@ -16,7 +16,7 @@ import { createWritableHost } from './writable-host.ts';
 export const REQUEST_LIMITS: SessionLimits = { lockMs: LOCK_MS, statementMs: STATEMENT_MS, idleMs: SESSION_IDLE_MS };
 
 /** For work of minutes; the connection that holds the migration lock is idle during a migration. */
-export const UNHURRIED_LIMITS: SessionLimits = { lockMs: UNHURRIED_LOCK_MS, statementMs: 0, idleMs: UNHURRIED_MS };
+export const LONG_WORK_LIMITS: SessionLimits = { lockMs: LONG_WORK_LOCK_MS, statementMs: 0, idleMs: LONG_WORK_MS };
 
 /**
  * Knex settings for a `mysql://` address. Queries through Knex have the deadline that `currentDeadline` gives. Throws
@@ -36,7 +36,7 @@ export function createMysqlClient(
   const onSession = async <Answer>(deadline: Deadline, work: (session: PoolEntry) => Promise<Answer>) => {
     const session = await pool.acquire(deadline);
     try {
-      return await pool.ask(session, deadline, () => work(session));
+      return await pool.runOn(session, deadline, () => work(session));
     } finally {
       pool.release(session);
     }
@@ -68,7 +68,7 @@ export function createMysqlClient(
         try {
           const deadline = currentDeadline();
           if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(deadline, limits);
-          return await pool.ask(session, deadline, () => super._query(connection.driver, query));
+          return await pool.runOn(session, deadline, () => super._query(connection.driver, query));
         } catch (error) {
           // The transaction may still be open: it ends with its connection.
           const undone = poolError('POOL_NOT_COMMITTED', 'a transaction was not committed');
@@ -94,7 +94,7 @@ export function createMysqlClient(
 
       /** As `insertPrepared`, within the transaction of a session. */
       insertOn(session: PoolEntry, into: string, rows: readonly RowValues[]): Promise<string[]> {
-        return pool.ask(session, currentDeadline(), () => insertRows(session, into, rows));
+        return pool.runOn(session, currentDeadline(), () => insertRows(session, into, rows));
       }
     },
   };

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NAME_LOOKUP_MS } from '../../deadlines.ts';
-import { isLasting, poolError } from '../faults.ts';
+import { isPermanent, poolError } from '../faults.ts';
 import type { MysqlTarget } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
 import type { MysqlHost } from './mysql-url.ts';
@@ -47,8 +47,8 @@ export function createWritableHost(hosts: readonly MysqlHost[], open: (at: Mysql
       if (errors.length === 1 && errors[0].code !== 'POOL_NO_WRITER') throw errors[0];
       // A host refuses for good when one of its addresses does: on some, such as ::1 of localhost, nobody may listen.
       const isRefusing = ({ host, port }: MysqlHost) =>
-        targets.some((target, index) => target.host === host && target.port === port && isLasting(errors[index]));
-      if (hosts.every(isRefusing)) throw errors.find(isLasting);
+        targets.some((target, index) => target.host === host && target.port === port && isPermanent(errors[index]));
+      if (hosts.every(isRefusing)) throw errors.find(isPermanent);
       const answers = targets.map(
         (target, index) => `${nameOf(target)} ${errors[index].message || errors[index].name}`,
       );

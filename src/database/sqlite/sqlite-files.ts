@@ -14,7 +14,7 @@ const SQLITE_READONLY_DBMOVED = 1032;
 export interface SqliteFiles {
   readonly filename: string;
   /** The log and the log's index, beside the target of a symbolic link, https://www.sqlite.org/walformat.html */
-  readonly beside: readonly string[];
+  readonly walFiles: readonly string[];
   /** Device and inode of each, by path. */
   readonly opened: Record<string, string>;
 }
@@ -31,7 +31,7 @@ export function prepareFiles(filename: string): SqliteFiles {
     throw new ConfigError(`DATABASE_URL: ${filename} is not used and stays as it is: ${why}; ${advice}`);
   }
   const real = realpathSync(filename);
-  const files = { filename, beside: [`${real}-wal`, `${real}-shm`], opened: {} };
+  const files = { filename, walFiles: [`${real}-wal`, `${real}-shm`], opened: {} };
   checkFiles(files, [filename]);
   return files;
 }
@@ -40,7 +40,7 @@ export function prepareFiles(filename: string): SqliteFiles {
  * Throws SQLITE_READONLY_DBMOVED when one of the files was removed or replaced: writes to an open file without a name are lost
  * when it is closed. Notes the identity of a file at its first sight.
  */
-export function checkFiles({ filename, beside, opened }: SqliteFiles, paths = [filename, ...beside]): void {
+export function checkFiles({ filename, walFiles, opened }: SqliteFiles, paths = [filename, ...walFiles]): void {
   for (const path of paths) {
     const found = statSync(path, { throwIfNoEntry: false });
     const identity = found && `${found.dev}:${found.ino}`;
