@@ -23,10 +23,10 @@ export interface Claim {
 }
 
 /** Another process has inserted or renewed a record since it was looked up. */
-export class TakenError extends Error {}
+export class RecordTakenError extends Error {}
 
 /** Another transaction holds the lock of one of the records, inserted or not yet. */
-export class HeldError extends DatabaseFault {}
+export class RecordLockedError extends DatabaseFault {}
 
 /** The records of the results of Idempotency-Keys. */
 export function createRecords(database: Database) {
@@ -47,7 +47,7 @@ export function createRecords(database: Database) {
     for (const { id, inputHash } of claims.filter(({ renews }) => renews)) {
       const expired = transaction(TABLE).where({ id }).whereRaw(isExpired);
       const renewed = await expired.update({ input_hash: inputHash, created_at: transaction.raw(now) });
-      if (renewed !== 1) throw new TakenError();
+      if (renewed !== 1) throw new RecordTakenError();
     }
   };
 
@@ -60,23 +60,23 @@ export function createRecords(database: Database) {
       return ids.map((id) => byId.get(id) ?? null);
     }),
 
-    /** Inserts or renews records; `complete` fills them within the same transaction. TakenError, HeldError. */
+    /** Inserts or renews records; `complete` fills them within the same transaction. RecordTakenError, RecordLockedError. */
     async claim(transaction: Knex, claims: readonly Claim[]): Promise<void> {
       // All transactions lock in the same order, so that they do not deadlock.
       const sorted = claims.toSorted((a, b) => (a.id < b.id ? -1 : 1));
       try {
         await insertOrRenew(transaction, sorted);
       } catch (error) {
-        if (means(error, 'duplicate')) throw new TakenError();
+        if (means(error, 'duplicate')) throw new RecordTakenError();
         // The lock may also be on a gap between records, which a locking read of many records takes.
-        if (means(error, 'lockWait') && (await isOneHeld(transaction, sorted))) throw new HeldError('unavailable');
+        if (means(error, 'lockWait') && (await areLocked(transaction, sorted))) throw new RecordLockedError('unavailable');
         throw error;
       }
     },
 
     /** Whether another transaction holds the lock of one of the records, inserted or not yet; false where the server cannot tell. */
-    isHeld: (claims: readonly Claim[], deadline: Deadline): Promise<boolean> =>
-      database.run((knex) => isOneHeld(knex, claims), { deadline }),
+    areLocked: (claims: readonly Claim[], deadline: Deadline): Promise<boolean> =>
+      database.run((knex) => areLocked(knex, claims), { deadline }),
 
     /** Writes the results into claimed records. */
     async complete(transaction: Knex, results: readonly (readonly [id: string, resultId: Int64])[]): Promise<void> {
@@ -103,7 +103,7 @@ export function createRecords(database: Database) {
   };
 }
 
-function isOneHeld(transaction: Knex, claims: readonly Claim[]): Promise<boolean> {
+function areLocked(transaction: Knex, claims: readonly Claim[]): Promise<boolean> {
   const ids = claims.map(({ id }) => id);
   // Without a record, this locks a gap, which delays inserts only and no other lock on the gap,
   // https://dev.mysql.com/doc/refman/9.7/en/innodb-locking.html#innodb-gap-locks

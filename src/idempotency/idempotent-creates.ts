@@ -7,7 +7,7 @@ import type { Deadline } from '../deadline.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
-import { type Claim, createRecords, HeldError, TakenError } from './idempotency-records.ts';
+import { type Claim, createRecords, RecordLockedError, RecordTakenError } from './idempotency-records.ts';
 
 /** Identifies one create by its Idempotency-Key. */
 export interface Once {
@@ -57,7 +57,7 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       maxSize: 32,
       slowMs: ID_LOCK_MS, // more transactions would wait for the id lock
       bytesOf: ({ input }) => bytesOf(input),
-      isInputError: (error) => error instanceof TakenError || isRefused(error),
+      isInputError: (error) => error instanceof RecordTakenError || isRefused(error),
     },
     (batch, deadline) => createAll(database, records, creates, batch, deadline),
   );
@@ -74,9 +74,9 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       try {
         return { id: await createBatch({ input, claims }, deadline), replayed: false };
       } catch (error) {
-        if (error instanceof HeldError && (await records.isHeld(claims, deadline))) break;
+        if (error instanceof RecordLockedError && (await records.areLocked(claims, deadline))) break;
         // Once more: the look-up finds the other request's record, or the batch is without the create whose record is held.
-        if (!(error instanceof TakenError) && !(error instanceof HeldError && attempt === 1)) throw error;
+        if (!(error instanceof RecordTakenError) && !(error instanceof RecordLockedError && attempt === 1)) throw error;
       }
     }
     throw conflict();

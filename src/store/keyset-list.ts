@@ -35,7 +35,7 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
     };
   };
 
-  const listText = (group: string, part = ''): string => {
+  const listSql = (group: string, part = ''): string => {
     const chosen = filters.filter((_, index) => group[index] === '1');
     const conditions = [...chosen.map(({ column }) => `${column} = ?`), 'id > ?'].join(' AND ');
     // On a deep page MariaDB reads all earlier rows of a filter unless the index is named. Of several it takes the best one.
@@ -44,12 +44,12 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
     return `SELECT ${select}${part} FROM ${table.name}${hint} WHERE ${conditions} ORDER BY id LIMIT ?`;
   };
   const union = (group: string, count: number): string =>
-    Array.from({ length: count }, (_, part) => `(${listText(group, `, ${part} AS part`)})`).join(' UNION ALL ');
-  const texts = new Map<string, string>();
-  const textOf = (group: string, count: number): string => {
+    Array.from({ length: count }, (_, part) => `(${listSql(group, `, ${part} AS part`)})`).join(' UNION ALL ');
+  const sqlCache = new Map<string, string>();
+  const sqlOf = (group: string, count: number): string => {
     const key = `${group} ${count}`;
-    const text = texts.get(key) ?? (count === 1 ? listText(group) : union(group, count));
-    texts.set(key, text);
+    const text = sqlCache.get(key) ?? (count === 1 ? listSql(group) : union(group, count));
+    sqlCache.set(key, text);
     return text;
   };
 
@@ -68,7 +68,7 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
       bytesOf: ({ limit }) => limit * ROW_BYTES,
     },
     async (parts, deadline) => {
-      const sql = textOf(parts[0]?.group ?? '', parts.length);
+      const sql = sqlOf(parts[0]?.group ?? '', parts.length);
       const bindings = parts.flatMap((part) => part.bindings);
       const rows = await database.query<StoredRow<T> & { part?: number }>(sql, bindings, deadline);
       const lists = parts.length === 1 ? [rows] : splitUnion(rows, parts.length);

@@ -19,7 +19,7 @@ const OVERHEAD_BYTES = 256;
 export function createRowAdder<T extends Table>(database: Database, table: T) {
   const into = insertList(table);
   const valuesOf = rowWriter(table);
-  const acquireIdLock = createCommitOrder(database);
+  const acquireIdLock = createIdLock(database);
   /** The values of a row, and about how many bytes they are in a statement. */
   const toRow = (added: New<T>) => {
     const values = valuesOf(added);
@@ -55,7 +55,7 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
   return {
     /** Adds a row and gives its id; concurrent calls are batched. */
     add: (added: New<T>, deadline: Deadline) => addRow(toRow(added), deadline),
-    /** Must be held from before `addWithin` until the end of its transaction (see `createCommitOrder`). */
+    /** Must be held from before `addWithin` until the end of its transaction (see `createIdLock`). */
     acquireIdLock,
     /** Adds rows within a transaction, by one statement; gives their ids in the order of the rows. */
     addWithin: async (transaction: Knex.Transaction, added: readonly New<T>[]): Promise<Int64[]> =>
@@ -75,7 +75,7 @@ function bytesOf(value: Binding): number {
  * a smaller one. It gives the function that releases the lock. Nobody waits beyond LOW_LATENCY_MS, where it would cost a round
  * trip, and on a single connection, which runs one transaction at a time anyway.
  */
-export function createCommitOrder(database: Pick<Database, 'connectionsMax' | 'roundTripMs'>) {
+export function createIdLock(database: Pick<Database, 'connectionsMax' | 'roundTripMs'>) {
   let last = Promise.resolve();
   return async (): Promise<() => void> => {
     if (database.connectionsMax === 1 || database.roundTripMs() > LOW_LATENCY_MS) return () => {};
