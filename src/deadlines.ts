@@ -12,16 +12,16 @@ export const ANSWER_MS = 500;
 /** A request's wait for the look-up of its key. Afterwards a write still has time to wait for a lock. */
 export const KEY_LOOKUP_MS = 2500;
 /** A worker's wait for the primary's count of a key's requests; afterwards the request passes uncounted. */
-export const COUNT_MS = 500;
+export const RATE_COUNT_MS = 500;
 /** A request's wait for its key's share of the process. Afterwards the key may have to be looked up once more. */
 export const SHARE_WAIT_MS = 2000;
 
 // A key
 
 /** How long a key is cached. A revoked key stops within 5 s, the last request with it included. */
-export const BELIEVED_MS = 4000;
+export const KEY_CACHE_MS = 4000;
 /** The age from which a request makes a cached key be looked up again, without waiting for the answer. */
-export const REFRESHED_MS = 2000;
+export const KEY_REFRESH_MS = 2000;
 
 // A statement
 

@@ -51,7 +51,7 @@ export function createAdmission(parts: AdmissionParts) {
      */
     admit(ctx: Context, next: () => Promise<void>): Promise<void> {
       const { authorization } = ctx.req.headers;
-      const cached = authenticator.recall(authorization);
+      const cached = authenticator.findCached(authorization);
       if (cached !== undefined) return letIn(ctx, next, cached);
       return noteWait(ctx, authenticator.lookUp(authorization)).then((key) => letIn(ctx, next, key));
     },
@@ -104,7 +104,7 @@ export function createAdmission(parts: AdmissionParts) {
 /** Checks the key after a slow body or a wait in the queue. It queries the database only if the cache entry has expired. */
 async function checkAgain(authenticator: Authenticator, ctx: Context, deadline: Deadline): Promise<void> {
   const { authorization } = ctx.req.headers;
-  const cached = authenticator.recall(authorization);
+  const cached = authenticator.findCached(authorization);
   if (!cached && remainingMs(deadline) < KEY_LOOKUP_MS) {
     throw serviceUnavailable(new Error('too little time is left to look the key up again'));
   }

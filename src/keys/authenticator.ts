@@ -1,5 +1,5 @@
 import { type Deadline, deadlineIn, remainingMs } from '../deadline.ts';
-import { BELIEVED_MS, KEY_LOOKUP_MS, REFRESHED_MS } from '../deadlines.ts';
+import { KEY_CACHE_MS, KEY_LOOKUP_MS, KEY_REFRESH_MS } from '../deadlines.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
 import { PRODUCT } from '../product.ts';
@@ -33,7 +33,7 @@ export function createAuthenticator(
   // By canonical header, so that a cached key costs no check of its form and no hash.
   const cache = new Map<string, ValidKey>();
   const inFlight = new Map<string, Promise<ValidKey>>();
-  const withinLimit = createLimit();
+  const withinLimit = createConcurrencyLimit();
 
   const query = async (header: string, token: string): Promise<ValidKey> => {
     const queriedAt = now(); // before the query, so that a revocation during it counts
@@ -56,28 +56,28 @@ export function createAuthenticator(
   };
 
   /** The cached key, if it is still valid; an old entry is refreshed in the background. */
-  const recall = (header = ''): ValidKey | undefined => {
+  const findCached = (header = ''): ValidKey | undefined => {
     const found = cache.get(header);
     const moment = now();
     if (found === undefined || moment >= found.validUntil) return undefined;
     // A failure of the refresh does not matter: once the entry has ended, a request looks the key up itself.
-    if (moment - found.queriedAt >= REFRESHED_MS) queryOnce(header, readBearerKey(header)).catch(() => {});
+    if (moment - found.queriedAt >= KEY_REFRESH_MS) queryOnce(header, readBearerKey(header)).catch(() => {});
     return found;
   };
 
   return {
-    recall,
+    findCached,
     /** The key, looked up in the database if need be. ApiError `unauthorized`; `too_many_requests` when the queue is full. */
     async lookUp(authorization = ''): Promise<ValidKey> {
       const token = readBearerKey(authorization);
       const header = `Bearer ${token}`; // canonical: one entry for each key, whatever the case and spaces of the header
-      return recall(header) ?? queryOnce(header, token);
+      return findCached(header) ?? queryOnce(header, token);
     },
   };
 }
 
 /** Limits the look-ups in flight; the others are queued. ApiError `too_many_requests` when the queue is full. */
-function createLimit() {
+function createConcurrencyLimit() {
   const queue: (() => void)[] = [];
   let inFlight = 0;
   const release = () => {
@@ -105,7 +105,7 @@ function toEntry(key: ApiKey | undefined, queriedAt: number, answeredAt: number)
   if (key.revokedAt !== null) throw invalidToken('The API key has been revoked.');
   const leftMs = key.expiresAt === null ? Number.POSITIVE_INFINITY : key.expiresAt.getTime() - Date.now();
   if (leftMs <= 0) throw invalidToken('The API key has expired.');
-  return { key, queriedAt, validUntil: Math.min(queriedAt + BELIEVED_MS, answeredAt + leftMs) };
+  return { key, queriedAt, validUntil: Math.min(queriedAt + KEY_CACHE_MS, answeredAt + leftMs) };
 }
 
 const FORM = 'send the header "Authorization: Bearer <API_KEY>".';

@@ -23,7 +23,7 @@ const HOUR = 60 * MINUTE;
 const MIB = 2 ** 20;
 const ANSWERED_S = REQUEST_MS / SECOND + 0.5; // the promise has room to write and send what was decided at the deadline
 const REPLAY_H = constantIn('idempotency-records.ts', 'REPLAY_MS') / HOUR;
-const BELIEVED_S = constantIn('deadlines.ts', 'BELIEVED_MS') / SECOND;
+const KEY_CACHE_S = constantIn('deadlines.ts', 'KEY_CACHE_MS') / SECOND;
 const WAIT_S = constantIn('deadlines.ts', 'SHARE_WAIT_MS') / SECOND;
 const IN_FLIGHT = constantIn('shares.ts', 'inFlight') / 2; // a key has as much as it leaves free
 const HEADERS_S = constantIn('deadlines.ts', 'HEADERS_MS') / SECOND;
@@ -124,13 +124,13 @@ const ROWS: readonly Row[] = [
   [ERRORS, 'documents of up to # characters', constantIn('documents.ts', 'LOCATED_MAX')],
   // Keys and their shares.
   [README, 'after the grace, by default # hours', constantIn('keys.ts', 'GRACE')],
-  ['ARCHITECTURE.md', '# seconds of key cache', BELIEVED_S],
-  ['docs/decisions/0025-key-cache.md', 'A key is cached for # seconds', BELIEVED_S],
-  ['docs/decisions/0025-key-cache.md', 'is cached in memory for # seconds', BELIEVED_S],
+  ['ARCHITECTURE.md', '# seconds of key cache', KEY_CACHE_S],
+  ['docs/decisions/0025-key-cache.md', 'A key is cached for # seconds', KEY_CACHE_S],
+  ['docs/decisions/0025-key-cache.md', 'is cached in memory for # seconds', KEY_CACHE_S],
   [
     'docs/decisions/0025-key-cache.md',
     'After # seconds a request starts',
-    constantIn('deadlines.ts', 'REFRESHED_MS') / SECOND,
+    constantIn('deadlines.ts', 'KEY_REFRESH_MS') / SECOND,
   ],
   [RUN, 'one key may have # requests in flight', IN_FLIGHT],
   [

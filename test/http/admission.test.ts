@@ -29,7 +29,7 @@ function admit({ readOnly = false } = {}) {
   };
   const admission = createAdmission({
     authenticator: {
-      recall: () => undefined,
+      findCached: () => undefined,
       async lookUp() {
         counts.lookUps++;
         return { key, validUntil: Number.POSITIVE_INFINITY, queriedAt: 0 };

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { COUNT_MS, KEY_LOOKUP_MS, REQUEST_MS } from '../../src/deadlines.ts';
+import { KEY_LOOKUP_MS, RATE_COUNT_MS, REQUEST_MS } from '../../src/deadlines.ts';
 import { createAdmission } from '../../src/http/admission.ts';
 import type { Authenticator } from '../../src/keys/authenticator.ts';
 import type { RateLimit } from '../../src/keys/rate-limit.ts';
@@ -21,7 +21,7 @@ async function admitOne(lookUpMs: number, believedMs: number, rateLimit?: RateLi
     await after(lookUpMs);
     return { key: { id: '1', readOnly: false }, validUntil: performance.now() + believedMs };
   });
-  const authenticator = { recall: () => undefined, lookUp: look } as unknown as Authenticator;
+  const authenticator = { findCached: () => undefined, lookUp: look } as unknown as Authenticator;
   const admission = createAdmission({
     authenticator,
     usage: { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} },
@@ -42,7 +42,7 @@ async function admitOne(lookUpMs: number, believedMs: number, rateLimit?: RateLi
 }
 
 test('the time of a request holds the look-up of its key and the wait for its count', async () => {
-  const { endsAfter } = await admitOne(300, 4000, () => after(COUNT_MS));
+  const { endsAfter } = await admitOne(300, 4000, () => after(RATE_COUNT_MS));
   expect(endsAfter).toBeCloseTo(REQUEST_MS, -1);
 });
 
