@@ -40,9 +40,9 @@ export function pageRoutes(pages: readonly Page[]): OpenRoute[] {
   });
 }
 
-type Served = ReturnType<ReturnType<typeof contentByRequest>>;
+type RequestedContent = ReturnType<ReturnType<typeof contentByRequest>>;
 
-async function answer(ctx: Context, page: Page, { content, isCached }: Served): Promise<void> {
+async function answer(ctx: Context, page: Page, { content, isCached }: RequestedContent): Promise<void> {
   const encoding = isCached ? acceptedEncoding(ctx) : 'identity';
   const [tag, bytes] = await Promise.all([content.tag(), content.bytes[encoding]()]);
   // Set after everything that may fail: a refusal must not have the caching headers of a page.

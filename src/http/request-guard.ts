@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { toApiError } from '../errors.ts';
-import { connectionsMost, limitConnections } from '../load/connection-limit.ts';
+import { limitConnections, maxConnections } from '../load/connection-limit.ts';
 import { serveInOrder } from '../load/pipeline.ts';
 import { type Logger, safely } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
@@ -35,7 +35,7 @@ export function guardRequests(server: Server, serve: Serve, log: Logger, databas
     });
   };
   const idle = serveInOrder(server, safely(log, serveOne));
-  limitConnections(server, idle, connectionsMost(databaseConnections), log);
+  limitConnections(server, idle, maxConnections(databaseConnections), log);
 }
 
 /**

@@ -13,7 +13,7 @@ const CONNECTIONS_LEAST = 16;
 const WARNING_MS = 60_000;
 
 /** The connection limit of this process, by its limit of open files and its heap. */
-export function connectionsMost(databaseConnections: number): number {
+export function maxConnections(databaseConnections: number): number {
   const files = openFilesLimit() - OTHER_FILES - DATABASE_FILES * databaseConnections;
   const held = getHeapStatistics().heap_size_limit / CONNECTION_BYTES;
   return Math.max(CONNECTIONS_LEAST, Math.floor(Math.min(files, held)));

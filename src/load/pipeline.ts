@@ -30,8 +30,8 @@ interface Queue {
 }
 
 /** The result of a callback that pauses the parser: https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
-const STOP = 21;
-const STOPPED = 'HPE_PAUSED';
+const HPE_PAUSED = 21;
+const PAUSED_CODE = 'HPE_PAUSED';
 const WAITING_MAX = 16;
 /** Each chunk of a body costs an object and some µs. Beyond FREE_CHUNKS, chunks must have CHUNK_BYTES on average. */
 const FREE_CHUNKS = 1024;
@@ -64,7 +64,7 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
       const { upgrade } = request; // after an upgrade the parser pauses by itself and drops the rest of its chunk
       countChunks(request);
       const verdict = onIncoming(request, keepAlive && !upgrade);
-      return queue.waiting.length > 0 && !upgrade ? STOP : verdict;
+      return queue.waiting.length > 0 && !upgrade ? HPE_PAUSED : verdict;
     };
   });
 
@@ -84,7 +84,7 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
 
   server.on('clientError', (error: Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }, socket) => {
     const queue = queues.get(socket as Socket); // the only kind of stream that this server is given
-    if (error.code !== STOPPED || queue === undefined) return;
+    if (error.code !== PAUSED_CODE || queue === undefined) return;
     if (!queue.isStream) readAsStream(socket as Connection, queue);
     socket.pause();
     socket.unshift(error.rawPacket?.subarray(error.bytesParsed) ?? NO_BYTES);

@@ -3,7 +3,7 @@ import { SHARE_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 
 /** The limits of all keys together in one process. */
-export type ShareLimits = Readonly<ReturnType<typeof limitsOf>>;
+export type ShareLimits = Readonly<ReturnType<typeof shareLimitsOf>>;
 
 /** The share of one key. */
 export interface Share {
@@ -18,19 +18,19 @@ export interface Share {
 export type Shares = ReturnType<typeof createShares>;
 
 /** Requests may begin for so long in one turn of the event loop, in ms: all requests in flight wait for the turn's end. */
-const TURN_MS = 3;
+const TURN_BUDGET_MS = 3;
 /** Beyond this number of shares, the idle ones are deleted. */
 const SHARES_MAX = 10_000;
 /**
  * Reservations wait, but bodies and answers to be sent are refused when there is no room for them. So reservations leave them
  * a quarter of a key's bytes.
  */
-const RESERVABLE = 0.75;
+const RESERVABLE_FRACTION = 0.75;
 /** An upper limit for large heaps. */
 const BYTES_MAX = 384 * 2 ** 20;
 
 /** The limits of one of `workers` processes on this machine. */
-export function limitsOf(
+export function shareLimitsOf(
   workers: number,
   heapBytes = getHeapStatistics().heap_size_limit,
   containerBytes = process.constrainedMemory(),
@@ -65,15 +65,15 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
     turn++;
     requests.beginNext();
   };
-  const hasTime = (now: number): boolean => {
-    if (turnBeganAt !== undefined) return now - turnBeganAt < TURN_MS;
+  const hasTurnBudget = (now: number): boolean => {
+    if (turnBeganAt !== undefined) return now - turnBeganAt < TURN_BUDGET_MS;
     turnBeganAt = now;
     setImmediate(endTurn);
     return true;
   };
   const tryBegin = (share: Share, now: number): boolean => {
     if (share.inFlight >= limits.inFlight - inFlight) return false;
-    if (!hasTime(now) && share.lastTurn === turn) return false; // the first request of each key begins in any case
+    if (!hasTurnBudget(now) && share.lastTurn === turn) return false; // the first request of each key begins in any case
     share.lastTurn = turn;
     share.inFlight++;
     inFlight++;
@@ -112,16 +112,16 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
       });
     },
     /**
-     * Counts a request in flight as so many `more`, for the reads that it asks of the database at once, until `endMore`. Gives how
+     * Counts a request in flight as so many `more`, for the reads that it asks of the database at once, until `removeInFlight`. Gives how
      * many: at most half of what is free, so that some is left for other keys.
      */
-    countMore(share: Share, more: number): number {
+    addInFlight(share: Share, more: number): number {
       const counted = Math.min(more, Math.max(0, Math.floor((limits.inFlight - inFlight) / 2)));
       share.inFlight += counted;
       inFlight += counted;
       return counted;
     },
-    endMore: end,
+    removeInFlight: end,
     ...createBytes(limits),
   };
 }
@@ -136,7 +136,7 @@ function createBytes(limits: ShareLimits) {
     return true;
   };
   const tryReserve = (share: Share, bytes: number): boolean =>
-    share.bytes + bytes <= RESERVABLE * (limits.bytes - held - bytes) && hold(share, bytes);
+    share.bytes + bytes <= RESERVABLE_FRACTION * (limits.bytes - held - bytes) && hold(share, bytes);
 
   return {
     /** Holds bytes until `free`; false beyond the key's share. */

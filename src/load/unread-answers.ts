@@ -20,7 +20,7 @@ export function createReservation(shares: Shares, share: Share, allBytes: number
   let furtherReads = 0;
   return {
     reserve(objects: number, reads = 1): Promise<void> | undefined {
-      if (reads > 1) furtherReads = shares.countMore(share, reads - 1);
+      if (reads > 1) furtherReads = shares.addInFlight(share, reads - 1);
       const bytes = Math.min(objects * OBJECT_BYTES, RESERVED_FRACTION * allBytes);
       const queued = shares.reserve(share, bytes, isAbandoned)?.then(() => {
         reserved = bytes;
@@ -30,7 +30,7 @@ export function createReservation(shares: Shares, share: Share, allBytes: number
     },
     free() {
       if (reserved > 0) shares.free(share, reserved);
-      if (furtherReads > 0) shares.endMore(share, furtherReads);
+      if (furtherReads > 0) shares.removeInFlight(share, furtherReads);
     },
   };
 }

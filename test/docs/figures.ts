@@ -141,7 +141,7 @@ const ROWS: readonly Row[] = [
   ],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
   [SHARES_DECISION, 'for # seconds at most', WAIT_S],
-  [SHARES_DECISION, 'requests begin for # ms at most', constantIn('shares.ts', 'TURN_MS')],
+  [SHARES_DECISION, 'requests begin for # ms at most', constantIn('shares.ts', 'TURN_BUDGET_MS')],
   [SHARES_DECISION, 'and at most # MB', constantIn('shares.ts', 'BYTES_MAX') / MIB],
   [RUN, 'the container, # MB at most', constantIn('shares.ts', 'BYTES_MAX') / MIB],
   [ERRORS, 'these have waited for # s', WAIT_S],
@@ -165,7 +165,7 @@ const ROWS: readonly Row[] = [
   [RUN, "the gateway answers within # s of a request's last byte", ANSWERED_S],
   [RUN, 'does not read the answer | # to # s,', STALLED_S, 2 * STALLED_S],
   [RUN, '| an idle connection | # s |', constantIn('deadlines.ts', 'KEEP_ALIVE_MS') / SECOND],
-  [RUN, 'a gateway that stops closes them after # s', constantIn('deadlines.ts', 'LINGER_MS') / SECOND],
+  [RUN, 'a gateway that stops closes them after # s', constantIn('deadlines.ts', 'DRAIN_MS') / SECOND],
   [
     RUN,
     "| a command's wait for another process's migration | # s |",

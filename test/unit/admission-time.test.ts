@@ -4,7 +4,7 @@ import { KEY_LOOKUP_MS, RATE_COUNT_MS, REQUEST_MS } from '../../src/deadlines.ts
 import { createAdmission } from '../../src/http/admission.ts';
 import type { Authenticator } from '../../src/keys/authenticator.ts';
 import type { RateLimit } from '../../src/keys/rate-limit.ts';
-import { limitsOf } from '../../src/load/shares.ts';
+import { shareLimitsOf } from '../../src/load/shares.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
@@ -27,7 +27,7 @@ async function admitOne(lookUpMs: number, believedMs: number, rateLimit?: RateLi
     usage: { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} },
     metrics: {} as never, // of no use here
     bodyLimitBytes: 65_536,
-    limits: limitsOf(1),
+    limits: shareLimitsOf(1),
     rateLimit,
   });
   const ctx = { req: { headers: {} }, res: { closed: false, on() {} }, state: {}, set() {} } as unknown as Context;
