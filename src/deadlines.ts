@@ -82,7 +82,7 @@ export const USAGE_FLUSH_MS = 60_000;
  * How long a stopping server takes requests, so that load balancers learn of the stop by `/readyz`; at most half of
  * SHUTDOWN_GRACE_MS.
  */
-export const LINGER_MS = 1000;
+export const DRAIN_MS = 1000;
 /** Its requests wait this long at most while it accepts its last connections. */
 export const ACCEPT_MS = 200;
 /** The time after SHUTDOWN_GRACE_MS for writing the counts and closing the database. */

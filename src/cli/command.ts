@@ -29,7 +29,7 @@ export function databaseFile({ databaseUrl, inMemory }: Pick<Config, 'databaseUr
  * Runs `work`, which changes nothing, with the database, and closes it. In place of a missing or empty file, `work` gets a
  * database in memory that does not exist elsewhere.
  */
-export async function lookInto<T>(
+export async function inspectDatabase<T>(
   config: Config,
   work: (database: Database, exists: boolean) => Promise<T>,
 ): Promise<T> {

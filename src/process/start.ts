@@ -16,14 +16,14 @@ import { makeOnce } from '../make-once.ts';
 import type { Service } from '../service.ts';
 import { startHelp, welcome } from './first-start.ts';
 import { addressOf, listen } from './server.ts';
-import { stopInGoodOrder } from './stop.ts';
+import { stopGracefully } from './stop.ts';
 import { shareMetrics } from './worker-metrics.ts';
 import { LISTENS_NEXT, superviseWorkers } from './workers.ts';
 
 /** After so long, in ms, a start is a wait: for a migration, a database that is silent, the first worker. */
 const START_MS = 5000;
 /** The rest of a wait after a try that failed, in ms. */
-const REST_MS = 1000;
+const RETRY_INTERVAL_MS = 1000;
 
 /**
  * Starts a service with the settings of the environment. A start that fails prints the reason in one line and ends the
@@ -63,7 +63,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
   let stop = leave;
   const noWorkers = isAlone ? 'this is the only process' : 'none has begun';
   let reload = () => log.warn(`SIGHUP replaces workers, and ${noWorkers}; nothing was done`);
-  stopInGoodOrder(() => stop(), config.shutdownGraceMs + (isAlone ? 0 : WORKERS_FIRST_MS), log);
+  stopGracefully(() => stop(), config.shutdownGraceMs + (isAlone ? 0 : WORKERS_FIRST_MS), log);
   // A terminal that is closed sends SIGHUP too; there it must end the process, as it does by default.
   if (!isAlone || !isatty(0)) process.on('SIGHUP', () => reload());
   const meanwhile = async () => `${(await listenNow()).url}/livez is 200, everything else 503`;
@@ -73,7 +73,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
   const logFailure = (error: unknown) =>
     log.error({ err: error }, `the greeting could not be given, nor a first key: ${CREATE_KEY}`);
   if (isAlone) {
-    spareOldSpace();
+    disablePretenuring();
     const server = await listenNow();
     clearTimeout(timer);
     server.serve(gateway); // before the first connection of a server that has just begun to listen
@@ -93,10 +93,10 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
 async function serveAsWorker(service: Service, config: Config, log: Logger): Promise<void> {
   const open = () => createGateway({ service, config, log, collectMetrics: shareMetrics });
   const gateway = await whenDatabaseAnswers(open, config, log, async () => 'a worker that begins does not listen yet');
-  spareOldSpace();
+  disablePretenuring();
   process.send?.(LISTENS_NEXT);
   const server = await listen(gateway, config, log);
-  stopInGoodOrder(server.close, config.shutdownGraceMs, log);
+  stopGracefully(server.close, config.shutdownGraceMs, log);
   log.info(`listening on ${server.url}`);
 }
 
@@ -117,7 +117,7 @@ export async function whenDatabaseAnswers<Opened>(
       if (!(error instanceof DatabaseFault) || isPermanent(error)) throw error;
       if (!isTold) log.warn(`${explainFailure(error, config).line}. Waiting for it; ${await meanwhile()}`);
     }
-    await delay(REST_MS);
+    await delay(RETRY_INTERVAL_MS);
   }
 }
 
@@ -125,6 +125,6 @@ export async function whenDatabaseAnswers<Opened>(
  * Without this flag V8 may allocate the objects of a request in the old space: docs/decisions/0035-born-young.md. It is not
  * set at the start of the process, because Node's own code cache is valid only for the default flags.
  */
-function spareOldSpace(): void {
+function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
