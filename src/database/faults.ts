@@ -4,7 +4,7 @@ import { RETRY_LEAST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { DRIVER_CODES, type Meaning, MYSQL_NUMBERS, PERMANENT, SQLITE_CODES, SQLSTATES } from './fault-numbers.ts';
 
-/** The most attempts: of work that was rolled back in favour of another transaction, and of other work. */
+/** The largest number of attempts, by the reason of the failure: a rollback in favour of another transaction, or another one. */
 const ATTEMPTS = { rolledBack: 4, other: 2 };
 const JITTER_MS = 25;
 
@@ -18,7 +18,7 @@ interface DriverError {
   readonly message?: string;
 }
 
-/** When work may be retried: a read and `idempotent` work always, a write only if nothing was done. */
+/** The kind of work. A read and idempotent work may always be retried, a write only if it certainly had no effect. */
 export type WorkKind = 'read' | 'idempotent' | 'write';
 
 /** An error of the pool. */
@@ -31,7 +31,7 @@ export function poolError(
 }
 
 /**
- * Runs `work`. Retries it, as far as `repeat` allows, when it was rolled back in favour of another transaction, lost its
+ * Runs `work`. Retries it, if `kind` allows, when it was rolled back in favour of another transaction, lost its
  * connection or was refused before it began. Errors of the network, the pool and the database become DatabaseFaults.
  */
 export async function withRetries<T>(
@@ -70,22 +70,22 @@ function toFault(error: unknown): unknown {
 const EXTERNAL_CODES = /^(?:E(?!RR_)|PROTOCOL_|HANDSHAKE_|POOL_)/;
 /** Codes of a connection that was lost during a statement; not of a failed connect or of a timeout. */
 const LOST_CODES = /^(?:ECONNRESET|EPIPE|ERR_\w+|PROTOCOL_\w+|POOL_NOT_UNDERSTOOD)$/;
-/** Codes of TLS. mysql2 has one for all that may end a handshake; when either side refused the other, the message says so. */
+/** Codes of TLS. A handshake may fail for any reason; only the message tells whether one side refused the other. */
 const TLS_CODES = /^(?:HANDSHAKE_SSL_ERROR|ERR_SSL_\w+)$/;
 const TLS_REFUSAL = /certificate|\balert\b/i;
 
-/** Whether the id that the database assigned to a row was taken. MySQL's text of a duplicate ends with the name of the index. */
+/** Whether AUTO_INCREMENT gave an id that exists already, or none. MySQL's message of a duplicate ends with the index's name. */
 export function isIdTaken(error: unknown): boolean {
   const isOfPrimaryKey = /for key '(?:[^']+\.)?PRIMARY'$/.test(driverError(error).message ?? '');
   return means(error, 'outOfIds') || (means(error, 'duplicate') && isOfPrimaryKey);
 }
 
-/** Whether a statement was refused, perhaps because of one of its rows, and wrote nothing. */
+/** Whether a statement was refused and wrote nothing. One of its rows may be the reason. */
 export function isRefused(error: unknown): boolean {
   return (error instanceof DatabaseFault && error.meaning === 'tooLarge') || means(error, 'rowRefused');
 }
 
-/** Whether the server or the pool made this error. Otherwise the driver could not read an answer. */
+/** Whether an error was reported by the server or the pool. Otherwise the driver could not parse an answer. */
 export function isUnderstood(error: unknown): boolean {
   const { fatal, code = '', sqlState = '' } = driverError(error);
   return fatal === true || code.startsWith('POOL_') || sqlState !== '';
@@ -106,7 +106,7 @@ function meaningsOf({ code = '', errno, sqlState, errcode, fatal, message }: Dri
   return DRIVER_CODES[code] ?? MYSQL_NUMBERS[errno ?? 0] ?? SQLSTATES[sqlState?.slice(0, 2) ?? ''] ?? [];
 }
 
-/** Whether the error lasts until somebody changes a setting, the account or the database. */
+/** Whether the error is permanent: it lasts until somebody changes a setting, the account or the database. */
 export function isPermanent(error: unknown): boolean {
   return means(error, ...PERMANENT);
 }

@@ -12,15 +12,15 @@ import { openSession, type SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
 import { createWritableHost } from './writable-host.ts';
 
-/** For requests: a wait for a lock ends at the server before the request's deadline, so that no write happens after it. */
+/** For requests. The server ends a lock wait before the request's deadline, so no write happens after it. */
 export const REQUEST_LIMITS: SessionLimits = { lockMs: LOCK_MS, statementMs: STATEMENT_MS, idleMs: SESSION_IDLE_MS };
 
-/** For work of minutes; the connection that holds the migration lock is idle during a migration. */
+/** For work of minutes. The connection that holds the migration lock is idle meanwhile, so its idle time is as long. */
 export const LONG_WORK_LIMITS: SessionLimits = { lockMs: LONG_WORK_LOCK_MS, statementMs: 0, idleMs: LONG_WORK_MS };
 
 /**
- * Knex settings for a `mysql://` address. Queries through Knex have the deadline that `currentDeadline` gives. Throws
- * ConfigError when the address is wrong.
+ * Knex settings for a `mysql://` address. Queries through Knex end at `currentDeadline`. Throws ConfigError when the address is
+ * wrong.
  */
 export function createMysqlClient(
   databaseUrl: string,
@@ -44,8 +44,8 @@ export function createMysqlClient(
 
   return {
     /**
-     * Knex on mysql2, with the gateway's sessions and pool: without a `connection`, Knex makes no pool of its own. What it takes
-     * for a connection is a session of the pool.
+     * Knex on mysql2 with the gateway's own pool. Knex makes no pool of its own, because the settings have no `connection`. It
+     * treats a pool entry as its connection.
      */
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
@@ -70,7 +70,7 @@ export function createMysqlClient(
           if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(deadline, limits);
           return await pool.runOn(session, deadline, () => super._query(connection.driver, query));
         } catch (error) {
-          // The transaction may still be open: it ends with its connection.
+          // The transaction may still be open on the server. Closing the connection rolls it back.
           const undone = poolError('POOL_NOT_COMMITTED', 'a transaction was not committed');
           if (/^(?:COMMIT|ROLLBACK)\b/i.test(query.sql)) connection.destroy(undone);
           throw error;
@@ -100,7 +100,7 @@ export function createMysqlClient(
   };
 }
 
-/** Refuses a write whose wait for a lock might end after the deadline. */
+/** Throws POOL_TIMEOUT when the lock wait of a write might end after the deadline. */
 function refuseLateWrite(deadline: Deadline, { lockMs }: SessionLimits): void {
   if (remainingMs(deadline) < lockMs) throw poolError('POOL_TIMEOUT', 'too little time is left for a write');
 }

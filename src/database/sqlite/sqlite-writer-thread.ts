@@ -3,8 +3,8 @@ import type { RowValues } from '../../kinds.ts';
 import { insertRows, openSqlite } from './sqlite-connection.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 
-// The thread that `createSqliteWriter` starts. A commit of node:sqlite blocks until it is on the disk; here it does not block the
-// event loop of requests.
+// The worker thread of `createSqliteWriter`. A commit of node:sqlite blocks its thread until the data is on the disk, so commits
+// must not run in the thread that serves requests.
 
 /** Rows to be added, all or none. */
 export interface WriteJob {
@@ -12,7 +12,7 @@ export interface WriteJob {
   readonly rows: readonly RowValues[];
 }
 
-/** The ids of the rows in their order, or the properties of the error, most of which a clone of an Error has not. */
+/** The ids of the rows in their order, or the properties of the error: cloning an Error would lose most of them. */
 export type WriteOutcome = string[] | { readonly message: string };
 
 const files: SqliteFiles = workerData; // from `createSqliteWriter`

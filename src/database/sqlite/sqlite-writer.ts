@@ -5,14 +5,14 @@ import type { WriteJob, WriteOutcome } from './sqlite-writer-thread.ts';
 
 const SQLITE_IOERR = 10;
 
-/** Adds rows to a database file in a thread, which starts with the first call. */
+/** Adds rows to a database file in a worker thread, which starts with the first call. */
 export function createSqliteWriter(files: SqliteFiles) {
   const inFlight: PromiseWithResolvers<string[]>[] = []; // answered in their order
   let thread: Worker | undefined;
 
   const settle = (outcome: WriteOutcome): void => {
     const job = inFlight.shift();
-    if (inFlight.length === 0) thread?.unref(); // the process may end
+    if (inFlight.length === 0) thread?.unref(); // an idle thread must not keep the process alive
     if (Array.isArray(outcome)) job?.resolve(outcome);
     else job?.reject(Object.assign(new Error(outcome.message), outcome));
   };

@@ -10,7 +10,7 @@ import { createReader, insertRows, openSqlite, retryWhileBusy } from './sqlite-c
 import { checkFiles, prepareFiles } from './sqlite-files.ts';
 import { createSqliteWriter } from './sqlite-writer.ts';
 
-/** A read checks the files when the last check is older than this, in ms. */
+/** How often reads check that the files are still in place, in ms. */
 const FILES_CHECK_MS = 250;
 
 /** Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError as `prepareFiles` does. */
@@ -35,8 +35,8 @@ interface KnexQuery {
 }
 
 /**
- * Knex on node:sqlite. A 64-bit integer is a number where that is exact, else decimal text. A file has two more connections:
- * one that only reads, which no writer blocks (https://www.sqlite.org/wal.html), and one in a thread that adds rows.
+ * Knex on node:sqlite. A 64-bit integer is a number where that is exact, else decimal text. A database file has two more
+ * connections: a reader, which no writer blocks (https://www.sqlite.org/wal.html), and a writer in a worker thread.
  */
 class NodeSqliteClient extends BetterSqlite3Client {
   readonly packetBytes = () => Number.POSITIVE_INFINITY;
@@ -72,7 +72,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   override async _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery> {
-    // A transaction that reads before it writes fails when another process wrote in between; IMMEDIATE waits at BEGIN instead, https://www.sqlite.org/lang_transaction.html
+    // IMMEDIATE waits at BEGIN. Otherwise a transaction that reads first fails when another process writes before it does.
     const sql = query.sql === 'BEGIN;' ? 'BEGIN IMMEDIATE' : query.sql;
     const isRollback = /^ROLLBACK;?$/.test(sql);
     // After some errors, such as a full disk, SQLite has already rolled back.
@@ -143,7 +143,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
     return this.#reader;
   }
 
-  /** A database in memory has one connection. */
+  /** For a database in memory, which has one connection only. */
   async #onOwnConnection<Result>(work: (connection: DatabaseSync) => Result | Promise<Result>): Promise<Result> {
     const connection = await this.acquireConnection();
     try {
