@@ -35,7 +35,7 @@ export function createRateLimit({ requests, seconds }: { requests: number; secon
   };
 }
 
-/** Counts for all workers; to be called in the primary. */
+/** Makes the primary keep the counts of all workers. */
 export function countForWorkers(): void {
   new RateLimiterClusterMaster();
 }
