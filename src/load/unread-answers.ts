@@ -3,12 +3,12 @@ import { ApiError } from '../errors.ts';
 import type {} from '../web/request-state.ts';
 import type { Share, Shares } from './shares.ts';
 
-/** Answers of at least so many characters are counted until their clients have read them. Requests in flight bound the others. */
+/** Answers of at least this length, in characters, count until they are read. The limit of requests in flight bounds the others. */
 const COUNTED_LENGTH = 16_384;
 
 /** Bytes reserved for each object of an answer while it is built: for the row, its text and its part of the whole answer. */
 const OBJECT_BYTES = 65_536;
-/** The largest reservation of one answer, as a fraction of all bytes: there is never room for two, and for one beside bodies. */
+/** The largest reservation of one answer, as a fraction of all bytes. There is room for one beside bodies, never for two. */
 const RESERVED_FRACTION = 1 / 3;
 
 /**
@@ -50,7 +50,7 @@ export function holdAnswer(shares: Shares, ctx: Context, share: Share): void {
   }
 }
 
-/** The other links, such as the successor of a deprecated operation, hold for a refusal, too. */
+/** Only this link is removed. Others, such as the successor of a deprecated operation, are right for a refusal, too. */
 function removeNextLink(ctx: Context): void {
   const links = [ctx.res.getHeader('Link') ?? []].flat().map(String);
   ctx.remove('Link');
