@@ -66,10 +66,7 @@ function printSection(title: string, rows: readonly (readonly string[])[]): void
   console.log('');
 }
 
-/**
- * Gives facts about the database by name, and changes nothing in it. Adds to `problems` a line for each, with what to
- * do.
- */
+/** Gives facts about the database by name and changes nothing in it. Adds a line, with what to do, to `problems` for each. */
 async function examineDatabase(config: Config, problems: string[]): Promise<Record<string, string>> {
   if (config.inMemory) return { exists: 'in memory, while the gateway runs' };
   const facts: Record<string, string> = {};

@@ -32,8 +32,8 @@ const OPTIONS = {
 };
 
 /**
- * Serves a gateway over HTTP; without one, what a gateway that waits for its database says. `options` replace single ones
- * of the usual options. Rejects with the system's error when the port cannot be used.
+ * Serves a gateway over HTTP. Without one it serves the starting app, until `serve` is called. `options` override single defaults.
+ * Rejects with the system's error when the port cannot be used.
  */
 export async function listen(
   first: Gateway | undefined,
@@ -99,7 +99,7 @@ async function closeServer(server: Server, graceMs: number, hold: (until: Promis
     hold(accepted);
     await accepted;
   }
-  // The request of a connection that was accepted last may still be on its way.
+  // The first request of a newly accepted connection may still be on its way.
   setTimeout(() => server.closeIdleConnections(), Math.min(DRAIN_MS, graceMs / 4)).unref();
   await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
 }
@@ -129,7 +129,7 @@ async function acceptPending(server: Server): Promise<void> {
  */
 function answerOutsideApp(server: Server, log: Logger, methods: () => readonly string[]): void {
   const answers = new WeakMap<Duplex, ServerResponse>();
-  /** The answer to the last request of a socket; undefined when all of it has been written. */
+  /** The answer to the last request of a socket; undefined when it has been written completely. */
   const unfinishedAnswerOn = (socket: Duplex) => {
     const answer = answers.get(socket);
     return answer?.writableFinished ? undefined : answer;

@@ -20,9 +20,9 @@ import { stopGracefully } from './stop.ts';
 import { shareMetrics } from './worker-metrics.ts';
 import { LISTENS_NEXT, superviseWorkers } from './workers.ts';
 
-/** After so long, in ms, a start is a wait: for a migration, a database that is silent, the first worker. */
+/** After this time, in ms, a start counts as waiting: for a migration, the database or the first worker. */
 const START_MS = 5000;
-/** The rest of a wait after a try that failed, in ms. */
+/** The time between two attempts to open the database, in ms. */
 const RETRY_INTERVAL_MS = 1000;
 
 /**
@@ -43,8 +43,8 @@ export async function start(service: Service): Promise<void> {
 }
 
 /**
- * Serves in this process, or in workers, until a signal ends it. It listens when it can serve, because a proxy would hand the
- * 503 of a start to clients; before, when the start becomes a wait.
+ * Serves in this process, or in workers, until a signal ends it. It listens only when it can serve, because a proxy would pass the
+ * 503 of a start on to clients. Only a start that waits listens earlier, for the probes.
  */
 async function serveAsPrimary(service: Service, config: Config, log: Logger): Promise<void> {
   let listening: Awaited<ReturnType<typeof listen>> | undefined;
@@ -55,7 +55,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
   const isAlone = config.workers === 1;
   // When the port cannot be used, the start ends at the next try to listen.
   const timer = setTimeout(() => void listenNow().catch(() => {}), START_MS);
-  // Nothing is served yet that could be cut. The port is free at once: a worker listens next.
+  // Without a grace, because nothing is being served. The port is free at once for the first worker.
   const leave = () => {
     clearTimeout(timer);
     return listening?.close(0) ?? Promise.resolve();
@@ -89,7 +89,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
   }
 }
 
-/** Serves in a worker. It listens when it can serve: until then its primary or the other workers answer. */
+/** Serves in a worker. It listens when it can serve; until then the primary or the other workers answer. */
 async function serveAsWorker(service: Service, config: Config, log: Logger): Promise<void> {
   const open = () => createGateway({ service, config, log, collectMetrics: shareMetrics });
   const gateway = await whenDatabaseAnswers(open, config, log, async () => 'a worker that begins does not listen yet');
@@ -101,8 +101,8 @@ async function serveAsWorker(service: Service, config: Config, log: Logger): Pro
 }
 
 /**
- * What `open` gives. While it fails for a database that does not answer, it is called again. At the first failure the log
- * gets the reason and what `meanwhile` gives. Rejects with errors that do not mend themselves.
+ * Gives the result of `open`. Retries it while the database does not answer; the first failure is logged with its reason and the
+ * text of `meanwhile`. Rejects with permanent errors of the database and with all other errors.
  */
 export async function whenDatabaseAnswers<Opened>(
   open: () => Promise<Opened>,
