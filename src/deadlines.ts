@@ -13,14 +13,14 @@ export const ANSWER_MS = 500;
 export const KEY_LOOKUP_MS = 2500;
 /** A worker's wait for the primary's count of a key's requests; afterwards the request passes uncounted. */
 export const RATE_COUNT_MS = 500;
-/** A request's wait for its key's share of the process. Afterwards the key may have to be looked up once more. */
+/** A request's wait for its key's share of the process. Afterwards there is time for another look-up of the key. */
 export const SHARE_WAIT_MS = 2000;
 
 // A key
 
-/** How long a key is cached. A revoked key stops within 5 s, the last request with it included. */
+/** The time to live of a cached key. A revoked key stops working within 5 s, its last answer included. */
 export const KEY_CACHE_MS = 4000;
-/** The age from which a request makes a cached key be looked up again, without waiting for the answer. */
+/** The age from which a request refreshes a cached key in the background. */
 export const KEY_REFRESH_MS = 2000;
 
 // A statement
@@ -32,9 +32,9 @@ export const KEY_REFRESH_MS = 2000;
 export const LOCK_MS = 2000;
 /** The server itself ends a statement after this time; its request has been answered by then. */
 export const STATEMENT_MS = 5000;
-/** A rolled-back write is tried again only when this much is left: enough to wait for a lock. */
+/** A rolled-back write is retried only when at least this time is left: enough to wait for a lock. */
 export const RETRY_LEAST_MS = 2500;
-/** The id lock of a process is released after this time: a lost connection delays other creates no longer. */
+/** The id lock of a process is released after this time, so a lost connection delays other creates no longer than this. */
 export const ID_LOCK_MS = 1000;
 /** SQLite's wait for the write of another process: as long as LOCK_MS. */
 export const BUSY_MS = 2000;
@@ -49,11 +49,11 @@ export const NAME_LOOKUP_MS = 2000;
 export const CONNECT_MS = 2000;
 /** The server ends an idle session after this time; the pool closes it before. Whole seconds. */
 export const SESSION_IDLE_MS = 50_000;
-/** How often a server is asked whether it takes writes, while there are requests. */
+/** How often it is checked, while there are requests, whether the server takes writes (role check). */
 export const ROLE_INTERVAL_MS = 500;
-/** How long the answer to that question may take. */
+/** The timeout of that role check. */
 export const ROLE_TIMEOUT_MS = 1000;
-/** The greatest age of an answer that a request relies on: ROLE_INTERVAL_MS and ROLE_TIMEOUT_MS. */
+/** The greatest age of a role check that a request relies on: ROLE_INTERVAL_MS and ROLE_TIMEOUT_MS. */
 export const ROLE_MAX_AGE_MS = 1500;
 
 // Work outside of requests, such as a migration
@@ -83,13 +83,13 @@ export const USAGE_FLUSH_MS = 60_000;
  * SHUTDOWN_GRACE_MS.
  */
 export const DRAIN_MS = 1000;
-/** Its requests wait this long at most while it accepts its last connections. */
+/** The longest hold of requests while a stopping server accepts its last connections. */
 export const ACCEPT_MS = 200;
 /** The time after SHUTDOWN_GRACE_MS for writing the counts and closing the database. */
 export const CLOSING_MS = 4000;
 /** Writing the counts, whether the database answers or not. */
 export const LAST_COUNTS_MS = 3000;
-/** The orderly end of a database connection. */
+/** The wait for a database connection to end by itself after COM_QUIT. */
 export const CONNECTION_END_MS = 500;
 /** The wait for standard output to take the last lines of the log. */
 export const LAST_LINES_MS = 300;
