@@ -41,7 +41,7 @@ export async function runProgram<Options extends ParseArgsOptionsConfig>(program
   }
 }
 
-/** What every program has besides. */
+/** The options of every program. */
 const COMMON_OPTIONS: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } };
 const COMMON_HELP = `
   --help       this page

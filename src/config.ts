@@ -109,9 +109,7 @@ export function settingNames(): string[] {
   return Object.values(SETTINGS).map(({ name }) => name);
 }
 
-/**
- * All settings of this process with passwords masked; `value` is undefined where neither a value nor a default is set.
- */
+/** All settings of this process, passwords masked. `value` is undefined where neither a value nor a default is set. */
 export function describeSettings() {
   return Object.values(SETTINGS).map(({ name, fallback }) => {
     const text = given(process.env, name);

@@ -16,7 +16,7 @@ export function remainingMs(deadline: Deadline): number {
 /** How often deadlines are checked, in ms. One timer for all waits is cheaper than a timer for each. */
 const WATCH_MS = 50;
 
-/** Gives the function that starts a timer, unless it runs: it calls `look` every 50 ms until `look` returns false. */
+/** Gives a function that starts a timer, unless it runs already. The timer calls `look` every WATCH_MS until `look` returns false. */
 export function watchDeadlines(look: () => boolean): () => void {
   let isWatching = false;
   const again = () => {

@@ -12,16 +12,16 @@ export const ANSWER_MS = 500;
 /** A request's wait for the look-up of its key. Afterwards a write still has time to wait for a lock. */
 export const KEY_LOOKUP_MS = 2500;
 /** A worker's wait for the primary's count of a key's requests; afterwards the request passes uncounted. */
-export const COUNT_MS = 500;
-/** A request's wait for its key's share of the process. Afterwards the key may have to be looked up once more. */
+export const RATE_COUNT_MS = 500;
+/** A request's wait for its key's share of the process. Afterwards there is time for another look-up of the key. */
 export const SHARE_WAIT_MS = 2000;
 
 // A key
 
-/** How long a key is cached. A revoked key stops within 5 s, the last request with it included. */
-export const BELIEVED_MS = 4000;
-/** The age from which a request makes a cached key be looked up again, without waiting for the answer. */
-export const REFRESHED_MS = 2000;
+/** The time to live of a cached key. A revoked key stops working within 5 s, its last answer included. */
+export const KEY_CACHE_MS = 4000;
+/** The age from which a request refreshes a cached key in the background. */
+export const KEY_REFRESH_MS = 2000;
 
 // A statement
 
@@ -32,9 +32,9 @@ export const REFRESHED_MS = 2000;
 export const LOCK_MS = 2000;
 /** The server itself ends a statement after this time; its request has been answered by then. */
 export const STATEMENT_MS = 5000;
-/** A rolled-back write is tried again only when this much is left: enough to wait for a lock. */
-export const ATTEMPT_MS = 2500;
-/** The id lock of a process is released after this time: a lost connection delays other creates no longer. */
+/** A rolled-back write is retried only when at least this time is left: enough to wait for a lock. */
+export const RETRY_LEAST_MS = 2500;
+/** The id lock of a process is released after this time, so a lost connection delays other creates no longer than this. */
 export const ID_LOCK_MS = 1000;
 /** SQLite's wait for the write of another process: as long as LOCK_MS. */
 export const BUSY_MS = 2000;
@@ -49,25 +49,25 @@ export const NAME_LOOKUP_MS = 2000;
 export const CONNECT_MS = 2000;
 /** The server ends an idle session after this time; the pool closes it before. Whole seconds. */
 export const SESSION_IDLE_MS = 50_000;
-/** How often a server is asked whether it takes writes, while there are requests. */
-export const ROLE_KNOWN_MS = 500;
-/** How long the answer to that question may take. */
-export const ROLE_LIMIT_MS = 1000;
-/** The greatest age of an answer that a request relies on: ROLE_KNOWN_MS and ROLE_LIMIT_MS. */
-export const ROLE_TRUSTED_MS = 1500;
+/** How often it is checked, while there are requests, whether the server takes writes (role check). */
+export const ROLE_INTERVAL_MS = 500;
+/** The timeout of that role check. */
+export const ROLE_TIMEOUT_MS = 1000;
+/** The greatest age of a role check that a request relies on: ROLE_INTERVAL_MS and ROLE_TIMEOUT_MS. */
+export const ROLE_MAX_AGE_MS = 1500;
 
 // Work outside of requests, such as a migration
 
 /** The deadline of such work: an hour. */
-export const UNHURRIED_MS = 3_600_000;
+export const LONG_WORK_MS = 3_600_000;
 /** A wait for another process's migration, on every engine; whole seconds. */
 export const MIGRATION_LOCK_MS = 300_000;
 /** A migration's wait for a lock of a row or a table; whole seconds. Requests release their locks much earlier. */
-export const UNHURRIED_LOCK_MS = 60_000;
+export const LONG_WORK_LOCK_MS = 60_000;
 
 // Probes, metrics and usage
 
-/** A probe's wait for the database. It is short so that the answer is recent, and longer than ROLE_LIMIT_MS. */
+/** A probe's wait for the database. It is short so that the answer is recent, and longer than ROLE_TIMEOUT_MS. */
 export const PROBE_MS = 1500;
 /** The primary's wait for the meters of its workers; for a silent worker its last known ones count. */
 export const WORKERS_WAIT_MS = 1000;
@@ -82,14 +82,14 @@ export const USAGE_FLUSH_MS = 60_000;
  * How long a stopping server takes requests, so that load balancers learn of the stop by `/readyz`; at most half of
  * SHUTDOWN_GRACE_MS.
  */
-export const LINGER_MS = 1000;
-/** Its requests wait this long at most while it accepts its last connections. */
+export const DRAIN_MS = 1000;
+/** The longest hold of requests while a stopping server accepts its last connections. */
 export const ACCEPT_MS = 200;
 /** The time after SHUTDOWN_GRACE_MS for writing the counts and closing the database. */
 export const CLOSING_MS = 4000;
 /** Writing the counts, whether the database answers or not. */
 export const LAST_COUNTS_MS = 3000;
-/** The orderly end of a database connection. */
+/** The wait for a database connection to end by itself after COM_QUIT. */
 export const CONNECTION_END_MS = 500;
 /** The wait for standard output to take the last lines of the log. */
 export const LAST_LINES_MS = 300;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { ConfigError, settingNames } from './config.ts';
-import { typingErrors } from './typing-errors.ts';
+import { editDistance } from './edit-distance.ts';
 
 /** A name in `.env` that is no setting. `meant` is a setting whose name differs by one or two typing errors. */
 export interface UnknownName {
@@ -41,7 +41,7 @@ const NAME_CHARACTERS_MAX = 64;
 /** Those of `names` that are no settings. */
 export function unknownNames(names: readonly string[]): UnknownName[] {
   const settings = settingNames();
-  const isNear = (name: string, setting: string) => typingErrors(name, setting) <= (setting.length < 8 ? 1 : 2);
+  const isNear = (name: string, setting: string) => editDistance(name, setting) <= (setting.length < 8 ? 1 : 2);
   return names
     .filter((name) => !settings.includes(name))
     .map((name) => {

@@ -27,7 +27,7 @@ interface GatewayParts {
   readonly service: Service;
   readonly config: Config;
   readonly log: Logger;
-  /** Gives the function that makes the metrics page of several processes; without it the page is of this process. */
+  /** Creates the function that collects the metrics of several processes; by default only those of this process. */
   readonly collectMetrics?: ((registry: Metrics['registry'], log: Logger) => () => Promise<string>) | undefined;
 }
 
@@ -84,7 +84,7 @@ async function openDatabase(config: Config, { resources }: Service): Promise<Dat
     await database.ping();
     if (config.migrateOnStart) await migrateUp(database);
     const tables = resources.map(({ table }) => table.name);
-    // Without transactions a retry could add a second time.
+    // Without transactions, a retry with an Idempotency-Key could add a row twice.
     const [problem] = await engineProblems(database, ['idempotency_keys', ...tables]);
     if (problem !== undefined) throw new ConfigError(problem);
     return database;

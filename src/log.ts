@@ -65,9 +65,9 @@ const BATCH_MS = 100;
 const WAITING_BYTES = 4 * 2 ** 20;
 
 /**
- * A stream to standard output, which writes lines in batches, because each write costs CPU. While
- * WAITING_BYTES are buffered, further batches are dropped and their lines counted; when the buffer is empty again, `tell`
- * gets their number. Node writes to files synchronously, and to pipes without blocking:
+ * A stream to standard output that writes lines in batches, because each write costs CPU. While WAITING_BYTES are buffered
+ * (backpressure), further batches are dropped and their lines counted. When the buffer is empty again, `tell` gets their
+ * number. Node writes to files synchronously, and to pipes without blocking:
  * https://nodejs.org/api/process.html#a-note-on-process-io
  */
 function boundedOutput(tell: (lines: number) => void) {

@@ -1,7 +1,7 @@
 /**
- * An approximate LRU cache with text keys. It holds values up to a total size of `most`; each has the size 1, or what `sizeOf`
- * gives. The most recently used half is never evicted. A value larger than half of `most` is not cached. There are two
- * generations, and the older one is evicted as a whole: so most hits write nothing, unlike those of a Map in order of use.
+ * An approximate LRU cache with text keys, up to a total size of `most`. A value has the size 1, or the result of `sizeOf`; one
+ * larger than half of `most` is not cached. There are two generations, and the older one is evicted as a whole. So the most recently
+ * used half always stays, and most hits write nothing, unlike in a Map that is kept in order of use.
  */
 export function createLruCache<Value>(most: number, sizeOf: (text: string, value: Value) => number = () => 1) {
   let young = new Map<string, Value>();

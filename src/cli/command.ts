@@ -26,10 +26,10 @@ export function databaseFile({ databaseUrl, inMemory }: Pick<Config, 'databaseUr
 }
 
 /**
- * Runs `work`, which changes nothing, with the database, and closes it. In place of a missing or empty file, `work` gets a
- * database in memory that does not exist elsewhere.
+ * Runs `work`, which changes nothing, with the database, and closes it. Creates no file: in place of a missing or empty one,
+ * `work` gets an empty database in memory, and `exists` is false.
  */
-export async function lookInto<T>(
+export async function inspectDatabase<T>(
   config: Config,
   work: (database: Database, exists: boolean) => Promise<T>,
 ): Promise<T> {
@@ -59,16 +59,10 @@ export function printTable(rows: readonly (readonly string[])[], cutColumn?: num
   for (const row of rows) console.log(row.map(fit).join(GAP).trimEnd());
 }
 
-/**
- * Characters that the name of a key must not have: control, format (such as bidirectional), private, unassigned, line
- * ends.
- */
+/** Characters that a key's name must not have: control, format (such as bidirectional), private, unassigned, line ends. */
 export const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 
-/**
- * The name of a key with its unprintable characters as `\u{…}`: a name written by SQL may have a terminal's control
- * codes.
- */
+/** A key's name with unprintable characters as `\u{…}`, because a name that was written by SQL may have control codes. */
 export function visibleName(name: string): string {
   return name.replace(new RegExp(UNPRINTABLE, 'gu'), (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

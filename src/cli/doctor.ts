@@ -15,7 +15,7 @@ import { PETSTORE } from '../petstore/petstore.ts';
 import { LIST_LIMIT } from '../schema/builder.ts';
 import { createSchema } from '../schema/schema.ts';
 import { checkWrites } from '../store/store.ts';
-import { databaseFile, lookInto, printTable } from './command.ts';
+import { databaseFile, inspectDatabase, printTable } from './command.ts';
 
 const HELP = `One page: is everything as it should be? Changes and creates nothing.
 
@@ -66,10 +66,7 @@ function printSection(title: string, rows: readonly (readonly string[])[]): void
   console.log('');
 }
 
-/**
- * Gives facts about the database by name, and changes nothing in it. Adds to `problems` a line for each, with what to
- * do.
- */
+/** Gives facts about the database by name and changes nothing in it. Adds a line, with what to do, to `problems` for each. */
 async function examineDatabase(config: Config, problems: string[]): Promise<Record<string, string>> {
   if (config.inMemory) return { exists: 'in memory, while the gateway runs' };
   const facts: Record<string, string> = {};
@@ -77,7 +74,7 @@ async function examineDatabase(config: Config, problems: string[]): Promise<Reco
     facts.answers ??= 'no';
     problems.push(explainFailure(error, config).line);
   };
-  await lookInto(config, async (database, exists) => {
+  await inspectDatabase(config, async (database, exists) => {
     if (exists) return collectFacts(database, config, facts, problems).catch(noteFailure);
     facts.exists = 'no';
     problems.push('there is no database file yet: npm start makes it');

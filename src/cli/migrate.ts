@@ -2,7 +2,7 @@ import { runProgram } from '../command-line.ts';
 import type { Database } from '../database/connect.ts';
 import { migrateDown, migrateUp, migrationStatus } from '../database/migrations.ts';
 import { UsageError } from '../failure.ts';
-import { lookInto, withDatabase } from './command.ts';
+import { inspectDatabase, withDatabase } from './command.ts';
 
 const HELP = `Schema migrations. Safe to run from several processes at once: one works, the others wait.
 
@@ -15,7 +15,7 @@ await runProgram({
   options: { status: { type: 'boolean' }, rollback: { type: 'boolean' } },
   async run({ values, config }) {
     if (values.status && values.rollback) throw new UsageError('Give --status or --rollback, not both.');
-    if (values.status) return lookInto(config, printStatus);
+    if (values.status) return inspectDatabase(config, printStatus);
     const work = values.rollback ? migrateDown : migrateUp;
     const names = await withDatabase({ ...config, migrateOnStart: false }, work);
     for (const name of names) console.log(`${values.rollback ? 'taken back' : 'done'}  ${name}`);

@@ -2,40 +2,37 @@ import { type Deadline, remainingMs, watchDeadlines } from '../deadline.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Database } from './connect.ts';
 
-/** The longest round trip, in ms, at which waiting for a larger batch costs less time than its fewer statements save. */
+/** Up to this round trip, in ms, a batch may wait to become larger: the wait costs less than the saved statements. */
 export const LOW_LATENCY_MS = 1.5;
-/** The default of `slowMs`, and how often it is checked while inputs are queued. */
+/** The default of `slowMs`, in ms; also how often a queue is checked for slow statements. */
 const SLOW_MS = 10;
-/** The size limit of a batch, in bytes; a larger input has a statement of its own, so that no other waits for its upload. */
+/** The size limit of a batch, in bytes. A larger input is sent alone: no other input waits for its upload. */
 const BATCH_BYTES = 256 * 1024;
 
-/** How inputs are batched. */
+/** When a batch is sent, and which inputs it takes. */
 interface BatchRules<Input> {
-  /** Limit of statements in flight up to LOW_LATENCY_MS. */
+  /** Concurrency limit: statements in flight, while the round trip is at most LOW_LATENCY_MS. */
   readonly inFlight: number;
-  /** Limit of statements in flight at any latency; by default the number of connections. */
+  /** Concurrency limit at any round trip; by default the number of connections. */
   readonly inFlightMax?: number;
-  /** Limit of inputs in a batch. */
-  readonly size: number;
-  /** Beside others in flight, a batch goes when so many inputs are queued, and has as many, or `size`. By default it goes at once. */
-  readonly full?: number;
-  /**
-   * After this time, in ms, a statement does not count against `inFlight`: it may wait for a lock, or on a dead connection. By
-   * default SLOW_MS.
-   */
+  /** The largest number of inputs in a batch. */
+  readonly maxSize: number;
+  /** While statements are in flight, a batch waits until so many inputs are queued. By default it is sent at once. */
+  readonly targetSize?: number;
+  /** After this time, in ms, a statement is slow (a lock, a dead connection) and no longer counts against `inFlight`. */
   readonly slowMs?: number;
   /** Queued inputs of the same key share one answer. By default no two inputs do. */
   keyOf?(input: Input): string;
   /** Inputs of different groups have different SQL texts, so they never share a batch. */
   groupOf?(input: Input): string;
-  /** The bytes that an input adds to its statement or to the answer; by default they are not counted. */
+  /** The bytes that an input adds to the statement or to the answer; 0 by default. */
   bytesOf?(input: Input): number;
-  /** Whether the statement did nothing because of one input: then each is sent alone. */
+  /** Whether one bad input made the statement fail without any effect. Then each input is sent alone. */
   isInputError?(error: unknown): boolean;
 }
 
-/** Rejects with DatabaseFault `unavailable` at the deadline, whatever the database does. */
-export type Batched<Input, Answer> = (input: Input, deadline: Deadline) => Promise<Answer>;
+/** Queues an input; gives its answer. Rejects with DatabaseFault `unavailable` at the deadline at the latest. */
+export type Batcher<Input, Answer> = (input: Input, deadline: Deadline) => Promise<Answer>;
 
 interface Waiter<Answer> extends Pick<PromiseWithResolvers<Answer>, 'resolve' | 'reject'> {
   readonly deadline: Deadline;
@@ -51,15 +48,15 @@ interface Entry<Input, Answer> {
 }
 
 /**
- * Batches inputs: `runBatch` answers several of them by one statement, in their order, until the latest of their deadlines.
- * Inputs are queued until the end of the event loop's turn, and longer while the limit of statements in flight is reached. So each
- * statement begins after all of its inputs came.
+ * Creates a batcher. `runBatch` answers several inputs by one statement, in their order; its deadline is their latest one. Inputs
+ * are queued until the end of the event loop's turn, or longer, while the concurrency limit is reached. A statement never begins
+ * before its inputs have arrived.
  */
-export function createBatched<Input, Answer>(
+export function createBatcher<Input, Answer>(
   database: Pick<Database, 'connectionsMax' | 'roundTripMs'>,
   rules: BatchRules<Input>,
   runBatch: (inputs: readonly Input[], deadline: Deadline) => Promise<readonly Answer[]>,
-): Batched<Input, Answer> {
+): Batcher<Input, Answer> {
   const { inFlightMax = database.connectionsMax, slowMs = SLOW_MS } = rules;
   let queue = new Map<unknown, Entry<Input, Answer>>();
   const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; sentAt: number }[] = [];
@@ -74,15 +71,15 @@ export function createBatched<Input, Answer>(
     queue = new Map(queue);
     if (queue.size > 0) sendWhenSlow();
   };
-  const sendAtTurnEnd = onceLater(setImmediate, sendReady);
-  const sendWhenSlow = onceLater((work) => setTimeout(work, SLOW_MS), sendReady);
-  /** How many inputs the next batch may have; 0 while it must wait. */
+  const sendAtTurnEnd = scheduleOnce(setImmediate, sendReady);
+  const sendWhenSlow = scheduleOnce((work) => setTimeout(work, SLOW_MS), sendReady);
+  /** The size limit of the next batch, in inputs; 0 while it must wait. */
   const batchSize = (): number => {
     if (queue.size === 0 || inFlight.length >= inFlightMax) return 0;
-    if (database.roundTripMs() > LOW_LATENCY_MS) return rules.size;
+    if (database.roundTripMs() > LOW_LATENCY_MS) return rules.maxSize;
     const fastSince = performance.now() - slowMs;
     const fast = inFlight.filter(({ sentAt }) => sentAt > fastSince).length;
-    return sizeBeside(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
+    return sizeNow(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
   };
 
   const send = async (entries: readonly Entry<Input, Answer>[]): Promise<void> => {
@@ -107,7 +104,7 @@ export function createBatched<Input, Answer>(
     sendReady();
   };
 
-  /** Rejects late waiters; the statement goes on for the others. */
+  /** Rejects the waiters at their deadline. The statement goes on for the others. */
   const watch = watchDeadlines(() => {
     for (const { entries } of inFlight) entries.forEach(rejectLate);
     for (const [key, entry] of queue) {
@@ -129,8 +126,8 @@ export function createBatched<Input, Answer>(
   };
 }
 
-/** Gives a function that hands `work` to `schedule`; calls until `work` begins do nothing more. */
-function onceLater(schedule: (work: () => void) => unknown, work: () => void): () => void {
+/** Gives a function that schedules `work`. Further calls do nothing until `work` has begun. */
+function scheduleOnce(schedule: (work: () => void) => unknown, work: () => void): () => void {
   let isScheduled = false;
   return () => {
     if (isScheduled) return;
@@ -142,17 +139,17 @@ function onceLater(schedule: (work: () => void) => unknown, work: () => void): (
   };
 }
 
-/** How many of the queued inputs go now, beside statements in flight whose number has a limit; 0 while they must wait. */
-function sizeBeside(inFlight: number, limit: number, queued: number, { size, full }: BatchRules<never>): number {
+/** How many queued inputs the next batch takes under the concurrency limit; 0 while it must wait. */
+function sizeNow(inFlight: number, limit: number, queued: number, { maxSize, targetSize }: BatchRules<never>): number {
   const room = limit - inFlight;
   if (room <= 0) return 0;
-  if (full === undefined || queued >= size * room) return size;
-  // As Nagle's algorithm: beside others in flight only full ones go, https://www.rfc-editor.org/rfc/rfc896
-  const least = Math.min(full, size);
+  if (targetSize === undefined || queued >= maxSize * room) return maxSize;
+  // As in Nagle's algorithm, a small batch waits while others are in flight: https://www.rfc-editor.org/rfc/rfc896
+  const least = Math.min(targetSize, maxSize);
   return inFlight === 0 || queued >= least ? least : 0;
 }
 
-/** The first entry of the queue, and the next ones of its group within the limits. */
+/** The oldest entry of the queue, and further ones of its group, within the limits of inputs and bytes. */
 function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answer>>, size: number) {
   const batch: Entry<Input, Answer>[] = [];
   let bytes = 0;

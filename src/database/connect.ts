@@ -2,16 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import knexFactory, { type Knex } from 'knex';
 import type { Config } from '../config.ts';
 import { type Deadline, deadlineIn, remainingMs } from '../deadline.ts';
-import { ANSWER_MS, REQUEST_MS, UNHURRIED_MS } from '../deadlines.ts';
+import { ANSWER_MS, LONG_WORK_MS, REQUEST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import type { Binding, RowValues } from '../kinds.ts';
-import { poolError, withoutFaults } from './faults.ts';
+import { poolError, withRetries } from './faults.ts';
 
-/** What DATABASE_URL leads to: a server of the MySQL protocol, or the embedded store. */
+/** The kind of database behind DATABASE_URL: a server of the MySQL protocol, or the embedded SQLite store. */
 export type Engine = 'mysql' | 'sqlite';
 
-/** SQL for the database's clock, in ms since 1970. Ages of rows are measured by it: the clocks of gateways may differ. */
+/** SQL for the time of the database, in ms since 1970. The age of a row is measured by it, because gateways' clocks may differ. */
 export const NOW_MS: Readonly<Record<Engine, string>> = {
   // In UTC: local time has one hour of the year twice, https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html
   mysql: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)",
@@ -25,12 +25,12 @@ export interface Database {
   /** The size of the connection pool. */
   readonly connectionsMax: number;
   /**
-   * Runs `work`, which is one statement or one transaction. `repeatable` work may be done twice without harm. By default the
-   * deadline is a request's time from now. DatabaseFault `unavailable` when the database is away or too slow.
+   * Runs `work`, one statement or one transaction. `idempotent` work may be done twice without harm, so it is retried more often.
+   * The default deadline is REQUEST_MS from now. DatabaseFault `unavailable` when the database is away or too slow.
    */
   run<T>(
     work: (knex: Knex) => PromiseLike<T>,
-    options?: { readonly repeatable?: boolean; readonly deadline?: Deadline | undefined },
+    options?: { readonly idempotent?: boolean; readonly deadline?: Deadline | undefined },
   ): Promise<T>;
   /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. */
   query<Row>(sql: string, bindings: readonly Binding[], deadline: Deadline | undefined): Promise<Row[]>;
@@ -44,12 +44,12 @@ export interface Database {
   roundTripMs(): number;
   /** How many calls of `run` and `insert` have failed so far. */
   failures(): number;
-  /** Whether the server of the newest session takes writes. */
+  /** Whether the server that was connected to last takes writes. */
   takesWrites(): boolean;
   /** The pool's connections in use and free, and its waiters. */
   poolState(): { used: number; free: number; waiting: number };
-  /** The same database for work that may take minutes, such as a migration. Close it after use. */
-  unhurried(): Database;
+  /** A second handle with long deadlines, for work such as a migration. Close it after use. */
+  forLongWork(): Database;
   /** Waits for the queries in flight, then closes all connections. */
   close(): Promise<void>;
 }
@@ -62,37 +62,37 @@ export async function connectDatabase({
   databaseUrl,
   databasePoolMax,
 }: Pick<Config, 'databaseUrl' | 'databasePoolMax'>): Promise<Database> {
-  // Only the engine that is used is loaded: mysql2 is a fifth of the start of the embedded store.
+  // Only the engine in use is loaded, because loading mysql2 makes the start of the embedded store slower.
   if (!databaseUrl.startsWith('mysql:')) {
     const { createSqliteClient } = await import('./sqlite/sqlite.ts');
     const database: Database = {
       ...createDatabase('sqlite', 1, REQUEST_MS, () => createSqliteClient(databaseUrl)),
-      unhurried: () => ({ ...database, close: async () => {} }), // a second connection to `:memory:` has another database
+      forLongWork: () => ({ ...database, close: async () => {} }), // a second connection to `:memory:` would open another database
     };
     return database;
   }
-  const { createMysqlClient, REQUEST_LIMITS, UNHURRIED_LIMITS } = await import('./mysql/mysql.ts');
+  const { createMysqlClient, REQUEST_LIMITS, LONG_WORK_LIMITS } = await import('./mysql/mysql.ts');
   const connect = (max: number, limits: typeof REQUEST_LIMITS, workMs: number): Database => ({
     ...createDatabase('mysql', max, workMs, (deadline) => createMysqlClient(databaseUrl, max, limits, deadline)),
-    unhurried: () => connect(2, UNHURRIED_LIMITS, UNHURRIED_MS), // one holds the migration lock
+    forLongWork: () => connect(2, LONG_WORK_LIMITS, LONG_WORK_MS), // one connection holds the migration lock
   });
   return connect(databasePoolMax, REQUEST_LIMITS, REQUEST_MS);
 }
 
-/** `createClient` makes Knex's client, whose queries have the deadline that `currentDeadline` gives. */
+/** `createClient` gives the settings of Knex's client. Its queries end at `currentDeadline`. `workMs` is the default deadline. */
 function createDatabase(
   engine: Engine,
   connectionsMax: number,
   workMs: number,
   createClient: (currentDeadline: () => Deadline) => Knex.Config,
-): Omit<Database, 'unhurried'> {
+): Omit<Database, 'forLongWork'> {
   // Knex passes no context to its client, so the deadline goes through AsyncLocalStorage.
   const deadlines = new AsyncLocalStorage<Deadline>();
   const config = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
   const log = { debug() {}, deprecate() {}, warn() {}, error() {} };
-  // Errors have SQL with placeholders: stored values do not belong in the log.
+  // Errors quote SQL with placeholders only: stored values must not get into the log.
   const knex = knexFactory({ ...config, compileSqlOnError: false, log });
-  const { client } = knex; // one of the two; Knex types it as any
+  const { client } = knex; // GatewayMysqlClient or NodeSqliteClient; Knex types it as any
   let failures = 0;
   const countFailure = (error: unknown): never => {
     failures++;
@@ -101,22 +101,22 @@ function createDatabase(
   const before = (deadline = deadlineIn(workMs)): Deadline => deadline - ANSWER_MS;
   const query: Database['query'] = <Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline) => {
     const end = before(deadline);
-    return withoutFaults<Row[]>(() => client.queryPrepared(sql, bindings, end), end, 'read');
+    return withRetries<Row[]>(() => client.queryPrepared(sql, bindings, end), end, 'read');
   };
   return {
     knex,
     engine,
     connectionsMax,
-    run(work, { repeatable, deadline } = {}) {
+    run(work, { idempotent, deadline } = {}) {
       const end = before(deadline);
-      const attempt = () => withoutFaults(() => work(knex), end, repeatable ? 'repeatable' : 'write');
+      const attempt = () => withRetries(() => work(knex), end, idempotent ? 'idempotent' : 'write');
       const done = deadlines.run(end, attempt).catch(countFailure);
       return engine === 'sqlite' && deadline !== undefined ? untilDeadline(done, end) : done;
     },
     query,
     insert(into, rows, deadline) {
       const end = before(deadline);
-      return withoutFaults<Int64[]>(() => client.insertPrepared(into, rows, end), end).catch(countFailure);
+      return withRetries<Int64[]>(() => client.insertPrepared(into, rows, end), end).catch(countFailure);
     },
     async ping() {
       const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';
@@ -132,7 +132,7 @@ function createDatabase(
   };
 }
 
-/** What `done` gives, or DatabaseFault `unavailable` at the deadline. A write that waits for a lock may still happen later. */
+/** The result of `done`. DatabaseFault `unavailable` at the deadline; a write that waits for a lock may still happen later. */
 function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   const late = Promise.withResolvers<never>();
   const refuse = () =>
@@ -141,7 +141,7 @@ function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   return Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** Runs `work` in one transaction: what it does by `run` of the database that it gets is done all or not at all. */
+/** Runs `work` in one transaction. Every `run` of the database `within` is part of it. */
 export function inTransaction<T>(database: Database, work: (within: Database) => Promise<T>): Promise<T> {
   return database.run((knex) =>
     knex.transaction((transaction) => work({ ...database, run: async (part) => part(transaction) })),
@@ -154,7 +154,7 @@ export async function insertWithin(
   into: string,
   rows: readonly RowValues[],
 ): Promise<Int64[]> {
-  const { client } = transaction; // of this project, on both engines; Knex types it as any
+  const { client } = transaction; // GatewayMysqlClient or NodeSqliteClient; Knex types it as any
   const connection = await client.acquireConnection(); // the transaction's own
   // Knex runs the callback of a transaction even when BEGIN failed, and then refuses only queries through Knex.
   if (transaction.isCompleted()) throw new Error('The transaction was not begun, or is over.');

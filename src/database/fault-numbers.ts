@@ -1,27 +1,27 @@
-/** What an error of the database means, besides that the database cannot do the work now. An error may have several meanings. */
+/** What an error of the database means. An error may have several meanings; without one, the database cannot do the work now. */
 export type Meaning =
-  | 'wrongStatement' // a fault of the gateway, which no operation on a database causes
+  | 'wrongStatement' // a bug of the gateway: nothing that operators do to a database causes it
   | 'rolledBack' // nothing was done: the transaction was rolled back in favour of another
   | 'notBegun' // nothing was done: the statement was refused before it began
   | 'readOnly' // this server takes no writes
-  | 'notReady' // this server is no working member of its cluster
+  | 'notReady' // this server does not serve: it shuts down, or has left its cluster
   | 'unknownOutcome' // the statement may have taken effect
-  | 'staleSession' // a new session may have more rights or know more of the schema
+  | 'staleSession' // a new session may have more rights, or a newer schema
   | 'rowRefused' // by a type, a constraint or a trigger; no row of the statement was written
   | 'duplicate' // there is a row with the same key
   | 'outOfIds' // AUTO_INCREMENT has given its last id
   | 'lockWait' // another transaction held a lock for too long
   | 'tooLarge'
-  | (typeof LASTING)[number];
+  | (typeof PERMANENT)[number];
 
 /**
- * THE list of meanings that last until somebody changes a setting, the account or the database: they end a start. It waits
- * for the end of everything else. A DatabaseFault has them, too.
+ * THE list of permanent errors, which last until somebody changes a setting, the account or the database. They end a start; a
+ * start waits for the end of all others, the transient ones. A DatabaseFault may have these meanings, too.
  */
-export const LASTING = ['accessDenied', 'unknownDatabase', 'untrusted', 'unusable'] as const;
+export const PERMANENT = ['accessDenied', 'unknownDatabase', 'untrusted', 'unusable'] as const;
 
-/** Meanings by class of SQLSTATE, its first two characters (ISO 9075-2; 70 is MySQL's own). NUMBERS goes first. */
-export const STATE_CLASSES: Readonly<Record<string, readonly Meaning[]>> = {
+/** Meanings by SQLSTATE class, the first two characters (ISO 9075-2; 70 is MySQL's own). MYSQL_NUMBERS takes precedence. */
+export const SQLSTATES: Readonly<Record<string, readonly Meaning[]>> = {
   '08': ['unknownOutcome'], // connection exception
   22: ['rowRefused'], // data exception: a narrowed column refuses a value
   23: ['rowRefused'], // integrity constraint violation
@@ -33,12 +33,12 @@ export const STATE_CLASSES: Readonly<Record<string, readonly Meaning[]>> = {
 };
 
 /**
- * Meanings by error number of the MySQL protocol, where the class does not tell. Sources: up to 6999
+ * Meanings by error number of the MySQL protocol, where the SQLSTATE class does not tell. Sources: up to 6999
  * https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html (2000 to 2999:
  * https://dev.mysql.com/doc/mysql-errors/9.7/en/client-error-reference.html), and where MariaDB is named
  * https://mariadb.com/kb/en/mariadb-error-code-reference/; from 8000 on https://docs.pingcap.com/tidb/stable/error-codes/
  */
-export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
+export const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   167: ['outOfIds'], // HA_ERR_AUTOINC_ERANGE (MariaDB)
   1020: ['rolledBack'], // ER_CHECKREAD: MariaDB's snapshot conflict
   1040: [], // ER_CON_COUNT_ERROR: its class is that of lost connections, but nothing was begun
@@ -55,7 +55,7 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1105: ['unknownOutcome'], // ER_UNKNOWN_ERROR: Vitess gives it for any error, https://vitess.io/docs/reference/errors/query-serving/
   1130: ['accessDenied'], // ER_HOST_NOT_PRIVILEGED: an account has a name and a host
   1136: ['wrongStatement'], // ER_WRONG_VALUE_COUNT_ON_ROW
-  1142: ['staleSession', 'accessDenied'], // ER_TABLEACCESS_DENIED_ERROR: a session has the rights of its beginning
+  1142: ['staleSession', 'accessDenied'], // ER_TABLEACCESS_DENIED_ERROR: a session keeps the rights that it began with
   1143: ['staleSession', 'accessDenied'], // ER_COLUMNACCESS_DENIED_ERROR
   1153: ['tooLarge'], // ER_NET_PACKET_TOO_LARGE
   1180: ['unknownOutcome'], // ER_ERROR_DURING_COMMIT
@@ -118,20 +118,20 @@ export const NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   9007: ['rolledBack'], // write conflict
 };
 
-/** Meanings by code, where mysql2 or the pool refuses a server. */
-export const CODES: Readonly<Record<string, readonly Meaning[]>> = {
+/** Meanings by error code of mysql2 or of the pool (`poolError`). */
+export const DRIVER_CODES: Readonly<Record<string, readonly Meaning[]>> = {
   AUTH_SWITCH_PLUGIN_ERROR: ['untrusted'], // the server asks for the password in a way that is unknown
   HANDSHAKE_NO_SSL_SUPPORT: ['untrusted'],
   MYSQL_CLEAR_PASSWORD_NOT_ENABLED: ['untrusted'],
-  POOL_ONE_ROW: ['rowRefused'], // so each row is sent alone
+  POOL_ONE_ROW: ['rowRefused'], // the batch is split, so that each row is sent alone
   POOL_SETTING_REFUSED: ['unusable'],
   POOL_TRUST: ['untrusted'],
 };
 
-/** Meanings by result code of SQLite, the extended codes too, https://www.sqlite.org/rescode.html; of all others: `unusable`. */
+/** Meanings by result code of SQLite, including extended ones, https://www.sqlite.org/rescode.html; any other code means `unusable`. */
 export const SQLITE_CODES: Readonly<Record<number, readonly Meaning[]>> = {
   5: [], // BUSY: another process writes
-  6: [], // LOCKED: another connection of this process does
+  6: [], // LOCKED: another connection of this process writes
   18: ['tooLarge'], // TOOBIG
   19: ['rowRefused'], // CONSTRAINT
   20: ['rowRefused'], // MISMATCH

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Deadline, remainingMs } from '../deadline.ts';
-import { ATTEMPT_MS } from '../deadlines.ts';
+import { RETRY_LEAST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
-import { CODES, LASTING, type Meaning, NUMBERS, SQLITE_CODES, STATE_CLASSES } from './fault-numbers.ts';
+import { DRIVER_CODES, type Meaning, MYSQL_NUMBERS, PERMANENT, SQLITE_CODES, SQLSTATES } from './fault-numbers.ts';
 
-/** The most attempts: of work that was rolled back in favour of another transaction, and of other work. */
+/** The largest number of attempts, by the reason of the failure: a rollback in favour of another transaction, or another one. */
 const ATTEMPTS = { rolledBack: 4, other: 2 };
 const JITTER_MS = 25;
 
@@ -18,8 +18,8 @@ interface DriverError {
   readonly message?: string;
 }
 
-/** When work may be retried: a read and `repeatable` work always, a write only if nothing was done. */
-export type Repeat = 'read' | 'repeatable' | 'write';
+/** The kind of work. A read and idempotent work may always be retried, a write only if it certainly had no effect. */
+export type WorkKind = 'read' | 'idempotent' | 'write';
 
 /** An error of the pool. */
 export function poolError(
@@ -31,23 +31,23 @@ export function poolError(
 }
 
 /**
- * Runs `work`. Retries it, as far as `repeat` allows, when it was rolled back in favour of another transaction, lost its
+ * Runs `work`. Retries it, if `kind` allows, when it was rolled back in favour of another transaction, lost its
  * connection or was refused before it began. Errors of the network, the pool and the database become DatabaseFaults.
  */
-export async function withoutFaults<T>(
+export async function withRetries<T>(
   work: () => PromiseLike<T>,
   deadline: Deadline,
-  repeat: Repeat = 'write',
+  kind: WorkKind = 'write',
 ): Promise<T> {
-  const leastMs = repeat === 'read' ? 0 : ATTEMPT_MS;
+  const leastMs = kind === 'read' ? 0 : RETRY_LEAST_MS;
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
       const most = means(error, 'rolledBack') ? ATTEMPTS.rolledBack : ATTEMPTS.other;
       const didNothing = means(error, 'rolledBack', 'notBegun');
-      const mayRepeat = didNothing || (repeat !== 'write' && means(error, 'unknownOutcome', 'notReady'));
-      if (!mayRepeat || attempt >= most || remainingMs(deadline) <= leastMs) throw toFault(error);
+      const mayRetry = didNothing || (kind !== 'write' && means(error, 'unknownOutcome', 'notReady'));
+      if (!mayRetry || attempt >= most || remainingMs(deadline) <= leastMs) throw toFault(error);
       await delay(Math.random() * JITTER_MS * attempt);
     }
   }
@@ -62,30 +62,30 @@ function toFault(error: unknown): unknown {
   const isExternal = errno !== undefined || errcode !== undefined || fatal === true || EXTERNAL_CODES.test(code);
   if (error instanceof DatabaseFault || !isExternal || means(error, 'wrongStatement')) return error;
   if (means(error, 'tooLarge')) return new DatabaseFault('tooLarge', error);
-  const lasting = LASTING.find((meaning) => means(error, meaning));
-  return new DatabaseFault(lasting ?? (code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable'), error);
+  const permanent = PERMANENT.find((meaning) => means(error, meaning));
+  return new DatabaseFault(permanent ?? (code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable'), error);
 }
 
 /** Codes of the system, of mysql2 and of the pool; Node's own begin with ERR_. */
 const EXTERNAL_CODES = /^(?:E(?!RR_)|PROTOCOL_|HANDSHAKE_|POOL_)/;
 /** Codes of a connection that was lost during a statement; not of a failed connect or of a timeout. */
 const LOST_CODES = /^(?:ECONNRESET|EPIPE|ERR_\w+|PROTOCOL_\w+|POOL_NOT_UNDERSTOOD)$/;
-/** Codes of TLS. mysql2 has one for all that may end a handshake; when either side refused the other, the message says so. */
+/** Codes of TLS. A handshake may fail for any reason; only the message tells whether one side refused the other. */
 const TLS_CODES = /^(?:HANDSHAKE_SSL_ERROR|ERR_SSL_\w+)$/;
 const TLS_REFUSAL = /certificate|\balert\b/i;
 
-/** Whether the id that the database assigned to a row was taken. MySQL's text of a duplicate ends with the name of the index. */
+/** Whether AUTO_INCREMENT gave an id that exists already, or none. MySQL's message of a duplicate ends with the index's name. */
 export function isIdTaken(error: unknown): boolean {
   const isOfPrimaryKey = /for key '(?:[^']+\.)?PRIMARY'$/.test(driverError(error).message ?? '');
   return means(error, 'outOfIds') || (means(error, 'duplicate') && isOfPrimaryKey);
 }
 
-/** Whether a statement was refused, perhaps because of one of its rows, and wrote nothing. */
+/** Whether a statement was refused and wrote nothing. One of its rows may be the reason. */
 export function isRefused(error: unknown): boolean {
   return (error instanceof DatabaseFault && error.meaning === 'tooLarge') || means(error, 'rowRefused');
 }
 
-/** Whether the server or the pool made this error. Otherwise the driver could not read an answer. */
+/** Whether an error was reported by the server or the pool. Otherwise the driver could not parse an answer. */
 export function isUnderstood(error: unknown): boolean {
   const { fatal, code = '', sqlState = '' } = driverError(error);
   return fatal === true || code.startsWith('POOL_') || sqlState !== '';
@@ -103,12 +103,12 @@ function meaningsOf({ code = '', errno, sqlState, errcode, fatal, message }: Dri
   if (errcode !== undefined) return SQLITE_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff] ?? ['unusable'];
   if (TLS_CODES.test(code) && TLS_REFUSAL.test(message ?? '')) return ['untrusted', 'unknownOutcome'];
   if (LOST_CODES.test(code) || (fatal && code === '')) return ['unknownOutcome'];
-  return CODES[code] ?? NUMBERS[errno ?? 0] ?? STATE_CLASSES[sqlState?.slice(0, 2) ?? ''] ?? [];
+  return DRIVER_CODES[code] ?? MYSQL_NUMBERS[errno ?? 0] ?? SQLSTATES[sqlState?.slice(0, 2) ?? ''] ?? [];
 }
 
-/** Whether the error lasts until somebody changes a setting, the account or the database. */
-export function isLasting(error: unknown): boolean {
-  return means(error, ...LASTING);
+/** Whether the error is permanent: it lasts until somebody changes a setting, the account or the database. */
+export function isPermanent(error: unknown): boolean {
+  return means(error, ...PERMANENT);
 }
 
 /** The error number of the server or SQLite; 0 when the error has none. */

@@ -17,7 +17,7 @@ const MIGRATIONS: Knex.MigratorConfig = {
 
 /** Runs each pending migration, once for all processes; gives the names of those that this call ran. */
 export async function migrateUp(database: Database): Promise<string[]> {
-  // Without work there is no wait for the lock, and a newer version's schema is accepted.
+  // When nothing is pending, the lock is not needed. Then the schema of a newer version is accepted, too.
   if ((await migrationStatus(database)).pending.length === 0) return [];
   const [, names] = await underLock<[number, string[]]>(database, (knex) => knex.migrate.latest(MIGRATIONS));
   return names;
@@ -29,7 +29,7 @@ export async function migrateDown(database: Database): Promise<string[]> {
   return names;
 }
 
-// Not by Knex's list, which would create its tables in an empty database.
+// Knex's own `migrate.list` is not used, because it would create its tables in an empty database.
 const DONE_TABLE = {
   mysql: 'information_schema.tables WHERE table_schema = DATABASE() AND table_name =',
   sqlite: 'sqlite_master WHERE name =',
@@ -45,22 +45,22 @@ export async function migrationStatus(database: Database, deadline = deadlineIn(
 }
 
 /**
- * Holds a lock of the database, which is released when its connection ends. Knex's lock row makes a second runner fail and
- * stays set when a runner is killed (knex#2125, #3538).
+ * Runs `work` under a lock that ends with its connection. Knex's own lock, a row, makes a second runner fail instead of wait,
+ * and stays set when a runner is killed (knex#2125, #3538).
  */
 async function underLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
-  const unhurried = database.unhurried();
-  const done = database.engine === 'sqlite' ? underFileLock(unhurried, work) : underNamedLock(unhurried, work);
-  return done.finally(unhurried.close);
+  const own = database.forLongWork();
+  const done = database.engine === 'sqlite' ? underFileLock(own, work) : underNamedLock(own, work);
+  return done.finally(own.close);
 }
 
-/** SQLite: one IMMEDIATE transaction around `work` is the lock; it also undoes half a migration. */
+/** SQLite: one IMMEDIATE transaction around `work` is the lock. It also rolls back an incomplete migration. */
 async function underFileLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
   for (const deadline = performance.now() + MIGRATION_LOCK_MS; ; ) {
     try {
       return await database.run((knex) => knex.transaction(work));
     } catch (error) {
-      // A connection waits for a lock only as long as a request may.
+      // The busy retry of a connection is as short as a request needs, so a migration repeats it.
       if (!isBusy(error instanceof DatabaseFault && error.cause) || performance.now() > deadline) throw error;
     }
   }

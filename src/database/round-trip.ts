@@ -1,8 +1,8 @@
-/** A measurement counts for one to two windows, in ms: the database's address may move. */
+/** Length of a window, in ms. A measurement counts in its window and the next one, because the server may change. */
 const WINDOW_MS = 30_000;
 
 /**
- * Measures the round trip to a database: the shortest recent time, as in TCP Vegas, because load makes the others longer,
+ * Measures the round trip to a database as the shortest recent time, as TCP Vegas does: load only makes times longer,
  * https://doi.org/10.1145/190314.190317
  */
 export function createRoundTrip() {

@@ -15,8 +15,8 @@ const SCHEMA_SQL = {
 };
 
 /**
- * What this database's schema lacks of what the migrations make, one line each. What it has in addition may be of a newer
- * version. DatabaseFault `unavailable` when the database is away.
+ * The tables, columns and indexes of the migrations that this database lacks, one line each. Additional ones are no problem: they
+ * may be of a newer version. DatabaseFault `unavailable` when the database is away.
  */
 export async function schemaProblems(database: Database): Promise<string[]> {
   const expected = await expectedSchema();
@@ -29,7 +29,7 @@ export async function schemaProblems(database: Database): Promise<string[]> {
   return [...missing, ...(await engineProblems(database, [...expected.keys()]))];
 }
 
-/** Those of these tables whose engine has no transactions, one line each, with what to do. */
+/** A line, with what to do, for each of `tables` whose storage engine has no transactions. */
 export async function engineProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
   if (engine === 'sqlite') return [];
   const sql = `SELECT table_name AS name, engine AS engine FROM information_schema.tables
@@ -41,7 +41,7 @@ export async function engineProblems({ engine, run }: Database, tables: readonly
   });
 }
 
-/** The schema that the migrations make: they are run in memory. */
+/** The schema of all migrations, which are run in memory. */
 async function expectedSchema(): Promise<Map<string, string[]>> {
   const database = await connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
   try {

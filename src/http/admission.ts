@@ -21,7 +21,7 @@ interface AdmissionParts {
   readonly rateLimit: RateLimit | undefined;
 }
 
-/** The memory, in bytes, that a request with a body is counted with at least, even when no byte of the body has arrived. */
+/** The least memory that a request with a body counts, in bytes, even before any byte of the body has arrived. */
 const BODY_LEAST_BYTES = 16_384;
 
 /** The checks of both APIs before a handler: key and rate limit, memory for the body, and the key's share of the process. */
@@ -51,7 +51,7 @@ export function createAdmission(parts: AdmissionParts) {
      */
     admit(ctx: Context, next: () => Promise<void>): Promise<void> {
       const { authorization } = ctx.req.headers;
-      const cached = authenticator.recall(authorization);
+      const cached = authenticator.findCached(authorization);
       if (cached !== undefined) return letIn(ctx, next, cached);
       return noteWait(ctx, authenticator.lookUp(authorization)).then((key) => letIn(ctx, next, key));
     },
@@ -72,8 +72,8 @@ export function createAdmission(parts: AdmissionParts) {
     },
 
     /**
-     * Runs `work`, when the body has been read, as one of the requests in flight of its key; waits in a queue for that if
-     * need be. ApiError `too_many_requests`, `unauthorized`, `service_unavailable`.
+     * Runs `work`, after the body has been read, as a request in flight of its key, or queues it until the key's share has
+     * room. ApiError `too_many_requests`, `unauthorized`, `service_unavailable`.
      */
     async run(ctx: Context, work: (admitted: Pick<AdmittedRequest, 'deadline' | 'reserve'>) => Promise<void>) {
       const startedAt = performance.now();
@@ -104,7 +104,7 @@ export function createAdmission(parts: AdmissionParts) {
 /** Checks the key after a slow body or a wait in the queue. It queries the database only if the cache entry has expired. */
 async function checkAgain(authenticator: Authenticator, ctx: Context, deadline: Deadline): Promise<void> {
   const { authorization } = ctx.req.headers;
-  const cached = authenticator.recall(authorization);
+  const cached = authenticator.findCached(authorization);
   if (!cached && remainingMs(deadline) < KEY_LOOKUP_MS) {
     throw serviceUnavailable(new Error('too little time is left to look the key up again'));
   }
@@ -121,7 +121,7 @@ async function noteWait<Result>({ state }: Context, wait: Promise<Result>): Prom
 }
 
 const LAG_SAMPLE_MS = 100;
-/** The weight of the newest sample in the moving average: one long pause is no overload, a second of long turns is. */
+/** The weight of the newest sample in the moving average. One long turn is no overload, a second of long turns is. */
 const LAG_WEIGHT = 0.2;
 
 /** Gives a function that tells whether the event loop's lag, a moving average, is over LAG_LIMIT_MS. */

@@ -6,7 +6,7 @@ import { ERROR_CODES, graphqlErrorBody } from '../graphql/error-masking.ts';
 import type { Authenticator } from '../keys/authenticator.ts';
 import { createRateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
-import { limitsOf } from '../load/shares.ts';
+import { shareLimitsOf } from '../load/shares.ts';
 import { type Logger, safely } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { REFERENCE_PATH } from '../pages/site.ts';
@@ -14,7 +14,7 @@ import { createAdmission } from './admission.ts';
 import { allowOrigins } from './allow-origins.ts';
 import { type ForwardedConfig, readForwarded } from './client-address.ts';
 import { createFrame } from './frame.ts';
-import { createUnknownPath } from './path-finder.ts';
+import { createNotFound } from './path-finder.ts';
 import { errorBody } from './refusal.ts';
 import { requestLog, type Served } from './request-log.ts';
 import { createRoutes, LIVEZ, type RoutesParts } from './routes.ts';
@@ -31,7 +31,7 @@ export function createApp(parts: AppParts) {
   const { service, config, log, metrics, authenticator, usage } = parts;
   const { bodyLimitBytes, workers } = config;
   const rateLimit = config.rateLimit && createRateLimit(config.rateLimit);
-  const limits = limitsOf(workers);
+  const limits = shareLimitsOf(workers);
   const admission = createAdmission({ authenticator, usage, metrics, bodyLimitBytes, limits, rateLimit });
   const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
     usage.noteDeprecatedUse(apiKeyId, operation);
@@ -42,12 +42,12 @@ export function createApp(parts: AppParts) {
   const { basePath, deprecations } = service;
   const deprecatedRows = routes.flatMap(({ isDeprecated, operation }) => (isDeprecated && operation) || []);
   metrics.showAtZero(ERROR_CODES, [...deprecatedRows, ...deprecations.map(({ coordinate }) => coordinate)]);
-  const refuseUnknown = createUnknownPath(served.knownPaths, REFERENCE_PATH);
+  const refuseNotFound = createNotFound(served.knownPaths, REFERENCE_PATH);
 
   const koa = createKoa(config, log, parts.isDraining, metrics, served);
   koa.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));
   koa.use(allowOrigins(config, served.methods));
-  koa.use(createFrame({ routes, open, basePath, admission, bodyLimitBytes, noteDeprecatedUse, refuseUnknown }));
+  koa.use(createFrame({ routes, open, basePath, admission, bodyLimitBytes, noteDeprecatedUse, refuseNotFound }));
   return { koa, ...served };
 }
 

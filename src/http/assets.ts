@@ -14,9 +14,9 @@ const GZIP_LEVEL = 9;
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** How many base addresses have their own cached content of a page. */
+/** The number of base addresses for which a page is cached. */
 const ADDRESSES_MAX = 16;
-/** The shortest time, in ms, between two of them: anybody may send any Host. Others meanwhile get the page uncompressed. */
+/** The shortest time, in ms, between caching two base addresses, because clients may send any Host. Others get it uncompressed. */
 const NEW_ADDRESS_MS = 1000;
 
 const compressBrotli = promisify<Uint8Array, object, Buffer>(brotliCompress);
@@ -40,9 +40,9 @@ export function pageRoutes(pages: readonly Page[]): OpenRoute[] {
   });
 }
 
-type Served = ReturnType<ReturnType<typeof contentByRequest>>;
+type RequestedContent = ReturnType<ReturnType<typeof contentByRequest>>;
 
-async function answer(ctx: Context, page: Page, { content, isCached }: Served): Promise<void> {
+async function answer(ctx: Context, page: Page, { content, isCached }: RequestedContent): Promise<void> {
   const encoding = isCached ? acceptedEncoding(ctx) : 'identity';
   const [tag, bytes] = await Promise.all([content.tag(), content.bytes[encoding]()]);
   // Set after everything that may fail: a refusal must not have the caching headers of a page.

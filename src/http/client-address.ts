@@ -51,14 +51,14 @@ function clientAddress(ctx: Context, peer: string, trusted: BlockList | undefine
   for (const hop of ctx.get('x-forwarded-for').split(',').reverse()) {
     const [, bracketed, v4, v6] = HOP.exec(hop.trim()) ?? [];
     const named = bracketed ?? v4 ?? v6 ?? '';
-    if (isIP(named) === 0) return address; // whoever wrote this, what stands before it is not known
+    if (isIP(named) === 0) return address; // a malformed entry: what stands before it cannot be trusted
     address = named;
     if (!isIn(trusted, address)) return address;
   }
   return address;
 }
 
-/** The scheme and the host that a trusted proxy names; what it names wrongly or not at all, the request itself says. */
+/** The base address by a trusted proxy's headers. A missing or malformed header is replaced by `http`, or by the request's Host. */
 function forwardedUrl(ctx: Context): string {
   const scheme = /^https?$/i.exec(ctx.get('x-forwarded-proto'))?.[0].toLowerCase() ?? 'http';
   const host = ctx.get('x-forwarded-host');

@@ -7,7 +7,7 @@ import { discardBody, readJsonBytes } from '../web/json-body.ts';
 import { prefersHtml } from '../web/negotiation.ts';
 import type { InPath, OpenRoute, Route } from '../web/route.ts';
 import type { Admission } from './admission.ts';
-import { createPathFinder, otherMethod } from './path-finder.ts';
+import { createPathFinder, methodNotAllowed } from './path-finder.ts';
 
 interface FrameParts {
   /** The routes that need a key. */
@@ -20,14 +20,14 @@ interface FrameParts {
   readonly bodyLimitBytes: number;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
   /** Throws ApiError `not_found`. */
-  readonly refuseUnknown: (ctx: Context) => never;
+  readonly refuseNotFound: (ctx: Context) => never;
 }
 
 const NO_BODY = Buffer.alloc(0);
 
 /** Closed by default: every handler outside the list of open routes runs after the checks of key, rate, right, body and share. */
 export function createFrame(parts: FrameParts): Middleware {
-  const { routes, open, basePath, admission, refuseUnknown } = parts;
+  const { routes, open, basePath, admission, refuseNotFound } = parts;
   const findPath = createPathFinder(routes);
   const serve = createServe(parts);
   const router = createOpenRouter(open);
@@ -46,10 +46,10 @@ export function createFrame(parts: FrameParts): Middleware {
     const openMatch = found && !asksForPage ? undefined : router.match(path, method);
     if (openMatch?.route) return serveOpen(ctx, next);
     const refuse = (): never => {
-      if (found) throw otherMethod(found.path, found.routes.keys());
+      if (found) throw methodNotAllowed(found.path, found.routes.keys());
       const methods = openMatch?.path.flatMap((known) => known.methods) ?? [];
-      if (methods.length > 0) throw otherMethod(maskUrl(path), methods);
-      return refuseUnknown(ctx);
+      if (methods.length > 0) throw methodNotAllowed(maskUrl(path), methods);
+      return refuseNotFound(ctx);
     };
     // Authentication comes first: without a key, no answer tells which paths and methods exist.
     return isBelowBase || found ? admission.admit(ctx, async () => refuse()) : refuse();

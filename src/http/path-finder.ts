@@ -1,7 +1,7 @@
 import type { Context } from 'koa';
+import { editDistance } from '../edit-distance.ts';
 import { ApiError, QUOTED_MAX } from '../errors.ts';
 import { KEY_PREFIX, maskUrl } from '../key-mask.ts';
-import { typingErrors } from '../typing-errors.ts';
 import type { InPath, Route } from '../web/route.ts';
 
 interface FoundPath {
@@ -59,7 +59,7 @@ function decode(text: string): string {
 }
 
 /** Creates a function that throws ApiError `not_found`. Its message suggests the nearest of `paths` and names the API reference. */
-export function createUnknownPath(paths: readonly string[], referencePath: string): (ctx: Context) => never {
+export function createNotFound(paths: readonly string[], referencePath: string): (ctx: Context) => never {
   return (ctx) => {
     const path = maskUrl(ctx.path).replaceAll(`${KEY_PREFIX}***`, '***');
     const method = ctx.method === 'HEAD' ? 'GET' : ctx.method; // RFC 9110 §9.3.2: the same headers, Content-Length too
@@ -75,14 +75,14 @@ function nearest(path: string, paths: readonly string[]): string | undefined {
   if (path.length > QUOTED_MAX) return undefined;
   const nearest = paths
     .filter((known) => !known.includes('{'))
-    .map((known) => ({ known, errors: known.endsWith(path) ? 1 : typingErrors(path.toLowerCase(), known) }))
+    .map((known) => ({ known, errors: known.endsWith(path) ? 1 : editDistance(path.toLowerCase(), known) }))
     .filter(({ known, errors }) => errors <= known.length / 3 && path.length > 1)
     .sort((a, b) => a.errors - b.errors);
   return nearest[0]?.known;
 }
 
 /** The refusal of a method at a path that serves `methods`. `path` is a route's path, or is masked: no API key is quoted. */
-export function otherMethod(path: string, methods: Iterable<string>): ApiError {
+export function methodNotAllowed(path: string, methods: Iterable<string>): ApiError {
   const allow = [...new Set(methods)].sort().join(', ');
   return new ApiError('method_not_allowed', `${path} allows only ${allow}.`, { headers: { Allow: allow } });
 }

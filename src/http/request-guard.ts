@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { toApiError } from '../errors.ts';
-import { connectionsMost, limitConnections } from '../load/connection-limit.ts';
+import { limitConnections, maxConnections } from '../load/connection-limit.ts';
 import { serveInOrder } from '../load/pipeline.ts';
 import { type Logger, safely } from '../log.ts';
 import { readRequestTarget } from '../web/request-target.ts';
@@ -16,9 +16,9 @@ export type Serve = (request: IncomingMessage, answer: ServerResponse) => Promis
  */
 export function guardRequests(server: Server, serve: Serve, log: Logger, databaseConnections = 0): void {
   const serveOne = (request: IncomingMessage, answer: ServerResponse): void => {
-    // An answer fails when its client has gone: the request log has that as `aborted`.
+    // An answer fails when its client has gone. The request log notes that as `aborted`.
     answer.on('error', () => {}).on('timeout', endStalled);
-    // Reset before its first request was read: nobody waits for an answer, and no log could say who asked.
+    // The connection was reset before its request was read: nobody waits for an answer, and the address is unknown.
     if (request.socket.remoteAddress === undefined) return void request.socket.destroy();
     try {
       readRequestTarget(request);
@@ -35,12 +35,12 @@ export function guardRequests(server: Server, serve: Serve, log: Logger, databas
     });
   };
   const idle = serveInOrder(server, safely(log, serveOne));
-  limitConnections(server, idle, connectionsMost(databaseConnections), log);
+  limitConnections(server, idle, maxConnections(databaseConnections), log);
 }
 
 /**
- * Ends a connection that was idle for the server's timeout with bytes left to send: its client does not read, and the bytes
- * would stay in memory. Without such bytes, the client waits for its answer, and the connection stays.
+ * Closes a connection whose client has not read its answer for the server's timeout, because unsent bytes stay in memory. Without
+ * unsent bytes the client waits for its answer, and the connection stays open.
  */
 function endStalled(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();

@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
-import { createBatched } from '../database/batching.ts';
+import { createBatcher } from '../database/batching.ts';
 import { type Database, NOW_MS } from '../database/connect.ts';
 import { means } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
 import { DatabaseFault } from '../errors.ts';
 import { type Int64, type Integer64, toInt64 } from '../int64.ts';
 
-/** For this time a retry gets the first answer again, in ms. */
+/** How long a retry gets the first answer again, in ms. */
 const REPLAY_MS = 24 * 60 * 60 * 1000;
 
 /** Records that one statement of the clean-up deletes. */
@@ -14,27 +14,27 @@ const SWEEP_BATCH = 500;
 
 const TABLE = 'idempotency_keys';
 
-/** A record to be inserted: `id` and `inputHash` are SHA-256 in hexadecimal. */
+/** A record to be inserted or renewed. `id` and `inputHash` are SHA-256 in hexadecimal. */
 export interface Claim {
   readonly id: string;
   readonly inputHash: string;
-  /** Whether there is an expired record of this id. */
+  /** Whether an expired record of this id exists, which is renewed. */
   readonly renews: boolean;
 }
 
 /** Another process has inserted or renewed a record since it was looked up. */
-export class TakenError extends Error {}
+export class RecordTakenError extends Error {}
 
-/** Another transaction holds the lock of one of the records, inserted or not yet. */
-export class HeldError extends DatabaseFault {}
+/** Another transaction holds the lock of one of the records. It may not have committed the record yet. */
+export class LockedError extends DatabaseFault {}
 
-/** The records of the results of Idempotency-Keys. */
+/** The stored results of creates with an Idempotency-Key. */
 export function createRecords(database: Database) {
   const now = NOW_MS[database.engine];
-  // Otherwise the optimizer might read, and lock, all rows of a small table.
+  // Without the hint, the optimizer may scan a small table and lock all of its rows.
   const byKey = database.engine === 'mysql' ? ' FORCE INDEX (PRIMARY)' : '';
   const isExpired = `created_at <= ${now} - ${REPLAY_MS}`;
-  // A record of an earlier version of the gateway, which may run beside this one, has only a pet_id.
+  // An earlier version of the gateway, which may run at the same time, writes only pet_id.
   const select = `SELECT id, input_hash AS inputHash, COALESCE(result_id, pet_id) AS resultId, ${isExpired} AS isExpired FROM ${TABLE}`;
 
   const insertOrRenew = async (transaction: Knex, claims: readonly Claim[]): Promise<void> => {
@@ -47,47 +47,47 @@ export function createRecords(database: Database) {
     for (const { id, inputHash } of claims.filter(({ renews }) => renews)) {
       const expired = transaction(TABLE).where({ id }).whereRaw(isExpired);
       const renewed = await expired.update({ input_hash: inputHash, created_at: transaction.raw(now) });
-      if (renewed !== 1) throw new TakenError();
+      if (renewed !== 1) throw new RecordTakenError();
     }
   };
 
   return {
-    /** The record of an id, or null; an expired one may be renewed. */
-    find: createBatched(database, { inFlight: 2, size: 32, keyOf: (id: string) => id }, async (ids, deadline) => {
+    /** The record of an id, or null. Expired records are included: they may be renewed. */
+    find: createBatcher(database, { inFlight: 2, maxSize: 32, keyOf: (id: string) => id }, async (ids, deadline) => {
       const marks = ids.map(() => '?').join(', ');
       const rows = await database.query<Row>(`${select} WHERE id IN (${marks})`, ids, deadline);
       const byId = new Map(rows.map((row) => [row.id, toRecord(row)]));
       return ids.map((id) => byId.get(id) ?? null);
     }),
 
-    /** Inserts or renews records; `complete` fills them within the same transaction. TakenError, HeldError. */
+    /** Inserts or renews records; `complete` fills them within the same transaction. RecordTakenError, LockedError. */
     async claim(transaction: Knex, claims: readonly Claim[]): Promise<void> {
       // All transactions lock in the same order, so that they do not deadlock.
       const sorted = claims.toSorted((a, b) => (a.id < b.id ? -1 : 1));
       try {
         await insertOrRenew(transaction, sorted);
       } catch (error) {
-        if (means(error, 'duplicate')) throw new TakenError();
-        // The lock may also be on a gap between records, which a locking read of many records takes.
-        if (means(error, 'lockWait') && (await isOneHeld(transaction, sorted))) throw new HeldError('unavailable');
+        if (means(error, 'duplicate')) throw new RecordTakenError();
+        // The lock may also be a gap lock of an unrelated transaction.
+        if (means(error, 'lockWait') && (await areLocked(transaction, sorted))) throw new LockedError('unavailable');
         throw error;
       }
     },
 
-    /** Whether another transaction holds the lock of one of the records, inserted or not yet; false where the server cannot tell. */
-    isHeld: (claims: readonly Claim[], deadline: Deadline): Promise<boolean> =>
-      database.run((knex) => isOneHeld(knex, claims), { deadline }),
+    /** Whether another transaction holds the lock of one of these records; false when the server cannot tell. */
+    areLocked: (claims: readonly Claim[], deadline: Deadline): Promise<boolean> =>
+      database.run((knex) => areLocked(knex, claims), { deadline }),
 
     /** Writes the results into claimed records. */
     async complete(transaction: Knex, results: readonly (readonly [id: string, resultId: Int64])[]): Promise<void> {
-      // Int64 literals, which are digits: a bound number would be rounded. An earlier version reads pet_id.
+      // Literals, because a bound number would be rounded; an Int64 is only digits. Earlier versions read pet_id.
       const result = `CASE id ${results.map(([, resultId]) => `WHEN ? THEN ${resultId}`).join(' ')} END`;
       const ids = results.map(([id]) => id);
       const set = `SET result_id = ${result}, pet_id = ${result} WHERE id IN (${ids.map(() => '?').join(', ')})`;
       await transaction.raw(`UPDATE ${TABLE}${byKey} ${set}`, [...ids, ...ids, ...ids]);
     },
 
-    /** Deletes the expired records, in small steps. */
+    /** Deletes the expired records, in small batches. */
     async sweep(): Promise<void> {
       for (;;) {
         const expired: { id: string }[] = await database.run((knex) =>
@@ -97,13 +97,13 @@ export function createRecords(database: Database) {
         const ids = expired.map(({ id }) => id);
         // The age is checked again: a record may have been renewed since.
         const sweep = (knex: Knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete();
-        await database.run(sweep, { repeatable: true });
+        await database.run(sweep, { idempotent: true });
       }
     },
   };
 }
 
-function isOneHeld(transaction: Knex, claims: readonly Claim[]): Promise<boolean> {
+function areLocked(transaction: Knex, claims: readonly Claim[]): Promise<boolean> {
   const ids = claims.map(({ id }) => id);
   // Without a record, this locks a gap, which delays inserts only and no other lock on the gap,
   // https://dev.mysql.com/doc/refman/9.7/en/innodb-locking.html#innodb-gap-locks

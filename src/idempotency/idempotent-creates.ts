@@ -1,63 +1,63 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { createBatched } from '../database/batching.ts';
+import { createBatcher } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
-import { type Claim, createRecords, HeldError, TakenError } from './idempotency-records.ts';
+import { type Claim, createRecords, LockedError, RecordTakenError } from './idempotency-records.ts';
 
-/** Identifies one create by its Idempotency-Key. */
+/** Identifies a create that must happen only once. */
 export interface Once {
-  /** The owner of the Idempotency-Key: an API key and those that replaced it by rotation have the same one. */
+  /** The first API key of a chain of rotations. All keys of the chain share their Idempotency-Keys. */
   readonly ownerId: string;
   readonly apiKeyId: string;
   readonly idempotencyKey: string;
-  /** The number of the create within the request, from 1: a GraphQL request may have several. */
+  /** The position of the create within the request, from 1. A GraphQL request may have several creates. */
   readonly position: number;
 }
 
 interface CreateOperation<Input> {
-  /** The name in the hash of the record's id; null for the oldest operation, whose records have none. */
+  /** The name that is part of the record's id; null for the oldest operation, whose record ids have no name. */
   readonly operation: string | null;
-  /** The whole input as a list that is equal for equal inputs, and only for them. */
+  /** The whole input as a list that is equal for equal inputs only. */
   canonical(input: Input): readonly unknown[];
   /** Creates within a transaction; gives the ids in the order of the inputs. */
   addWithin(transaction: Knex.Transaction, inputs: readonly Input[]): Promise<Int64[]>;
-  /** Gives the function that releases the lock, which is held from before `addWithin` until the end of the transaction. */
+  /** Acquires the id lock and gives its release. It is held from before `addWithin` until the transaction has ended. */
   acquireIdLock(): Promise<() => void>;
   /** The approximate size of an input in a statement, in bytes. */
   bytesOf(input: Input): number;
 }
 
-/** An input, with the records to be inserted for it. */
+/** An input and its idempotency records. */
 interface PendingCreate<Input> {
   readonly input: Input;
   readonly claims: readonly Claim[];
 }
 
 /**
- * Creates once for each Idempotency-Key; one for each operation and process. It gives the id of the created row, or of the row
- * that an earlier request with the same key and input created. ApiError `idempotency_conflict` while another request with the key
- * is in flight, `idempotency_mismatch` when the input differs.
+ * Gives a function that creates a row once for each Idempotency-Key: it gives the id of the new row, or of the row that an earlier
+ * request with the same key and input created. ApiError `idempotency_conflict` while another request with the key is in flight,
+ * `idempotency_mismatch` when the input differs. A process needs one for each operation.
  */
 export function createIdempotentCreates<Input>(database: Database, creates: CreateOperation<Input>) {
   const { operation, canonical, bytesOf } = creates;
   const records = createRecords(database);
   const inFlight = new Set<string>();
 
-  const createBatch = createBatched<PendingCreate<Input>, Int64>(
+  const createBatch = createBatcher<PendingCreate<Input>, Int64>(
     database,
     {
       inFlight: 2,
-      // Each transaction holds a connection while it waits for the id lock; the holder of the lock must get one, too.
+      // A transaction waits for the id lock on a connection. One connection must remain for the holder of the lock.
       inFlightMax: Math.max(1, database.connectionsMax - 1),
-      size: 32,
+      maxSize: 32,
       slowMs: ID_LOCK_MS, // more transactions would wait for the id lock
       bytesOf: ({ input }) => bytesOf(input),
-      isInputError: (error) => error instanceof TakenError || isRefused(error),
+      isInputError: (error) => error instanceof RecordTakenError || isRefused(error),
     },
     (batch, deadline) => createAll(database, records, creates, batch, deadline),
   );
@@ -74,9 +74,9 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       try {
         return { id: await createBatch({ input, claims }, deadline), replayed: false };
       } catch (error) {
-        if (error instanceof HeldError && (await records.isHeld(claims, deadline))) break;
-        // Once more: the look-up finds the other request's record, or the batch is without the create whose record is held.
-        if (!(error instanceof TakenError) && !(error instanceof HeldError && attempt === 1)) throw error;
+        if (error instanceof LockedError && (await records.areLocked(claims, deadline))) break;
+        // Try once more. The look-up may find the other request's record; the next batch may lack the create that was locked.
+        if (!(error instanceof RecordTakenError) && !(error instanceof LockedError && attempt === 1)) throw error;
       }
     }
     throw conflict();
@@ -84,7 +84,7 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
 
   const name = operation === null ? [] : [operation];
   return async ({ ownerId, apiKeyId, idempotencyKey, position }: Once, input: Input, deadline: Deadline) => {
-    // Also by the API key itself: an earlier version of the gateway, which may run beside this one, knows no owner.
+    // Also by the API key itself: an earlier version of the gateway, which may run at the same time, knows no owner.
     const ids = [...new Set([ownerId, apiKeyId])].map((keyId) =>
       sha256([keyId, idempotencyKey, String(position), ...name]),
     );
@@ -99,7 +99,7 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
   };
 }
 
-/** Creates a batch by one transaction: records and rows are both there, or neither. The records make it safe to repeat. */
+/** Creates a batch by one transaction, so that records and rows are both stored, or neither. The records make it idempotent. */
 async function createAll<Input>(
   database: Database,
   records: ReturnType<typeof createRecords>,
@@ -111,9 +111,9 @@ async function createAll<Input>(
   const inputs = batch.map(({ input }) => input);
   let releaseIdLock = () => {};
   const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
-    releaseIdLock(); // of the attempt before
+    releaseIdLock(); // of the previous attempt
     await records.claim(transaction, claims);
-    // After the claims, which may wait for other transactions: the id lock is held for a short time only.
+    // Claims may wait for other transactions. The id lock is acquired after them, so that it is held for a short time only.
     releaseIdLock = await acquireIdLock();
     const ids = await addWithin(transaction, inputs);
     const resultsOf = ({ claims }: PendingCreate<Input>, index: number) =>
@@ -122,7 +122,7 @@ async function createAll<Input>(
     return ids;
   };
   try {
-    return await database.run((knex) => knex.transaction(work), { repeatable: true, deadline });
+    return await database.run((knex) => knex.transaction(work), { idempotent: true, deadline });
   } finally {
     releaseIdLock();
   }

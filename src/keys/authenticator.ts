@@ -1,5 +1,5 @@
 import { type Deadline, deadlineIn, remainingMs } from '../deadline.ts';
-import { BELIEVED_MS, KEY_LOOKUP_MS, REFRESHED_MS } from '../deadlines.ts';
+import { KEY_CACHE_MS, KEY_LOOKUP_MS, KEY_REFRESH_MS } from '../deadlines.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
 import { PRODUCT } from '../product.ts';
@@ -7,16 +7,16 @@ import { hashApiKey, isApiKey, KEY_LENGTH } from './api-key.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 
 const CACHE_SIZE = 10_000;
-/** Limits of look-ups in flight and queued, of keys that are not in the cache. They bound the cost of made-up keys. */
+/** Limits of look-ups of uncached keys, in flight and queued. They bound what made-up keys cost the database. */
 const LOOKUPS_MAX = 20;
 const WAITING_MAX = 1000;
 
 /** A key that was valid when it was looked up. */
 export interface ValidKey {
   readonly key: ApiKey;
-  /** The end of the cache entry, in ms of `performance.now()`; at most the key's expiry. */
+  /** When the cache entry expires, in ms of `performance.now()`; not later than the key itself. */
   readonly validUntil: number;
-  /** The beginning of the look-up, on the same clock. */
+  /** When the look-up began, in ms of `performance.now()`. */
   readonly queriedAt: number;
 }
 
@@ -30,13 +30,13 @@ export function createAuthenticator(
   keys: Pick<KeyStore, 'findByHash'>,
   now: () => number = performance.now.bind(performance),
 ) {
-  // By canonical header, so that a cached key costs no check of its form and no hash.
+  // By canonical header, so that a cache hit needs no hash and no check of the key's form.
   const cache = new Map<string, ValidKey>();
   const inFlight = new Map<string, Promise<ValidKey>>();
-  const withinLimit = createLimit();
+  const withinLimit = createConcurrencyLimit();
 
   const query = async (header: string, token: string): Promise<ValidKey> => {
-    const queriedAt = now(); // before the query, so that a revocation during it counts
+    const queriedAt = now(); // before the query: a revocation during it must not be cached for longer
     const deadline = deadlineIn(KEY_LOOKUP_MS);
     const find = () => keys.findByHash(hashApiKey(token), deadline);
     const found = await (cache.has(header) ? find() : withinLimit(find, deadline));
@@ -48,7 +48,7 @@ export function createAuthenticator(
     return entry;
   };
 
-  /** Looks a key up, or joins its look-up in flight. */
+  /** Looks a key up, or joins a look-up of the same key in flight. */
   const queryOnce = (header: string, token: string): Promise<ValidKey> => {
     const lookup = inFlight.get(header) ?? query(header, token).finally(() => inFlight.delete(header));
     inFlight.set(header, lookup);
@@ -56,28 +56,28 @@ export function createAuthenticator(
   };
 
   /** The cached key, if it is still valid; an old entry is refreshed in the background. */
-  const recall = (header = ''): ValidKey | undefined => {
+  const findCached = (header = ''): ValidKey | undefined => {
     const found = cache.get(header);
     const moment = now();
     if (found === undefined || moment >= found.validUntil) return undefined;
-    // A failure of the refresh does not matter: once the entry has ended, a request looks the key up itself.
-    if (moment - found.queriedAt >= REFRESHED_MS) queryOnce(header, readBearerKey(header)).catch(() => {});
+    // A failed refresh does not matter: when the entry has expired, a request looks the key up and waits.
+    if (moment - found.queriedAt >= KEY_REFRESH_MS) queryOnce(header, readBearerKey(header)).catch(() => {});
     return found;
   };
 
   return {
-    recall,
-    /** The key, looked up in the database if need be. ApiError `unauthorized`; `too_many_requests` when the queue is full. */
+    findCached,
+    /** The key of the header, from the cache or the database. ApiError `unauthorized`, `too_many_requests` (full queue). */
     async lookUp(authorization = ''): Promise<ValidKey> {
       const token = readBearerKey(authorization);
       const header = `Bearer ${token}`; // canonical: one entry for each key, whatever the case and spaces of the header
-      return recall(header) ?? queryOnce(header, token);
+      return findCached(header) ?? queryOnce(header, token);
     },
   };
 }
 
 /** Limits the look-ups in flight; the others are queued. ApiError `too_many_requests` when the queue is full. */
-function createLimit() {
+function createConcurrencyLimit() {
   const queue: (() => void)[] = [];
   let inFlight = 0;
   const release = () => {
@@ -105,7 +105,7 @@ function toEntry(key: ApiKey | undefined, queriedAt: number, answeredAt: number)
   if (key.revokedAt !== null) throw invalidToken('The API key has been revoked.');
   const leftMs = key.expiresAt === null ? Number.POSITIVE_INFINITY : key.expiresAt.getTime() - Date.now();
   if (leftMs <= 0) throw invalidToken('The API key has expired.');
-  return { key, queriedAt, validUntil: Math.min(queriedAt + BELIEVED_MS, answeredAt + leftMs) };
+  return { key, queriedAt, validUntil: Math.min(queriedAt + KEY_CACHE_MS, answeredAt + leftMs) };
 }
 
 const FORM = 'send the header "Authorization: Bearer <API_KEY>".';

@@ -18,8 +18,8 @@ const COLUMNS = ['id', 'owner_id', 'name', 'prefix', 'read_only', ...TIMES] as c
 type ApiKeyRow = Record<(typeof COLUMNS)[number], string | number | null>;
 
 /**
- * The API keys of a database. Their times are by its clock. All functions: DatabaseFault `unavailable` when the database is
- * away.
+ * Creates, finds and revokes the API keys of a database. Stored times are by the database's clock. All functions throw
+ * DatabaseFault `unavailable` when the database is away.
  */
 export function createKeyStore({ run, query, engine }: Database) {
   const now = NOW_MS[engine];
@@ -57,7 +57,7 @@ export function createKeyStore({ run, query, engine }: Database) {
       return { ...key, expiresAt: key.expiresAt && new Date(key.expiresAt.getTime() + aheadMs) };
     },
 
-    /** Writes the last uses of at most some hundred keys, by id in ms since 1970; a later stored use stays. */
+    /** Writes when keys were last used (ms since 1970 by id, a few hundred at most). A later stored time stays. */
     async noteLastUses(uses: ReadonlyMap<string, number>): Promise<void> {
       const ids = [...uses.keys()].sort(); // all processes lock in the same order, so that they do not deadlock
       const later = `CASE id ${ids.map(() => 'WHEN ? THEN ?').join(' ')} END`;
@@ -65,7 +65,7 @@ export function createKeyStore({ run, query, engine }: Database) {
       // On both engines WHERE sees a row's old value.
       const sql = `UPDATE api_keys SET last_used_at = ${later}
         WHERE id IN (${ids.map(() => '?').join(', ')}) AND (last_used_at IS NULL OR last_used_at < ${later})`;
-      await run((knex) => knex.raw(sql, [...moments, ...ids, ...moments]), { repeatable: true });
+      await run((knex) => knex.raw(sql, [...moments, ...ids, ...moments]), { idempotent: true });
     },
 
     async count(): Promise<number> {
@@ -90,7 +90,7 @@ async function insertKey(knex: Knex, now: string, newKey: NewKey, ownerId: strin
   return { id: String(id), key };
 }
 
-/** Gives the old key before the change, when it expires, and the new key: undefined if the old one was not valid any more. */
+/** Gives the old key, its new expiry, and the new key. `created` is undefined when the old key was no longer valid. */
 async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number) {
   const row = await trx('api_keys')
     .where({ id })

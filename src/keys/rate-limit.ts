@@ -3,7 +3,7 @@ import type { RateLimiterRes } from 'rate-limiter-flexible';
 // By path: the whole package has a limiter for each of twenty stores, a tenth of the start.
 import { RateLimiterCluster, RateLimiterClusterMaster } from 'rate-limiter-flexible/lib/RateLimiterCluster.js';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
-import { COUNT_MS } from '../deadlines.ts';
+import { RATE_COUNT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 
 /** Counts one request of a key. */
@@ -17,7 +17,7 @@ export type RateLimit = ReturnType<typeof createRateLimit>;
 export function createRateLimit({ requests, seconds }: { requests: number; seconds: number }) {
   const options = { points: requests, duration: seconds, keyPrefix: 'key' };
   const limiter = cluster.isWorker
-    ? new RateLimiterCluster({ ...options, timeoutMs: COUNT_MS })
+    ? new RateLimiterCluster({ ...options, timeoutMs: RATE_COUNT_MS })
     : new RateLimiterMemory(options);
   const policy = `"default";q=${requests};w=${seconds}`;
   return async (keyId: string, setHeader: (field: string, value: string) => void): Promise<void> => {
@@ -35,7 +35,7 @@ export function createRateLimit({ requests, seconds }: { requests: number; secon
   };
 }
 
-/** Counts for all workers; to be called in the primary. */
+/** Makes the primary keep the counts of all workers. */
 export function countForWorkers(): void {
   new RateLimiterClusterMaster();
 }

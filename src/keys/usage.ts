@@ -6,7 +6,7 @@ import type { KeyStore } from './key-store.ts';
 
 /** Rows in one statement. */
 const BATCH = 200;
-/** Limit of the entries of each kind while the database is away; further entries are lost. */
+/** Limit of buffered entries of each kind while the database is away. Further entries are dropped. */
 const ENTRIES_MAX = 100_000;
 
 /** The uses of keys and of deprecated operations. */
@@ -25,7 +25,7 @@ export function createUsage(
   const deprecated = new Map<string, DeprecatedUse>();
   let flushing: Promise<void> | undefined;
 
-  /** Entries can change during the write, so only the written part of a count is subtracted. */
+  /** Uses may be counted during the write, so only the written part of a count is subtracted. */
   const writeAll = async (): Promise<void> => {
     for (const batch of batches(lastUsedAt)) {
       await keys.noteLastUses(new Map(batch));

@@ -7,13 +7,13 @@ import type { Logger } from '../log.ts';
 const OTHER_FILES = 64;
 /** Open files of one database connection: SQLite has a database, a log and the log's index. */
 const DATABASE_FILES = 4;
-/** Memory that the waiting requests of one connection may hold, see `serveInOrder`. */
+/** Bytes that the queued requests of one connection may hold, see `serveInOrder`. */
 const CONNECTION_BYTES = 128 * 2 ** 10;
 const CONNECTIONS_LEAST = 16;
 const WARNING_MS = 60_000;
 
-/** The connection limit of this process, by its limit of open files and its heap. */
-export function connectionsMost(databaseConnections: number): number {
+/** The connection limit of this process, derived from its open-file limit and its heap. */
+export function maxConnections(databaseConnections: number): number {
   const files = openFilesLimit() - OTHER_FILES - DATABASE_FILES * databaseConnections;
   const held = getHeapStatistics().heap_size_limit / CONNECTION_BYTES;
   return Math.max(CONNECTIONS_LEAST, Math.floor(Math.min(files, held)));
@@ -27,8 +27,8 @@ function openFilesLimit(): number {
 }
 
 /**
- * Beyond `most` connections, a new one closes the connection that has been idle for the longest time; without an idle one, the
- * new one is closed. Logs the number of closed ones once a minute. `idle` has the idle connections, longest idle first.
+ * Limits a server to `most` connections. A further connection replaces the one that has been idle for the longest time; if none is
+ * idle, it is closed itself. Logs the number of closed ones once a minute. `idle` has the idle connections, longest idle first.
  */
 export function limitConnections(server: Server, idle: Set<Socket>, most: number, log: Logger): void {
   let open = 0;

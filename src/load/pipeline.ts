@@ -21,22 +21,22 @@ interface Parser {
 }
 
 interface Queue {
-  /** Whether one of them is in flight. */
+  /** Whether a request of the connection is in flight. */
   isBusy: boolean;
-  /** The queued ones: one, or a few when Node itself resumed the connection. */
+  /** The queued requests: one, or a few when Node itself has resumed the connection. */
   readonly waiting: [IncomingMessage, ServerResponse][];
-  /** Whether bytes have been put back: from then on the connection is read as a stream. */
+  /** Whether bytes were put back by `unshift`. From then on the connection is read as a stream. */
   isStream: boolean;
 }
 
 /** The result of a callback that pauses the parser: https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
-const STOP = 21;
-const STOPPED = 'HPE_PAUSED';
+const HPE_PAUSED = 21;
+const PAUSED_CODE = 'HPE_PAUSED';
 const WAITING_MAX = 16;
-/** Each chunk of a body costs an object and some µs. Beyond FREE_CHUNKS, chunks must have CHUNK_BYTES on average. */
+/** Tiny chunks are costly: each takes an object and some µs. Beyond FREE_CHUNKS they must have CHUNK_BYTES on average. */
 const FREE_CHUNKS = 1024;
 const CHUNK_BYTES = 64;
-/** Empty, but not a null pointer, which means the end of the connection to the parser. */
+/** Empty, with a valid pointer: a null pointer would mean the end of the connection to the parser. */
 const NO_BYTES = Buffer.alloc(1).subarray(1);
 
 /**
@@ -64,7 +64,7 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
       const { upgrade } = request; // after an upgrade the parser pauses by itself and drops the rest of its chunk
       countChunks(request);
       const verdict = onIncoming(request, keepAlive && !upgrade);
-      return queue.waiting.length > 0 && !upgrade ? STOP : verdict;
+      return queue.waiting.length > 0 && !upgrade ? HPE_PAUSED : verdict;
     };
   });
 
@@ -84,7 +84,7 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
 
   server.on('clientError', (error: Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }, socket) => {
     const queue = queues.get(socket as Socket); // the only kind of stream that this server is given
-    if (error.code !== STOPPED || queue === undefined) return;
+    if (error.code !== PAUSED_CODE || queue === undefined) return;
     if (!queue.isStream) readAsStream(socket as Connection, queue);
     socket.pause();
     socket.unshift(error.rawPacket?.subarray(error.bytesParsed) ?? NO_BYTES);
@@ -96,7 +96,7 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
       queue.isBusy = false;
       if (!connection.destroyed) idle.add(connection);
     });
-    if (!answer.headersSent) serve(request, answer); // else its body was refused in the queue
+    if (!answer.headersSent) serve(request, answer); // else it was refused while it was queued
   };
 
   const beginNext = (connection: Connection, queue: Queue): void => {
@@ -111,17 +111,17 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
   return idle;
 }
 
-/** Makes the connection a stream: until it has had a listener for `data`, the parser reads the socket itself. */
+/** Makes the connection a stream. Without a listener for `data`, the parser would read from the socket directly. */
 function readAsStream(connection: Connection, queue: Queue): void {
   queue.isStream = true;
   const ignore = () => {};
   connection.on('data', ignore).off('data', ignore);
-  connection._read(0); // the parser may have stopped the reading
+  connection._read(0); // the parser may have stopped reading
   // Node also resumes a connection after the write of an answer.
   connection.on('resume', () => void (queue.waiting.length > 0 && connection.pause()));
 }
 
-/** Limits the chunks of bodies. Call the result with each request, and without one when the connection is closed. */
+/** Limits tiny chunks of bodies. Call the result with each new request, and without one when the connection is closed. */
 function limitChunks(parser: Parser, refuse: (error: ApiError) => void): (request?: IncomingMessage) => void {
   const { 2: onHeader, 3: onBody, 4: onComplete } = parser;
   let credit = 0;

@@ -3,7 +3,7 @@ import { SHARE_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 
 /** The limits of all keys together in one process. */
-export type ShareLimits = Readonly<ReturnType<typeof limitsOf>>;
+export type ShareLimits = Readonly<ReturnType<typeof shareLimitsOf>>;
 
 /** The share of one key. */
 export interface Share {
@@ -17,20 +17,20 @@ export interface Share {
 
 export type Shares = ReturnType<typeof createShares>;
 
-/** Requests may begin for so long in one turn of the event loop, in ms: all requests in flight wait for the turn's end. */
-const TURN_MS = 3;
+/** How long requests may begin within one turn of the event loop, in ms. Requests in flight wait until the turn ends. */
+const TURN_BUDGET_MS = 3;
 /** Beyond this number of shares, the idle ones are deleted. */
 const SHARES_MAX = 10_000;
 /**
- * Reservations wait, but bodies and answers to be sent are refused when there is no room for them. So reservations leave them
- * a quarter of a key's bytes.
+ * The fraction of a key's bytes for reservations, which can wait. The rest is for bodies and unread answers, which are refused when
+ * there is no room.
  */
-const RESERVABLE = 0.75;
+const RESERVABLE_FRACTION = 0.75;
 /** An upper limit for large heaps. */
 const BYTES_MAX = 384 * 2 ** 20;
 
 /** The limits of one of `workers` processes on this machine. */
-export function limitsOf(
+export function shareLimitsOf(
   workers: number,
   heapBytes = getHeapStatistics().heap_size_limit,
   containerBytes = process.constrainedMemory(),
@@ -49,9 +49,9 @@ export function limitsOf(
 }
 
 /**
- * Shares the process between API keys, by dynamic thresholds (Choudhury and Hahne, https://doi.org/10.1109/90.664262). A key may
- * hold as much as is free: one flooding key gets half, two get a third each, and a part is always free for another key. Further
- * requests are queued. `clock` is in ms.
+ * Shares the process between API keys by dynamic thresholds (Choudhury and Hahne, https://doi.org/10.1109/90.664262): a key may
+ * hold as much as is still free. So one flooding key gets half, two get a third each, and some is always free for another key.
+ * Further requests are queued. `clock` is in ms.
  */
 export function createShares(limits: ShareLimits, clock: () => number = performance.now.bind(performance)) {
   const shares = new Map<string, Share>();
@@ -65,15 +65,15 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
     turn++;
     requests.beginNext();
   };
-  const hasTime = (now: number): boolean => {
-    if (turnBeganAt !== undefined) return now - turnBeganAt < TURN_MS;
+  const hasTurnBudget = (now: number): boolean => {
+    if (turnBeganAt !== undefined) return now - turnBeganAt < TURN_BUDGET_MS;
     turnBeganAt = now;
     setImmediate(endTurn);
     return true;
   };
   const tryBegin = (share: Share, now: number): boolean => {
     if (share.inFlight >= limits.inFlight - inFlight) return false;
-    if (!hasTime(now) && share.lastTurn === turn) return false; // the first request of each key begins in any case
+    if (!hasTurnBudget(now) && share.lastTurn === turn) return false; // the first request of each key begins in any case
     share.lastTurn = turn;
     share.inFlight++;
     inFlight++;
@@ -101,8 +101,8 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
       return share;
     },
     /**
-     * Runs `work` as a request in flight, at once or from the queue; it is in flight until `share.release`. `now` is the present
-     * time. Skips `work` when the request was abandoned in the queue. ApiError `too_many_requests`.
+     * Runs `work` at once, or queues it. It counts as in flight until `share.release`. `now` is the current time of `clock`. Skips
+     * `work` when the request was abandoned in the queue. ApiError `too_many_requests`.
      */
     run(share: Share, now: number, isAbandoned: () => boolean, work: () => Promise<void>): Promise<void> {
       if (!requests.has(share) && tryBegin(share, now)) return work();
@@ -112,16 +112,16 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
       });
     },
     /**
-     * Counts a request in flight as so many `more`, for the reads that it asks of the database at once, until `endMore`. Gives how
-     * many: at most half of what is free, so that some is left for other keys.
+     * Counts `more` further reads of a request, which run at the same time, until `removeInFlight`. Gives how many were counted: at most half
+     * of what is free, so that some is left for other keys.
      */
-    countMore(share: Share, more: number): number {
+    addInFlight(share: Share, more: number): number {
       const counted = Math.min(more, Math.max(0, Math.floor((limits.inFlight - inFlight) / 2)));
       share.inFlight += counted;
       inFlight += counted;
       return counted;
     },
-    endMore: end,
+    removeInFlight: end,
     ...createBytes(limits),
   };
 }
@@ -136,12 +136,12 @@ function createBytes(limits: ShareLimits) {
     return true;
   };
   const tryReserve = (share: Share, bytes: number): boolean =>
-    share.bytes + bytes <= RESERVABLE * (limits.bytes - held - bytes) && hold(share, bytes);
+    share.bytes + bytes <= RESERVABLE_FRACTION * (limits.bytes - held - bytes) && hold(share, bytes);
 
   return {
-    /** Holds bytes until `free`; false beyond the key's share. */
+    /** Takes bytes of the key's share until `free`; false when the share is used up. */
     hold,
-    /** Holds bytes at once (undefined), or queues the request until it can. ApiError `too_many_requests`. */
+    /** Takes bytes at once and gives undefined, or gives a promise that waits in a queue. ApiError `too_many_requests`. */
     reserve(share: Share, bytes: number, isAbandoned: () => boolean): Promise<void> | undefined {
       if (!queue.has(share) && tryReserve(share, bytes)) return undefined;
       return queue.wait(share, () => {
@@ -157,16 +157,16 @@ function createBytes(limits: ShareLimits) {
   };
 }
 
-/** A queue for each key; requests begin round-robin over the keys. */
+/** One queue for each key. Requests begin round-robin over the keys. */
 function createQueue(limits: ShareLimits) {
-  /** In round-robin order, each with its waiters, oldest first. A waiter begins, or gives false. */
+  /** The waiters of each key, oldest first; the keys are in round-robin order. A waiter gives false when it cannot begin. */
   const queues = new Map<Share, Set<() => boolean>>();
   let waiting = 0;
   let isBeginning = false;
 
   /** Begins as many requests as the limits allow; to be called after each release. */
   const beginNext = (): void => {
-    if (isBeginning || waiting === 0) return; // a request may release its share while it begins
+    if (isBeginning || waiting === 0) return; // no recursion: a request may release its share while it begins
     isBeginning = true;
     for (const [share, own] of queues) {
       const [tryBegin] = own;

@@ -3,12 +3,12 @@ import { ApiError } from '../errors.ts';
 import type {} from '../web/request-state.ts';
 import type { Share, Shares } from './shares.ts';
 
-/** Answers of at least so many characters are counted until their clients have read them. Requests in flight bound the others. */
+/** Answers of at least this length, in characters, count until they are read. The limit of requests in flight bounds the others. */
 const COUNTED_LENGTH = 16_384;
 
 /** Bytes reserved for each object of an answer while it is built: for the row, its text and its part of the whole answer. */
 const OBJECT_BYTES = 65_536;
-/** The largest reservation of one answer, as a fraction of all bytes: there is never room for two, and for one beside bodies. */
+/** The largest reservation of one answer, as a fraction of all bytes. There is room for one beside bodies, never for two. */
 const RESERVED_FRACTION = 1 / 3;
 
 /**
@@ -20,7 +20,7 @@ export function createReservation(shares: Shares, share: Share, allBytes: number
   let furtherReads = 0;
   return {
     reserve(objects: number, reads = 1): Promise<void> | undefined {
-      if (reads > 1) furtherReads = shares.countMore(share, reads - 1);
+      if (reads > 1) furtherReads = shares.addInFlight(share, reads - 1);
       const bytes = Math.min(objects * OBJECT_BYTES, RESERVED_FRACTION * allBytes);
       const queued = shares.reserve(share, bytes, isAbandoned)?.then(() => {
         reserved = bytes;
@@ -30,7 +30,7 @@ export function createReservation(shares: Shares, share: Share, allBytes: number
     },
     free() {
       if (reserved > 0) shares.free(share, reserved);
-      if (furtherReads > 0) shares.endMore(share, furtherReads);
+      if (furtherReads > 0) shares.removeInFlight(share, furtherReads);
     },
   };
 }
@@ -50,7 +50,7 @@ export function holdAnswer(shares: Shares, ctx: Context, share: Share): void {
   }
 }
 
-/** The other links, such as the successor of a deprecated operation, hold for a refusal, too. */
+/** Only this link is removed. Others, such as the successor of a deprecated operation, are right for a refusal, too. */
 function removeNextLink(ctx: Context): void {
   const links = [ctx.res.getHeader('Link') ?? []].flat().map(String);
   ctx.remove('Link');

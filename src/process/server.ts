@@ -8,9 +8,9 @@ import type { Config } from '../config.ts';
 import {
   ACCEPT_MS,
   CONNECTIONS_CHECK_MS,
+  DRAIN_MS,
   HEADERS_MS,
   KEEP_ALIVE_MS,
-  LINGER_MS,
   RECEIVE_MS,
   STALLED_MS,
 } from '../deadlines.ts';
@@ -32,8 +32,8 @@ const OPTIONS = {
 };
 
 /**
- * Serves a gateway over HTTP; without one, what a gateway that waits for its database says. `options` replace single ones
- * of the usual options. Rejects with the system's error when the port cannot be used.
+ * Serves a gateway over HTTP. Without one it serves the starting app, until `serve` is called. `options` override single defaults.
+ * Rejects with the system's error when the port cannot be used.
  */
 export async function listen(
   first: Gateway | undefined,
@@ -46,15 +46,15 @@ export async function listen(
   let app: Pick<Gateway['app'], 'koa' | 'methods'> = gateway?.app ?? createStartingApp(config, log);
   let serve: Serve = app.koa.callback();
   let held: Promise<void> | undefined;
-  const serveUnheld: Serve = (request, answer) =>
+  const serveAfterHold: Serve = (request, answer) =>
     held === undefined ? serve(request, answer) : held.then(() => serve(request, answer));
-  guardRequests(server, serveUnheld, log, config.databasePoolMax);
+  guardRequests(server, serveAfterHold, log, config.databasePoolMax);
   server.timeout = timeout;
   // Node before 24.18.1 drops headers after the 1000th, such as a second Host (CVE-2026-58044). 16 kB bound them all.
   server.maxHeadersCount = 0;
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
-  watchSockets(server, log, () => app.methods);
+  answerOutsideApp(server, log, () => app.methods);
   await once(server.listen(config.port, config.host), 'listening');
   // Emitted for a connection that could not be accepted, as when the process has no file descriptor left.
   server.on(
@@ -87,20 +87,20 @@ export function addressOf({ host, port }: Pick<Config, 'host' | 'port'>) {
 }
 
 /**
- * Closes a server. It serves for LINGER_MS more, with `Connection: close`: a load balancer learns by `/readyz` to send
+ * Closes a server. It serves for DRAIN_MS more, with `Connection: close`: a load balancer learns by `/readyz` to send
  * nothing any more, and no request meets a reset that is already on its way on an idle connection. `hold` gets a promise
  * that requests wait for. Without a grace, the port is free at once.
  */
 async function closeServer(server: Server, graceMs: number, hold: (until: Promise<void>) => void): Promise<void> {
   setTimeout(() => server.closeAllConnections(), graceMs).unref();
   if (graceMs > 0) {
-    await delay(Math.min(LINGER_MS, graceMs / 2));
+    await delay(Math.min(DRAIN_MS, graceMs / 2));
     const accepted = acceptPending(server);
     hold(accepted);
     await accepted;
   }
-  // The request of a connection that was accepted last may still be on its way.
-  setTimeout(() => server.closeIdleConnections(), Math.min(LINGER_MS, graceMs / 4)).unref();
+  // The first request of a newly accepted connection may still be on its way.
+  setTimeout(() => server.closeIdleConnections(), Math.min(DRAIN_MS, graceMs / 4)).unref();
   await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
 }
 
@@ -127,10 +127,10 @@ async function acceptPending(server: Server): Promise<void> {
  * id, which the log has too. Gives every socket an error listener, because Node removes its own from the socket of a
  * CONNECT. `methods` gives the methods of all routes.
  */
-function watchSockets(server: Server, log: Logger, methods: () => readonly string[]): void {
+function answerOutsideApp(server: Server, log: Logger, methods: () => readonly string[]): void {
   const answers = new WeakMap<Duplex, ServerResponse>();
-  /** The answer to the last request of a socket; undefined when all of it has been written. */
-  const owedOn = (socket: Duplex) => {
+  /** The answer to the last request of a socket; undefined when it has been written completely. */
+  const unfinishedAnswerOn = (socket: Duplex) => {
     const answer = answers.get(socket);
     return answer?.writableFinished ? undefined : answer;
   };
@@ -141,11 +141,11 @@ function watchSockets(server: Server, log: Logger, methods: () => readonly strin
     logRefusedUnread(log, error, requestId, socket);
   };
   /** RFC 9112 §9.3.2: the answers to earlier pipelined requests are sent first. */
-  const afterAnswer = (owed: ServerResponse | undefined, send: () => void) =>
-    owed === undefined ? send() : owed.once('close', safely(log, send));
+  const afterAnswer = (unfinished: ServerResponse | undefined, send: () => void) =>
+    unfinished === undefined ? send() : unfinished.once('close', safely(log, send));
   const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
     if (error.code === 'HPE_PAUSED') return; // `serveInOrder` has paused the parser
-    const answer = owedOn(socket);
+    const answer = unfinishedAnswerOn(socket);
     // A pipelined request without a body has arrived whole: it waits only for the answers before it.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && answer !== undefined && hasNoBody(answer.req)) return;
     const refusal = parserRefusal(error);
@@ -164,7 +164,7 @@ function watchSockets(server: Server, log: Logger, methods: () => readonly strin
   const onConnect = (_request: IncomingMessage, socket: Duplex) => {
     const headers = { Allow: methods().toSorted().join(', ') };
     const refusal = new ApiError('method_not_allowed', 'This is no proxy.', { headers });
-    afterAnswer(owedOn(socket), () => refuse(socket, refusal));
+    afterAnswer(unfinishedAnswerOn(socket), () => refuse(socket, refusal));
   };
   server.on('connection', (socket) => socket.on('error', () => {})); // a client that resets its connection is no fault
   server.prependListener('request', (request, answer) => answers.set(request.socket, answer));

@@ -5,7 +5,7 @@ import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { CREATE_KEY, runProgram } from '../command-line.ts';
 import type { Config } from '../config.ts';
-import { isLasting } from '../database/faults.ts';
+import { isPermanent } from '../database/faults.ts';
 import { WORKERS_FIRST_MS } from '../deadlines.ts';
 import { describeUnknown } from '../dot-env.ts';
 import { DatabaseFault } from '../errors.ts';
@@ -16,14 +16,14 @@ import { makeOnce } from '../make-once.ts';
 import type { Service } from '../service.ts';
 import { startHelp, welcome } from './first-start.ts';
 import { addressOf, listen } from './server.ts';
-import { stopInGoodOrder } from './stop.ts';
+import { stopGracefully } from './stop.ts';
 import { shareMetrics } from './worker-metrics.ts';
 import { LISTENS_NEXT, superviseWorkers } from './workers.ts';
 
-/** After so long, in ms, a start is a wait: for a migration, a database that is silent, the first worker. */
+/** After this time, in ms, a start counts as waiting: for a migration, the database or the first worker. */
 const START_MS = 5000;
-/** The rest of a wait after a try that failed, in ms. */
-const REST_MS = 1000;
+/** The time between two attempts to open the database, in ms. */
+const RETRY_INTERVAL_MS = 1000;
 
 /**
  * Starts a service with the settings of the environment. A start that fails prints the reason in one line and ends the
@@ -43,8 +43,8 @@ export async function start(service: Service): Promise<void> {
 }
 
 /**
- * Serves in this process, or in workers, until a signal ends it. It listens when it can serve, because a proxy would hand the
- * 503 of a start to clients; before, when the start becomes a wait.
+ * Serves in this process, or in workers, until a signal ends it. It listens only when it can serve, because a proxy would pass the
+ * 503 of a start on to clients. Only a start that waits listens earlier, for the probes.
  */
 async function serveAsPrimary(service: Service, config: Config, log: Logger): Promise<void> {
   let listening: Awaited<ReturnType<typeof listen>> | undefined;
@@ -55,7 +55,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
   const isAlone = config.workers === 1;
   // When the port cannot be used, the start ends at the next try to listen.
   const timer = setTimeout(() => void listenNow().catch(() => {}), START_MS);
-  // Nothing is served yet that could be cut. The port is free at once: a worker listens next.
+  // Without a grace, because nothing is being served. The port is free at once for the first worker.
   const leave = () => {
     clearTimeout(timer);
     return listening?.close(0) ?? Promise.resolve();
@@ -63,7 +63,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
   let stop = leave;
   const noWorkers = isAlone ? 'this is the only process' : 'none has begun';
   let reload = () => log.warn(`SIGHUP replaces workers, and ${noWorkers}; nothing was done`);
-  stopInGoodOrder(() => stop(), config.shutdownGraceMs + (isAlone ? 0 : WORKERS_FIRST_MS), log);
+  stopGracefully(() => stop(), config.shutdownGraceMs + (isAlone ? 0 : WORKERS_FIRST_MS), log);
   // A terminal that is closed sends SIGHUP too; there it must end the process, as it does by default.
   if (!isAlone || !isatty(0)) process.on('SIGHUP', () => reload());
   const meanwhile = async () => `${(await listenNow()).url}/livez is 200, everything else 503`;
@@ -73,7 +73,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
   const logFailure = (error: unknown) =>
     log.error({ err: error }, `the greeting could not be given, nor a first key: ${CREATE_KEY}`);
   if (isAlone) {
-    spareOldSpace();
+    disablePretenuring();
     const server = await listenNow();
     clearTimeout(timer);
     server.serve(gateway); // before the first connection of a server that has just begun to listen
@@ -89,20 +89,20 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
   }
 }
 
-/** Serves in a worker. It listens when it can serve: until then its primary or the other workers answer. */
+/** Serves in a worker. It listens when it can serve; until then the primary or the other workers answer. */
 async function serveAsWorker(service: Service, config: Config, log: Logger): Promise<void> {
   const open = () => createGateway({ service, config, log, collectMetrics: shareMetrics });
   const gateway = await whenDatabaseAnswers(open, config, log, async () => 'a worker that begins does not listen yet');
-  spareOldSpace();
+  disablePretenuring();
   process.send?.(LISTENS_NEXT);
   const server = await listen(gateway, config, log);
-  stopInGoodOrder(server.close, config.shutdownGraceMs, log);
+  stopGracefully(server.close, config.shutdownGraceMs, log);
   log.info(`listening on ${server.url}`);
 }
 
 /**
- * What `open` gives. While it fails for a database that does not answer, it is called again. At the first failure the log
- * gets the reason and what `meanwhile` gives. Rejects with errors that do not mend themselves.
+ * Gives the result of `open`. Retries it while the database does not answer; the first failure is logged with its reason and the
+ * text of `meanwhile`. Rejects with permanent errors of the database and with all other errors.
  */
 export async function whenDatabaseAnswers<Opened>(
   open: () => Promise<Opened>,
@@ -114,10 +114,10 @@ export async function whenDatabaseAnswers<Opened>(
     try {
       return await open();
     } catch (error) {
-      if (!(error instanceof DatabaseFault) || isLasting(error)) throw error;
+      if (!(error instanceof DatabaseFault) || isPermanent(error)) throw error;
       if (!isTold) log.warn(`${explainFailure(error, config).line}. Waiting for it; ${await meanwhile()}`);
     }
-    await delay(REST_MS);
+    await delay(RETRY_INTERVAL_MS);
   }
 }
 
@@ -125,6 +125,6 @@ export async function whenDatabaseAnswers<Opened>(
  * Without this flag V8 may allocate the objects of a request in the old space: docs/decisions/0035-born-young.md. It is not
  * set at the start of the process, because Node's own code cache is valid only for the default flags.
  */
-function spareOldSpace(): void {
+function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }

@@ -12,7 +12,7 @@ import { type Logger, safely } from '../log.ts';
  * after it (docs/decisions/0034-last-resort.md). A supervisor starts another process: systemd, Docker, or the primary
  * of a worker.
  */
-export function stopInGoodOrder(close: () => Promise<void>, graceMs: number, log: Logger): void {
+export function stopGracefully(close: () => Promise<void>, graceMs: number, log: Logger): void {
   let stopping = false;
   const stop = async (exitCode: 0 | 1) => {
     stopping = true;

@@ -11,7 +11,7 @@ const BACK_OFF_MAX_MS = 10_000;
 /** A worker that dies younger than this, in ms, counts as a failed start. */
 const SETTLED_MS = 10_000;
 
-/** What a worker tells the primary before it listens. */
+/** The message of a worker to the primary, sent just before the worker listens. */
 export const LISTENS_NEXT = 'process:listens-next';
 
 /**

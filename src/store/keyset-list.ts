@@ -1,12 +1,12 @@
-import { type Batched, createBatched } from '../database/batching.ts';
+import { type Batcher, createBatcher } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Int64 } from '../int64.ts';
 import { bindValue, columnsOf, type PageQuery, type StoredRow, selectList, type Table } from './table.ts';
 
-/** One page, by ascending id; equal queries in one batch get the same object. */
+/** One page, by ascending id. Equal queries in one batch share one object. */
 export interface Page<Row> {
-  /** Frozen, so that a text made of them may be cached. */
+  /** Frozen: callers may cache a text made of them. */
   readonly rows: readonly Row[];
   /** Whether more rows follow the last one. */
   readonly hasMore: boolean;
@@ -15,60 +15,60 @@ export interface Page<Row> {
 /** The smallest int64, below every id. */
 const BEFORE_ALL = -(2n ** 63n);
 
-/** What a row counts in a batch, in bytes. */
+/** The assumed size of a row in an answer, in bytes. */
 const ROW_BYTES = 320;
 
-/** Lists pages of a table; concurrent queries are batched. */
+/** Gives a function that lists pages by keyset (`id > after`). Concurrent queries are batched. */
 export function createKeysetList<T extends Table>(database: Database, table: T) {
   const filters = columnsOf(table).filter(({ index }) => index !== undefined);
   const select = selectList(table);
 
-  /** A part of a batch. `group` has a digit for each filter: whether it is set. */
+  /** A query as a part of a batch. `group` has a digit for each filter: 1 when the filter is set. */
   const toPart = (query: PageQuery<T>) => {
     const given = query as Readonly<Record<string, unknown>>; // filters by their names
     const values = filters.map(({ name, kind }) => bindValue(kind, given[name]));
     return {
       group: values.map((value) => (value === null ? '0' : '1')).join(''),
       limit: query.limit,
-      // One row more than the page tells whether a next page exists, without counting.
+      // One row more than the page is read: it tells whether there is a next page.
       bindings: [...values.filter((value) => value !== null), BigInt(query.after ?? BEFORE_ALL), query.limit + 1],
     };
   };
 
-  const listText = (group: string, part = ''): string => {
+  const listSql = (group: string, part = ''): string => {
     const chosen = filters.filter((_, index) => group[index] === '1');
     const conditions = [...chosen.map(({ column }) => `${column} = ?`), 'id > ?'].join(' AND ');
-    // On a deep page MariaDB reads all earlier rows of a filter unless the index is named. Of several it takes the best one.
+    // Without the hint, MariaDB reads all earlier rows of a filter for a deep page. Of several indexes it takes the best.
     const indexes = chosen.map(({ index }) => index).join(', ');
     const hint = database.engine === 'mysql' && indexes !== '' ? ` FORCE INDEX (${indexes})` : '';
     return `SELECT ${select}${part} FROM ${table.name}${hint} WHERE ${conditions} ORDER BY id LIMIT ?`;
   };
   const union = (group: string, count: number): string =>
-    Array.from({ length: count }, (_, part) => `(${listText(group, `, ${part} AS part`)})`).join(' UNION ALL ');
-  const texts = new Map<string, string>();
-  const textOf = (group: string, count: number): string => {
+    Array.from({ length: count }, (_, part) => `(${listSql(group, `, ${part} AS part`)})`).join(' UNION ALL ');
+  const sqlCache = new Map<string, string>();
+  const sqlOf = (group: string, count: number): string => {
     const key = `${group} ${count}`;
-    const text = texts.get(key) ?? (count === 1 ? listText(group) : union(group, count));
-    texts.set(key, text);
+    const text = sqlCache.get(key) ?? (count === 1 ? listSql(group) : union(group, count));
+    sqlCache.set(key, text);
     return text;
   };
 
-  const list = createBatched<ReturnType<typeof toPart>, Page<StoredRow<T>>>(
+  const list = createBatcher<ReturnType<typeof toPart>, Page<StoredRow<T>>>(
     database,
     {
-      // SQLite has no round trips that a batch would save.
+      // SQLite is not batched: there is no round trip to save.
       ...(database.engine === 'sqlite'
-        ? { inFlight: 1000, inFlightMax: 1000, size: 1 }
-        : { inFlight: 4, size: 16, full: 8 }),
-      // Each value with its length, so that different queries have different keys.
+        ? { inFlight: 1000, inFlightMax: 1000, maxSize: 1 }
+        : { inFlight: 4, maxSize: 16, targetSize: 8 }),
+      // With the length of each value, so that different queries never have the same key.
       keyOf: ({ group, bindings }) =>
         bindings.reduce<string>((key, value) => `${key} ${`${value}`.length}:${value}`, group),
       groupOf: ({ group }) => group,
-      // Up to eight lists of 100: more rows in one answer would keep those that wait for it.
+      // Up to eight lists of 100. A larger answer would delay all of its waiters.
       bytesOf: ({ limit }) => limit * ROW_BYTES,
     },
     async (parts, deadline) => {
-      const sql = textOf(parts[0]?.group ?? '', parts.length);
+      const sql = sqlOf(parts[0]?.group ?? '', parts.length);
       const bindings = parts.flatMap((part) => part.bindings);
       const rows = await database.query<StoredRow<T> & { part?: number }>(sql, bindings, deadline);
       const lists = parts.length === 1 ? [rows] : splitUnion(rows, parts.length);
@@ -78,11 +78,11 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
   return (query: PageQuery<T>, deadline: Deadline) => list(toPart(query), deadline);
 }
 
-/** Gets rows by their ids, or null; concurrent queries are batched. */
-export function createRowReader<T extends Table>(database: Database, table: T): Batched<Int64, StoredRow<T> | null> {
+/** Gives a function that reads the row of an id, or null. Concurrent calls are batched. */
+export function createRowReader<T extends Table>(database: Database, table: T): Batcher<Int64, StoredRow<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
-  const rules = { inFlight: 2, size: 32, keyOf: (id: Int64) => id };
-  return createBatched(database, rules, async (ids, deadline) => {
+  const rules = { inFlight: 2, maxSize: 32, keyOf: (id: Int64) => id };
+  return createBatcher(database, rules, async (ids, deadline) => {
     const sql = `${select} (${ids.map(() => '?').join(', ')})`;
     const rows = await database.query<StoredRow<T>>(sql, ids.map(BigInt), deadline);
     const byKey = new Map(rows.map((row) => [String(row.id), row]));

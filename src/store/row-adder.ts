@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { createBatched, LOW_LATENCY_MS } from '../database/batching.ts';
+import { createBatcher, LOW_LATENCY_MS } from '../database/batching.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isIdTaken, isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
@@ -13,14 +13,14 @@ import { insertList, type New, rowWriter, type Table } from './table.ts';
 const OVERHEAD_BYTES = 256;
 
 /**
- * Adds rows to a table and gives their ids. One for each process, because it batches. DatabaseFault `tooLarge` for rows that
- * max_allowed_packet forbids.
+ * Adds rows to a table and gives their ids. One for each table and process, because it batches. DatabaseFault `tooLarge` for rows
+ * beyond max_allowed_packet.
  */
 export function createRowAdder<T extends Table>(database: Database, table: T) {
   const into = insertList(table);
   const valuesOf = rowWriter(table);
-  const acquireIdLock = createCommitOrder(database);
-  /** The values of a row, and about how many bytes they are in a statement. */
+  const acquireIdLock = createIdLock(database);
+  /** The values of a row, and their approximate size in a statement, in bytes. */
   const toRow = (added: New<T>) => {
     const values = valuesOf(added);
     return { values, bytes: values.reduce<number>((sum, value) => sum + bytesOf(value), 0) };
@@ -30,18 +30,18 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
     if (bytes > database.packetBytes()) throw new DatabaseFault('tooLarge');
     return rows.map(({ values }) => values);
   };
-  // The database assigns the ids: a taken or missing id means that AUTO_INCREMENT is at its end.
+  // The database assigns the ids, so a taken or missing id means that AUTO_INCREMENT has reached its end.
   const explain = (error: unknown): never => {
     if (!isIdTaken(error)) throw error;
     const reason = new Error(`the ids of the table ${table.name} are used up`, { cause: error });
     throw new DatabaseFault('unavailable', reason);
   };
-  const addRow = createBatched<ReturnType<typeof toRow>, Int64>(
+  const addRow = createBatcher<ReturnType<typeof toRow>, Int64>(
     database,
     {
       inFlight: 1, // a second statement would wait for the id lock
-      slowMs: ID_LOCK_MS, // so what comes during a slow commit shares the next one
-      size: database.engine === 'sqlite' ? 128 : 32, // SQLite: the rows that come during a commit share the next one
+      slowMs: ID_LOCK_MS, // rows that arrive during a slow commit share the next one
+      maxSize: database.engine === 'sqlite' ? 128 : 32, // commits of SQLite are slow, so more rows share one
       bytesOf: ({ bytes }) => bytes,
       isInputError: isRefused,
     },
@@ -55,7 +55,7 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
   return {
     /** Adds a row and gives its id; concurrent calls are batched. */
     add: (added: New<T>, deadline: Deadline) => addRow(toRow(added), deadline),
-    /** Must be held from before `addWithin` until the end of its transaction (see `createCommitOrder`). */
+    /** The caller holds this lock from before `addWithin` until its transaction has ended (see `createIdLock`). */
     acquireIdLock,
     /** Adds rows within a transaction, by one statement; gives their ids in the order of the rows. */
     addWithin: async (transaction: Knex.Transaction, added: readonly New<T>[]): Promise<Int64[]> =>
@@ -71,11 +71,11 @@ function bytesOf(value: Binding): number {
 }
 
 /**
- * Gives `acquireIdLock`, a mutex around the assignment of ids and their commit, so that no reader sees an id of this process before
- * a smaller one. It gives the function that releases the lock. Nobody waits beyond LOW_LATENCY_MS, where it would cost a round
- * trip, and on a single connection, which runs one transaction at a time anyway.
+ * Creates a mutex around the assignment of ids and their commit, so that no reader sees an id of this process before a smaller one.
+ * Acquiring gives the function that releases it. There is no mutex beyond LOW_LATENCY_MS, where waiting would cost a round trip, and
+ * none on a single connection, which runs one transaction at a time.
  */
-export function createCommitOrder(database: Pick<Database, 'connectionsMax' | 'roundTripMs'>) {
+export function createIdLock(database: Pick<Database, 'connectionsMax' | 'roundTripMs'>) {
   let last = Promise.resolve();
   return async (): Promise<() => void> => {
     if (database.connectionsMax === 1 || database.roundTripMs() > LOW_LATENCY_MS) return () => {};

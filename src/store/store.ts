@@ -15,13 +15,13 @@ import {
   type Table,
 } from './table.ts';
 
-/** The rows of one table. All functions: DatabaseFault `unavailable` when the database is away, or at the deadline. */
+/** Reads and adds rows of one table. All functions throw DatabaseFault `unavailable` at the deadline or without the database. */
 export type Store<T extends Table> = ReturnType<typeof createStore<T>>;
 
-/** Gives the store of a table: always the same one, because it batches. */
+/** Gives the store of a table; the same one for each call, because a store batches. */
 export type Stores = ReturnType<typeof createStores>;
 
-/** The stores of a database; one for each process. */
+/** Creates the stores of a database. A process needs one set only. */
 export function createStores(database: Database) {
   const stores = new Map<Table, unknown>();
   return <T extends Table>(table: T): Store<T> => {
@@ -50,7 +50,7 @@ function createStore<T extends Table>(database: Database, table: T) {
         : { id: await add(added, deadline), replayed: false };
       return { row: { id, ...pick(added) } as StoredRow<T>, replayed }; // all fields, and the id
     },
-    /** Adds rows by one statement. */
+    /** Adds rows by one statement, which the caller keeps below the packet limit. Gives no ids. */
     async addAll(added: readonly New<T>[]) {
       const rows = added.map(rowWriter(table));
       const sql = `INSERT INTO ${insertList(table)} VALUES ${rows.map((row) => `(${row.map(() => '?')})`)}`;
@@ -79,9 +79,9 @@ export async function addSamples<T extends Table>(
 }
 
 /**
- * Checks whether the database takes writes to these tables, by INSERTs of no rows: they need the same rights, table and
- * writable server as a write. Rolled back, because SQLite notes the last id of a table even so. Throws what a write would
- * throw.
+ * Checks that the database takes writes to these tables, by an INSERT of no rows into each: it needs the rights, the table and
+ * the server of a real write. The transaction is rolled back, because even such an INSERT makes SQLite store the last id. Throws
+ * what a write would throw.
  */
 export async function checkWrites(database: Database, tables: readonly Table[], deadline?: Deadline): Promise<void> {
   const writeNothing = async (knex: Knex) => {

@@ -6,11 +6,11 @@ export type Field = (
   | { readonly kind: Exclude<KindName, 'word'> }
   | { readonly kind: 'word'; readonly words: readonly string[] }
 ) & {
-  /** It may be absent. */
+  /** Whether a row may lack it. */
   readonly optional?: true;
   /**
-   * Lists can be filtered by it. The table must have an index on the column and the id, called `TABLE_COLUMN_id`. A text column must have a NO PAD collation,
-   * such as utf8mb4_nopad_bin of MariaDB and utf8mb4_0900_bin of MySQL: for others 'a' and 'a ' are equal.
+   * Lists can be filtered by it. The table must have the index `TABLE_COLUMN_id` on the column and the id. A text column must have
+   * a NO PAD collation (MariaDB utf8mb4_nopad_bin, MySQL utf8mb4_0900_bin): under others 'a' and 'a ' are equal.
    */
   readonly filter?: true;
 };
@@ -23,20 +23,20 @@ export interface Table<F extends Fields = Fields> {
   readonly name: string;
   readonly fields: F;
   /**
-   * How idempotency records identify an input: by this operation name (null: none), and `byPlace` of the first fields by their
-   * place. By default by the table's name, and all fields by name.
+   * How idempotency records identify an input. `name` is the operation (null: none); the first `byPlace` fields are identified by
+   * position, the others by name. The default is the table's name, and all fields by name.
    */
   readonly records?: { readonly name: string | null; readonly byPlace: number };
 }
 
-/** Defines a table, from whose fields types, columns, statements and the comparison of retries are derived. */
+/** Defines a table. Its fields determine types, columns, statements and how retried inputs are compared. */
 export function defineTable<const F extends Fields>(name: string, fields: F, records?: Table['records']): Table<F> {
   return { name, fields, ...(records && { records }) };
 }
 
 type Value<F extends Field> = F extends { words: readonly (infer Word)[] } ? Word : ValueIn<F['kind']>;
 type StoredValue<F extends Field> = F extends { words: readonly (infer Word)[] } ? Word : ValueOut<F['kind']>;
-/** The names of the fields that have a mark. */
+/** The names of the fields of type `Mark`, such as `{ optional: true }`. */
 type Marked<F extends Fields, Mark> = { [Name in keyof F]: F[Name] extends Mark ? Name : never }[keyof F];
 type Optional<F extends Fields> = Marked<F, { optional: true }>;
 
@@ -110,7 +110,7 @@ export function fieldPicker<T extends Table>(table: T): (input: New<T>) => Omit<
   };
 }
 
-/** Gives a list that is equal for equal inputs only. It has no absent fields: records stay valid when the table gets another one. */
+/** Gives a list that is equal for equal inputs only. It omits absent fields, so records stay valid when a field is added. */
 export function canonicalWriter<T extends Table>(table: T): (input: New<T>) => readonly unknown[] {
   const pick = fieldPicker(table);
   const byPlace = table.records?.byPlace ?? 0;

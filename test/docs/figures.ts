@@ -24,7 +24,7 @@ const HOUR = 60 * MINUTE;
 const MIB = 2 ** 20;
 const ANSWERED_S = REQUEST_MS / SECOND + 0.5; // the promise has room to write and send what was decided at the deadline
 const REPLAY_H = constantIn('idempotency-records.ts', 'REPLAY_MS') / HOUR;
-const BELIEVED_S = constantIn('deadlines.ts', 'BELIEVED_MS') / SECOND;
+const KEY_CACHE_S = constantIn('deadlines.ts', 'KEY_CACHE_MS') / SECOND;
 const WAIT_S = constantIn('deadlines.ts', 'SHARE_WAIT_MS') / SECOND;
 const IN_FLIGHT = constantIn('shares.ts', 'inFlight') / 2; // a key has as much as it leaves free
 const HEADERS_S = constantIn('deadlines.ts', 'HEADERS_MS') / SECOND;
@@ -125,13 +125,13 @@ const ROWS: readonly Row[] = [
   [ERRORS, 'documents of up to # characters', constantIn('documents.ts', 'LOCATED_MAX')],
   // Keys and their shares.
   [README, 'after the grace, by default # hours', constantIn('keys.ts', 'GRACE')],
-  ['ARCHITECTURE.md', '# seconds of key cache', BELIEVED_S],
-  ['docs/decisions/0025-key-cache.md', 'A key is cached for # seconds', BELIEVED_S],
-  ['docs/decisions/0025-key-cache.md', 'is cached in memory for # seconds', BELIEVED_S],
+  ['ARCHITECTURE.md', '# seconds of key cache', KEY_CACHE_S],
+  ['docs/decisions/0025-key-cache.md', 'A key is cached for # seconds', KEY_CACHE_S],
+  ['docs/decisions/0025-key-cache.md', 'is cached in memory for # seconds', KEY_CACHE_S],
   [
     'docs/decisions/0025-key-cache.md',
     'After # seconds a request starts',
-    constantIn('deadlines.ts', 'REFRESHED_MS') / SECOND,
+    constantIn('deadlines.ts', 'KEY_REFRESH_MS') / SECOND,
   ],
   [RUN, 'one key may have # requests in flight', IN_FLIGHT],
   [
@@ -142,7 +142,7 @@ const ROWS: readonly Row[] = [
   ],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
   [SHARES_DECISION, 'for # seconds at most', WAIT_S],
-  [SHARES_DECISION, 'requests begin for # ms at most', constantIn('shares.ts', 'TURN_MS')],
+  [SHARES_DECISION, 'requests begin for # ms at most', constantIn('shares.ts', 'TURN_BUDGET_MS')],
   [SHARES_DECISION, 'and at most # MB', constantIn('shares.ts', 'BYTES_MAX') / MIB],
   [RUN, 'the container, # MB at most', constantIn('shares.ts', 'BYTES_MAX') / MIB],
   [ERRORS, 'these have waited for # s', WAIT_S],
@@ -166,7 +166,7 @@ const ROWS: readonly Row[] = [
   [RUN, "the gateway answers within # s of a request's last byte", ANSWERED_S],
   [RUN, 'does not read the answer | # to # s,', STALLED_S, 2 * STALLED_S],
   [RUN, '| an idle connection | # s |', constantIn('deadlines.ts', 'KEEP_ALIVE_MS') / SECOND],
-  [RUN, 'a gateway that stops closes them after # s', constantIn('deadlines.ts', 'LINGER_MS') / SECOND],
+  [RUN, 'a gateway that stops closes them after # s', constantIn('deadlines.ts', 'DRAIN_MS') / SECOND],
   [
     RUN,
     "| a command's wait for another process's migration | # s |",
@@ -188,7 +188,7 @@ const ROWS: readonly Row[] = [
   ],
   [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
   ['docs/decisions/0037-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
-  [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_TRUSTED_MS') / SECOND],
+  [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_MAX_AGE_MS') / SECOND],
   [DATABASES, 'A connection lives # minutes', constantIn('mysql-pool.ts', 'LIFETIME_MS') / MINUTE],
   [DATABASES, 'that has been idle for # s', constantIn('mysql-pool.ts', 'IDLE_MS') / SECOND],
   [DATABASES, 'share one statement of at most # KiB', constantIn('batching.ts', 'BATCH_BYTES') / 1024],

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { REQUEST_LIMITS } from '../../src/database/mysql/mysql.ts';
-import { ask, createConnection } from '../../src/database/mysql/mysql-connection.ts';
+import { createConnection, queryRows } from '../../src/database/mysql/mysql-connection.ts';
 import { openSession } from '../../src/database/mysql/mysql-session.ts';
 import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
 import { deadlineIn } from '../../src/deadline.ts';
@@ -112,7 +112,7 @@ test.each([0, 2])('an answer that begins with packet %i is no answer, and the co
     await talk.hear();
   });
   expect(outcome).toBe('welcome');
-  const asked = connection.exchange(deadlineIn(), () => ask(connection, 'SELECT 1'));
+  const asked = connection.exchange(deadlineIn(), () => queryRows(connection, 'SELECT 1'));
   await expect(asked).rejects.toMatchObject({ code: 'POOL_NOT_UNDERSTOOD' });
   expect(connection.isOpen()).toBe(false);
   vi.restoreAllMocks();
@@ -163,7 +163,7 @@ describe('whoever answers gets no more than a proof', () => {
       await hear();
     });
     const CLIENT_LOCAL_FILES = 128; // https://dev.mysql.com/doc/dev/mysql-server/latest/group__group__cs__capabilities__flags.html
-    await expect(ask(connection, 'SELECT 1')).rejects.toThrow(/LOCAL INFILE/);
+    await expect(queryRows(connection, 'SELECT 1')).rejects.toThrow(/LOCAL INFILE/);
     end();
     expect(allowed & CLIENT_LOCAL_FILES).toBe(0);
     expect(allHeard().includes('PRIVATE KEY')).toBe(false);

@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
 import { schemaProblems } from '../../src/database/schema-check.ts';
-import { ROLE_TRUSTED_MS } from '../../src/deadlines.ts';
+import { ROLE_MAX_AGE_MS } from '../../src/deadlines.ts';
 import { describeOnMysql } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
@@ -63,7 +63,7 @@ describeOnMysql('the way to the database', (engine) => {
     await eventually(() => database.poolState().free === 10, 5000, 'all are free');
     proxy.loseOpenOnes();
     const inFlight = Array.from({ length: 6 }, () => timed(database.query(LIST, [0, 1], undefined)));
-    await delay(ROLE_TRUSTED_MS); // from then on a connection is asked first whether its server is there
+    await delay(ROLE_MAX_AGE_MS); // from then on a connection is asked first whether its server is there
     await eventually(() => isUp(database), HEALED_WITHIN_MS, 'it heals');
     for (const { ms } of await Promise.all(inFlight)) expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
   });
@@ -78,7 +78,7 @@ describeOnMysql('the way to the database', (engine) => {
       await trx('pets').insert({ name: 'first', category_id: 1 });
       await trx('pets').insert({ name: 'second', category_id: 1 });
     };
-    const { ms, meaning } = await timed(database.run((knex) => knex.transaction(insertTwo), { repeatable: true }));
+    const { ms, meaning } = await timed(database.run((knex) => knex.transaction(insertTwo), { idempotent: true }));
     expect(meaning).toBe('unavailable');
     expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
     proxy.delayAnswers(0);

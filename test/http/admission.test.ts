@@ -5,7 +5,7 @@ import { type Deadline, remainingMs } from '../../src/deadline.ts';
 import { REQUEST_MS } from '../../src/deadlines.ts';
 import { createAdmission } from '../../src/http/admission.ts';
 import type { ValidKey } from '../../src/keys/authenticator.ts';
-import { limitsOf } from '../../src/load/shares.ts';
+import { shareLimitsOf } from '../../src/load/shares.ts';
 import { createMetrics } from '../../src/metrics.ts';
 
 const MB = 2 ** 20;
@@ -29,7 +29,7 @@ function admit({ readOnly = false } = {}) {
   };
   const admission = createAdmission({
     authenticator: {
-      recall: () => undefined,
+      findCached: () => undefined,
       async lookUp() {
         counts.lookUps++;
         return { key, validUntil: Number.POSITIVE_INFINITY, queriedAt: 0 };
@@ -38,7 +38,7 @@ function admit({ readOnly = false } = {}) {
     usage: { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} },
     metrics: createMetrics(() => ({ used: 0, free: 0, waiting: 0 })),
     bodyLimitBytes: 4 * MB,
-    limits: { ...limitsOf(1), bytes: ALL_BYTES },
+    limits: { ...shareLimitsOf(1), bytes: ALL_BYTES },
     rateLimit: undefined,
   });
   return { admission, counts };

@@ -2,7 +2,7 @@ import Koa from 'koa';
 import { describe, expect, test } from 'vitest';
 import type { Admission } from '../../src/http/admission.ts';
 import { createFrame } from '../../src/http/frame.ts';
-import { createUnknownPath } from '../../src/http/path-finder.ts';
+import { createNotFound } from '../../src/http/path-finder.ts';
 import { errorBody } from '../../src/http/refusal.ts';
 import { createLog } from '../../src/log.ts';
 import type { Route } from '../../src/web/route.ts';
@@ -50,7 +50,7 @@ app.use(
     admission,
     bodyLimitBytes: 1024,
     noteDeprecatedUse() {},
-    refuseUnknown: createUnknownPath([], '/docs'),
+    refuseNotFound: createNotFound([], '/docs'),
   }),
 );
 const url = await serveApp(app);

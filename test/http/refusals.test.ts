@@ -8,7 +8,7 @@ import { pageRoutes } from '../../src/http/assets.ts';
 import { errorBody } from '../../src/http/refusal.ts';
 import { requestLog } from '../../src/http/request-log.ts';
 import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import { limitsOf } from '../../src/load/shares.ts';
+import { shareLimitsOf } from '../../src/load/shares.ts';
 import { createLog } from '../../src/log.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import type { Page } from '../../src/pages/page.ts';
@@ -40,7 +40,7 @@ async function admitUpTo(bytes: number) {
   const { keys, key } = await prepareDatabase(sqlite);
   const usage = { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} };
   const authenticator = createAuthenticator(keys);
-  const limits = { ...limitsOf(1), bytes };
+  const limits = { ...shareLimitsOf(1), bytes };
   return {
     key,
     admission: createAdmission({ authenticator, usage, metrics, bodyLimitBytes: 1024, limits, rateLimit: undefined }),

@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';
 
 /** A key that is older than this, in ms, is looked up again beside the request that brings it. */
-const REFRESHED_MS = 2000;
+const KEY_REFRESH_MS = 2000;
 
 /** The statements on `api_keys` that `work` makes the gateway send. */
 async function keyStatements({ database }: TestGateway, work: () => Promise<unknown>): Promise<string[]> {
@@ -58,7 +58,7 @@ describeEachEngine('API keys › lookups', (engine) => {
       expect(answers.every(({ status }) => status === 200)).toBe(true);
       expect((await ask(gateway, `Bearer ${key}`)).status).toBe(200);
     });
-    const refreshes = Math.floor((performance.now() - startedAt) / REFRESHED_MS);
+    const refreshes = Math.floor((performance.now() - startedAt) / KEY_REFRESH_MS);
     expect(statements.length).toBeGreaterThan(0);
     expect(statements.length).toBeLessThanOrEqual(1 + refreshes);
   });

@@ -68,7 +68,7 @@ describeEachEngine('API keys › look-ups that get no answer', (engine) => {
         return new Promise(() => {});
       },
     };
-    const { lookUp, recall } = createAuthenticator(stalled, () => moment);
+    const { lookUp, findCached } = createAuthenticator(stalled, () => moment);
     await lookUp(`Bearer ${key}`);
     await new Promise(setImmediate); // its slot is free then
     moment = 100_000; // the key is not believed any more
@@ -78,7 +78,7 @@ describeEachEngine('API keys › look-ups that get no answer', (engine) => {
     }
     await new Promise(setImmediate);
     expect([hanging, refused]).toEqual([IN_FLIGHT, Array(5).fill('too_many_requests')]);
-    expect(recall(`Bearer ${key}`)).toBeUndefined();
+    expect(findCached(`Bearer ${key}`)).toBeUndefined();
     void lookUp(`Bearer ${key}`);
     expect(hanging).toBe(IN_FLIGHT + 1);
   });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createShares, limitsOf, type Share, type ShareLimits, type Shares } from '../../src/load/shares.ts';
+import { createShares, type Share, type ShareLimits, type Shares, shareLimitsOf } from '../../src/load/shares.ts';
 
 const LIMITS: ShareLimits = { inFlight: 256, bytes: 1000, waiting: 400, waitMs: 2000 };
 afterEach(() => void vi.useRealTimers());
@@ -43,9 +43,9 @@ describe('a request that counts as several', () => {
     const shares = createShares(LIMITS, noClock);
     const share = shares.of('1');
     const { begun } = beginMany(shares, share, 4);
-    for (let request = 0; request < begun; request++) expect(shares.countMore(share, 30)).toBe(30);
+    for (let request = 0; request < begun; request++) expect(shares.addInFlight(share, 30)).toBe(30);
     expect(beginMany(shares, share, 10).begun).toBe(4); // 124 + 4
-    shares.endMore(share, 30);
+    shares.removeInFlight(share, 30);
     expect(share.inFlight).toBe(128 - 30 + 6); // what waited has begun
     share.release();
     expect(share.inFlight).toBe(103);
@@ -56,7 +56,7 @@ describe('a request that counts as several', () => {
     const counted = Array.from({ length: 8 }, (_, key) => {
       const share = shares.of(String(key));
       expect(beginMany(shares, share, 1).begun).toBe(1);
-      return shares.countMore(share, 1000);
+      return shares.addInFlight(share, 1000);
     });
     expect(counted).toEqual([127, 63, 31, 15, 7, 3, 1, 0]);
   });
@@ -255,5 +255,5 @@ test.each([
   ['a container', 1, 8000 * MB, 512 * MB, 64 * MB],
   ['a container with four workers', 4, 8000 * MB, 512 * MB, 16 * MB],
 ])('what requests may hold follows the memory: %s', (_what, workers, heap, container, bytes) => {
-  expect(limitsOf(workers, heap, container).bytes).toBe(bytes);
+  expect(shareLimitsOf(workers, heap, container).bytes).toBe(bytes);
 });

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { expect, test } from 'vitest';
 import { deadlineIn } from '../../src/deadline.ts';
-import { createShares, limitsOf } from '../../src/load/shares.ts';
+import { createShares, shareLimitsOf } from '../../src/load/shares.ts';
 import { createReservation, holdAnswer } from '../../src/load/unread-answers.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { createRestApi } from '../../src/rest/rest-api.ts';
@@ -15,7 +15,7 @@ const COUNTED = 16_384;
 const stays = () => false;
 
 function keyAlone() {
-  const shares = createShares({ ...limitsOf(1), bytes: ALL_BYTES });
+  const shares = createShares({ ...shareLimitsOf(1), bytes: ALL_BYTES });
   return { shares, share: shares.of('1') };
 }
 

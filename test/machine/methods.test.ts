@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import Koa from 'koa';
 import { describe, expect, it, test } from 'vitest';
 import { errorBody } from '../../src/http/refusal.ts';
-import { createShares, limitsOf } from '../../src/load/shares.ts';
+import { createShares, shareLimitsOf } from '../../src/load/shares.ts';
 import { holdAnswer } from '../../src/load/unread-answers.ts';
 import { createLog } from '../../src/log.ts';
 import { send, sendRaw } from '../support/client.ts';
@@ -13,7 +13,7 @@ import { useLibrary } from './library-gateway.ts';
 
 const MB = 2 ** 20;
 /** One key may have half of what bodies may take, in bodies of 4 MB. */
-const HELD = Math.floor(limitsOf(1).bytes / 2 / (4 * MB));
+const HELD = Math.floor(shareLimitsOf(1).bytes / 2 / (4 * MB));
 const SENT = HELD + 8;
 const METHODS = ['DELETE', 'GET', 'HEAD', 'POST', 'PUT'];
 
@@ -96,7 +96,7 @@ describe('the methods of the library', () => {
 });
 
 describe('an answer that would be one too many unread', () => {
-  const limits = { ...limitsOf(1), bytes: 9 };
+  const limits = { ...shareLimitsOf(1), bytes: 9 };
 
   it.each([
     [false, 429],

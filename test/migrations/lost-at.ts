@@ -9,8 +9,8 @@ const CHANGES_NOTHING = /^\s*(?:select|show|pragma|set|do|begin|start|commit|rol
  */
 export function losingItsConnection(database: Database, most = Number.POSITIVE_INFINITY) {
   const done: string[] = [];
-  const unhurried = (): Database => {
-    const own = database.unhurried();
+  const forLongWork = (): Database => {
+    const own = database.forLongWork();
     // A transaction's client is made anew from this prototype, so a change of the client itself would not reach it.
     const prototype = Object.getPrototypeOf(own.knex.client);
     const ask = prototype._query;
@@ -28,5 +28,5 @@ export function losingItsConnection(database: Database, most = Number.POSITIVE_I
     };
     return { ...own, close };
   };
-  return { database: { ...database, unhurried }, done };
+  return { database: { ...database, forLongWork }, done };
 }

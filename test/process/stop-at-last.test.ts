@@ -12,9 +12,9 @@ function startEndless(then: string) {
   writeFileSync(
     file,
     `import { createLog } from '${SOURCE}/log.ts';
-import { stopInGoodOrder } from '${SOURCE}/process/stop.ts';
+import { stopGracefully } from '${SOURCE}/process/stop.ts';
 setInterval(() => {}, 1000);
-stopInGoodOrder(() => new Promise(() => {}), 0, createLog('info'));
+stopGracefully(() => new Promise(() => {}), 0, createLog('info'));
 ${then}`,
   );
   return run(relative(SOURCE, file));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { connectDatabase, type Database } from '../../src/database/connect.ts';
 import { deadlineIn } from '../../src/deadline.ts';
-import { createRecords, TakenError } from '../../src/idempotency/idempotency-records.ts';
+import { createRecords, RecordTakenError } from '../../src/idempotency/idempotency-records.ts';
 import { createIdempotentCreates } from '../../src/idempotency/idempotent-creates.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
@@ -118,7 +118,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
       database.knex.transaction((transaction) =>
         records.claim(transaction, [{ id: 'a', inputHash: 'new', renews: true }]),
       );
-    await expect(renewing()).rejects.toBeInstanceOf(TakenError);
+    await expect(renewing()).rejects.toBeInstanceOf(RecordTakenError);
     expect(await records.find('a', deadlineIn())).toEqual({ inputHash: '', resultId: '7', isExpired: false });
     await database.knex('idempotency_keys').decrement('created_at', DAY_MS);
     expect(await records.find('a', deadlineIn())).toMatchObject({ isExpired: true });

@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { COUNT_MS, KEY_LOOKUP_MS, REQUEST_MS } from '../../src/deadlines.ts';
+import { KEY_LOOKUP_MS, RATE_COUNT_MS, REQUEST_MS } from '../../src/deadlines.ts';
 import { createAdmission } from '../../src/http/admission.ts';
 import type { Authenticator } from '../../src/keys/authenticator.ts';
 import type { RateLimit } from '../../src/keys/rate-limit.ts';
-import { limitsOf } from '../../src/load/shares.ts';
+import { shareLimitsOf } from '../../src/load/shares.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
@@ -21,13 +21,13 @@ async function admitOne(lookUpMs: number, believedMs: number, rateLimit?: RateLi
     await after(lookUpMs);
     return { key: { id: '1', readOnly: false }, validUntil: performance.now() + believedMs };
   });
-  const authenticator = { recall: () => undefined, lookUp: look } as unknown as Authenticator;
+  const authenticator = { findCached: () => undefined, lookUp: look } as unknown as Authenticator;
   const admission = createAdmission({
     authenticator,
     usage: { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} },
     metrics: {} as never, // of no use here
     bodyLimitBytes: 65_536,
-    limits: limitsOf(1),
+    limits: shareLimitsOf(1),
     rateLimit,
   });
   const ctx = { req: { headers: {} }, res: { closed: false, on() {} }, state: {}, set() {} } as unknown as Context;
@@ -42,7 +42,7 @@ async function admitOne(lookUpMs: number, believedMs: number, rateLimit?: RateLi
 }
 
 test('the time of a request holds the look-up of its key and the wait for its count', async () => {
-  const { endsAfter } = await admitOne(300, 4000, () => after(COUNT_MS));
+  const { endsAfter } = await admitOne(300, 4000, () => after(RATE_COUNT_MS));
   expect(endsAfter).toBeCloseTo(REQUEST_MS, -1);
 });
 

@@ -64,14 +64,14 @@ test('a look-up that waited for others as long as a look-up may take is 503, and
 
 test('a key that is found to be revoked when it is looked up again is refused from then on', async () => {
   let [moment, key] = [0, KEY];
-  const { lookUp, recall } = createAuthenticator({ findByHash: async () => key }, () => moment);
+  const { lookUp, findCached } = createAuthenticator({ findByHash: async () => key }, () => moment);
   const header = `Bearer ${generateApiKey()}`;
   await lookUp(header);
   key = { ...KEY, revokedAt: new Date() };
   moment = 2000; // it is looked up again beside the request
-  expect(recall(header)).toBeDefined();
+  expect(findCached(header)).toBeDefined();
   await new Promise(setImmediate);
-  expect(recall(header)).toBeUndefined();
+  expect(findCached(header)).toBeUndefined();
   await expect(lookUp(header)).rejects.toThrow('has been revoked');
 });
 
@@ -88,8 +88,8 @@ test('a key is looked up once, however its header is written', async () => {
 });
 
 test('10,000 keys are cached: the one that was looked up longest ago goes first', async () => {
-  const { lookUp, recall } = createAuthenticator({ findByHash: async () => KEY }, () => 0);
+  const { lookUp, findCached } = createAuthenticator({ findByHash: async () => KEY }, () => 0);
   const headers = Array.from({ length: 10_001 }, () => `Bearer ${generateApiKey()}`);
   for (const header of headers) await lookUp(header);
-  expect(headers.map((header) => recall(header) !== undefined).indexOf(true)).toBe(1);
+  expect(headers.map((header) => findCached(header) !== undefined).indexOf(true)).toBe(1);
 });

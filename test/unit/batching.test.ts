@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createBatched } from '../../src/database/batching.ts';
+import { createBatcher } from '../../src/database/batching.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 
-type Rules = Parameters<typeof createBatched<number, Answer>>[1];
+type Rules = Parameters<typeof createBatcher<number, Answer>>[1];
 
 /** What a statement saw: the input that it answers, and the state of the store when the statement began. */
 interface Answer {
@@ -23,7 +23,7 @@ const FAR = { ...NEAR, roundTripMs: () => 20 };
 /** A store whose statements answer when the test says so, each with what it was when they began. */
 function slowStore(rules: Rules, database = NEAR) {
   const store = { version: 0, inFlight: [] as Statement[], sent: 0, mostInFlight: 0, largest: 0 };
-  const ask = createBatched<number, Answer>(database, { keyOf: String, ...rules }, (inputs) => {
+  const ask = createBatcher<number, Answer>(database, { keyOf: String, ...rules }, (inputs) => {
     const statement = { ...Promise.withResolvers<readonly Answer[]>(), inputs, version: store.version };
     store.inFlight.push(statement);
     store.sent++;
@@ -59,14 +59,14 @@ const rules = fc.record(
   {
     inFlight: fc.integer({ min: 1, max: 3 }),
     inFlightMax: fc.integer({ min: 1, max: 3 }),
-    size: fc.constantFrom(1, 2, 4),
-    full: fc.constantFrom(1, 2, 8),
+    maxSize: fc.constantFrom(1, 2, 4),
+    targetSize: fc.constantFrom(1, 2, 8),
     groupOf: fc.constantFrom(
       () => '',
       (input: number) => String(input % 2),
     ),
   },
-  { requiredKeys: ['inFlight', 'inFlightMax', 'size', 'groupOf'] }, // not `full`
+  { requiredKeys: ['inFlight', 'inFlightMax', 'maxSize', 'groupOf'] }, // not `targetSize`
 );
 
 /** From now on no statement becomes slow by itself. */
@@ -103,14 +103,14 @@ describe('batches', () => {
           while (settled < reads.length) await end(0); // hangs when a read was forgotten
           await Promise.all(reads);
           expect(store.mostInFlight).toBeLessThanOrEqual(bounds.inFlightMax);
-          expect(store.largest).toBeLessThanOrEqual(bounds.size);
+          expect(store.largest).toBeLessThanOrEqual(bounds.maxSize);
         },
       ),
     );
   });
 
   test('hold what comes in one turn, equal reads once', async () => {
-    const { store, read, end, inputs } = slowStore({ inFlight: 4, size: 4 });
+    const { store, read, end, inputs } = slowStore({ inFlight: 4, maxSize: 4 });
     const reads = [1, 2, 1, 3, 1, 4].map((input) => read(input));
     expect(store.sent).toBe(0);
     await turn();
@@ -124,7 +124,7 @@ describe('batches', () => {
     ['far: as many as there are connections', FAR, [[1], [2], [3], [4]], [[2], [3], [4]]],
   ])('are in flight beside each other: %s', async (_where, database, before, after) => {
     stopTimers();
-    const { read, end, inputs } = slowStore({ inFlight: 2, size: 8 }, database);
+    const { read, end, inputs } = slowStore({ inFlight: 2, maxSize: 8 }, database);
     const reads: Promise<unknown>[] = [];
     for (const input of [1, 2, 3, 4]) {
       reads.push(read(input));
@@ -140,7 +140,7 @@ describe('batches', () => {
 
   test('hold up no other when they have no answer for 10 ms: what comes later goes beside them', async () => {
     stopTimers();
-    const { read, end, sent, inputs } = slowStore({ inFlight: 1, size: 8 });
+    const { read, end, sent, inputs } = slowStore({ inFlight: 1, maxSize: 8 });
     const stuck = read(1);
     await sent(1);
     const later = read(2);
@@ -159,7 +159,7 @@ describe('batches', () => {
 
   test('hold up others for as long as their rule says, if it is longer', async () => {
     stopTimers();
-    const { read, end, sent, inputs } = slowStore({ inFlight: 1, size: 8, slowMs: 100 });
+    const { read, end, sent, inputs } = slowStore({ inFlight: 1, maxSize: 8, slowMs: 100 });
     void read(1);
     await sent(1);
     for (const input of [2, 3]) {
@@ -175,7 +175,7 @@ describe('batches', () => {
   });
 
   test('are joined by no read once they are sent, even an equal one', async () => {
-    const { store, read, end, sent } = slowStore({ inFlight: 1, size: 8 });
+    const { store, read, end, sent } = slowStore({ inFlight: 1, maxSize: 8 });
     const before = read(7);
     await sent(1);
     store.version++;
@@ -190,7 +190,7 @@ describe('batches', () => {
   });
 
   test('give their error to those whose statement it is; what is queued is sent all the same', async () => {
-    const { read, end, sent } = slowStore({ inFlight: 1, size: 2 });
+    const { read, end, sent } = slowStore({ inFlight: 1, maxSize: 2 });
     const first = Promise.allSettled([1, 1, 2].map((input) => read(input)));
     await sent(1);
     const next = read(3);
@@ -203,7 +203,7 @@ describe('batches', () => {
   });
 
   test('refuse each waiter at its own deadline, sent or not; the others get their answer', async () => {
-    const { store, read, end, sent } = slowStore({ inFlight: 1, inFlightMax: 1, size: 1 });
+    const { store, read, end, sent } = slowStore({ inFlight: 1, inFlightMax: 1, maxSize: 1 });
     const unhurried = read(1);
     const hurried = read(1, 100);
     await sent(1);
@@ -217,9 +217,9 @@ describe('batches', () => {
 
   test('go on until the latest deadline of those who wait for them', async () => {
     const given: number[] = [];
-    const ask = createBatched<number, number>(
+    const ask = createBatcher<number, number>(
       NEAR,
-      { inFlight: 1, size: 8, keyOf: String },
+      { inFlight: 1, maxSize: 8, keyOf: String },
       async (inputs, deadline) => {
         given.push(deadline);
         return inputs;
@@ -233,9 +233,9 @@ describe('batches', () => {
   test('that are refused for one input send each alone, and only that one is refused', async () => {
     const refused = new Error('data too long');
     const sent: number[][] = [];
-    const ask = createBatched<number, number>(
+    const ask = createBatcher<number, number>(
       NEAR,
-      { inFlight: 2, size: 8, isInputError: (error) => error === refused },
+      { inFlight: 2, maxSize: 8, isInputError: (error) => error === refused },
       async (inputs) => {
         sent.push([...inputs]);
         if (inputs.includes(5)) throw refused;
@@ -249,7 +249,7 @@ describe('batches', () => {
   });
 
   test('whose outcome is unknown are never sent again', async () => {
-    const { store, read, end, sent } = slowStore({ inFlight: 1, size: 8, isInputError: () => false });
+    const { store, read, end, sent } = slowStore({ inFlight: 1, maxSize: 8, isInputError: () => false });
     const reads = Promise.allSettled([1, 2].map((input) => read(input)));
     await sent(1);
     await end(0, new Error('the connection was lost'));
@@ -269,15 +269,15 @@ describe('batches', () => {
     ],
     ['one alone that is larger by itself', [1, 257, 1], [[1], [257], [1]]],
   ])('hold what is queued, within their bounds: %s', async (_what, kib, batches) => {
-    const { read, inputs } = slowStore({ inFlight: 9, size: 8, bytesOf: (input) => Math.floor(input) * 1024 });
+    const { read, inputs } = slowStore({ inFlight: 9, maxSize: 8, bytesOf: (input) => Math.floor(input) * 1024 });
     // They never settle: a deadline would reject them while another test of this process runs.
     for (const [index, size] of kib.entries()) void read(size + index / 100, Number.POSITIVE_INFINITY);
     await turn();
     expect(inputs().map((batch) => batch.map(Math.floor))).toEqual(batches);
   });
 
-  describe('that have a full size', () => {
-    const rules = { inFlight: 3, size: 4, full: 2 };
+  describe('that have a target size', () => {
+    const rules = { inFlight: 3, maxSize: 4, targetSize: 2 };
     const numbers = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
 
     test.each([
@@ -310,7 +310,7 @@ describe('batches', () => {
         [[1, 2], [3, 4], numbers(5, 4)],
       ],
       ['are the largest on a single connection', { ...NEAR, connectionsMax: 1 }, rules, [5], [numbers(1, 4)]],
-      ['are no larger than a batch may be', NEAR, { ...rules, size: 1 }, [2], [[1], [2]]],
+      ['are no larger than a batch may be', NEAR, { ...rules, maxSize: 1 }, [2], [[1], [2]]],
       ['wait for nothing a network away', FAR, rules, [1, 1, 3], [[1], [2], [3, 4, 5]]],
     ])('%s', async (_what, database, given, turns, sent) => {
       stopTimers();

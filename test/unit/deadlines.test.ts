@@ -21,17 +21,17 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
   ],
   ['after its key a request may wait for a lock', ['KEY_LOOKUP_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['after its share a request may wait for a lock', ['SHARE_WAIT_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
-  ['key, count and share leave time to say no', ['KEY_LOOKUP_MS', 'COUNT_MS', 'SHARE_WAIT_MS'], 'REQUEST_MS'],
+  ['key, count and share leave time to say no', ['KEY_LOOKUP_MS', 'RATE_COUNT_MS', 'SHARE_WAIT_MS'], 'REQUEST_MS'],
   [
     'after its count a request may wait for its share and a lock',
-    ['COUNT_MS', 'SHARE_WAIT_MS', 'LOCK_MS', 'ANSWER_MS'],
+    ['RATE_COUNT_MS', 'SHARE_WAIT_MS', 'LOCK_MS', 'ANSWER_MS'],
     'REQUEST_MS',
   ],
   ['after its share a key may be looked up again', ['SHARE_WAIT_MS', 'KEY_LOOKUP_MS', 'ANSWER_MS'], 'REQUEST_MS'],
-  ['a key is looked up again long before it is not believed', ['REFRESHED_MS', 'REFRESHED_MS'], 'BELIEVED_MS'],
-  ['a revoked key stops within 5 s, the last answer included', ['BELIEVED_MS', 'ANSWER_MS'], PROMISED.revoked],
-  ['a new attempt may wait for a lock', ['LOCK_MS', 'ANSWER_MS'], 'ATTEMPT_MS'],
-  ['there is time for a new attempt', ['ATTEMPT_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['a key is looked up again long before it is not believed', ['KEY_REFRESH_MS', 'KEY_REFRESH_MS'], 'KEY_CACHE_MS'],
+  ['a revoked key stops within 5 s, the last answer included', ['KEY_CACHE_MS', 'ANSWER_MS'], PROMISED.revoked],
+  ['a new attempt may wait for a lock', ['LOCK_MS', 'ANSWER_MS'], 'RETRY_LEAST_MS'],
+  ['there is time for a new attempt', ['RETRY_LEAST_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['no statement goes on for long after its request', ['STATEMENT_MS'], 'REQUEST_MS'],
   ['after a create that was lost another may wait for a lock', ['ID_LOCK_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['SQLite: who is next waits longer than who is before it', ['BUSY_MS', 'ANSWER_MS'], 'ACQUIRE_MS'],
@@ -42,12 +42,12 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
     ['SESSION_IDLE_MS', 'REQUEST_MS'],
     PROMISED.held,
   ],
-  ['a busy server is heard before its word is too old', ['ROLE_KNOWN_MS', 'ROLE_LIMIT_MS'], 'ROLE_TRUSTED_MS'],
-  ['a probe may ask a server whether it takes writes', ['ROLE_LIMIT_MS', 'ANSWER_MS'], 'PROBE_MS'],
+  ['a busy server is heard before its word is too old', ['ROLE_INTERVAL_MS', 'ROLE_TIMEOUT_MS'], 'ROLE_MAX_AGE_MS'],
+  ['a probe may ask a server whether it takes writes', ['ROLE_TIMEOUT_MS', 'ANSWER_MS'], 'PROBE_MS'],
   ['a probe that asks twice is no slower than a request', ['PROBE_MS', 'PROBE_MS'], 'REQUEST_MS'],
-  ['requests that hold a lock end before a migration gives up', ['REQUEST_MS', 'LOCK_MS'], 'UNHURRIED_LOCK_MS'],
-  ['one migration may wait for a lock while another waits for it', ['UNHURRIED_LOCK_MS'], 'MIGRATION_LOCK_MS'],
-  ['a migration has time left after its wait', ['MIGRATION_LOCK_MS', 'CONNECT_MS'], 'UNHURRIED_MS'],
+  ['requests that hold a lock end before a migration gives up', ['REQUEST_MS', 'LOCK_MS'], 'LONG_WORK_LOCK_MS'],
+  ['one migration may wait for a lock while another waits for it', ['LONG_WORK_LOCK_MS'], 'MIGRATION_LOCK_MS'],
+  ['a migration has time left after its wait', ['MIGRATION_LOCK_MS', 'CONNECT_MS'], 'LONG_WORK_MS'],
   ['one write of counts ends before the next', ['REQUEST_MS', 'REQUEST_MS'], 'USAGE_FLUSH_MS'],
   ['a worker waits longer than the primary waits for all', ['WORKERS_WAIT_MS', 'ANSWER_MS'], 'PRIMARY_WAIT_MS'],
   [
@@ -56,7 +56,7 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
     'CLOSING_MS',
   ],
   ['a stop is no worse for requests than an event loop that is late', ['ACCEPT_MS'], 'LAG_LIMIT_MS'],
-  ['an idle connection lives longer than a stop waits for it', ['LINGER_MS'], 'KEEP_ALIVE_MS'],
+  ['an idle connection lives longer than a stop waits for it', ['DRAIN_MS'], 'KEEP_ALIVE_MS'],
   ['a header is part of a request', ['HEADERS_MS'], 'RECEIVE_MS'],
   ['who is too slow is found soon after', ['CONNECTIONS_CHECK_MS'], 'HEADERS_MS'],
   ['who waits for an answer is not taken for one that stalls', ['REQUEST_MS', 'LAG_LIMIT_MS'], 'STALLED_MS'],
@@ -73,8 +73,8 @@ describe('times that must fit together', () => {
   });
 
   test('what a database takes in whole seconds is some', () => {
-    const { LOCK_MS, STATEMENT_MS, SESSION_IDLE_MS, UNHURRIED_LOCK_MS, MIGRATION_LOCK_MS, UNHURRIED_MS } = TIMES;
-    for (const ms of [LOCK_MS, STATEMENT_MS, SESSION_IDLE_MS, UNHURRIED_LOCK_MS, MIGRATION_LOCK_MS, UNHURRIED_MS])
+    const { LOCK_MS, STATEMENT_MS, SESSION_IDLE_MS, LONG_WORK_LOCK_MS, MIGRATION_LOCK_MS, LONG_WORK_MS } = TIMES;
+    for (const ms of [LOCK_MS, STATEMENT_MS, SESSION_IDLE_MS, LONG_WORK_LOCK_MS, MIGRATION_LOCK_MS, LONG_WORK_MS])
       expect(ms % 1000).toBe(0);
   });
 
@@ -98,7 +98,7 @@ describe('times that must fit together', () => {
   ])('%s: a proxy closes an idle connection, and hears of our stop, well before we close: %s', (name, pattern) => {
     const found = [...readFileSync(join(ROOT, 'deploy', name), 'utf8').matchAll(pattern)];
     expect(found).not.toEqual([]);
-    for (const [, ms] of found) expect(2 * Number(ms)).toBeLessThanOrEqual(TIMES.LINGER_MS);
+    for (const [, ms] of found) expect(2 * Number(ms)).toBeLessThanOrEqual(TIMES.DRAIN_MS);
   });
 
   test('every time of the table fits with another', () => {

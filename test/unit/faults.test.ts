@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { NUMBERS } from '../../src/database/fault-numbers.ts';
-import { isLasting, isRefused, means, type Repeat, withoutFaults } from '../../src/database/faults.ts';
+import { MYSQL_NUMBERS } from '../../src/database/fault-numbers.ts';
+import { isPermanent, isRefused, means, type WorkKind, withRetries } from '../../src/database/faults.ts';
 import { deadlineIn } from '../../src/deadline.ts';
-import { ATTEMPT_MS } from '../../src/deadlines.ts';
+import { RETRY_LEAST_MS } from '../../src/deadlines.ts';
 import { DatabaseFault, toApiError } from '../../src/errors.ts';
 
 const serverError = (errno: number, sqlState = 'HY000') =>
@@ -24,12 +24,14 @@ describe('what a fault of the database is to a client', () => {
 describe('what an error of the database means', () => {
   test('whatever number a server has for it, known to us or not, is 503', async () => {
     const ours = new Set(
-      Object.entries(NUMBERS).flatMap(([number, meanings]) => (meanings.includes('wrongStatement') ? number : [])),
+      Object.entries(MYSQL_NUMBERS).flatMap(([number, meanings]) =>
+        meanings.includes('wrongStatement') ? number : [],
+      ),
     );
     const refused: number[] = [];
     for (let errno = 1; errno < 10_000; errno++) {
       if (ours.has(String(errno))) continue;
-      const error = await withoutFaults(() => Promise.reject(serverError(errno)), deadlineIn()).catch(toApiError);
+      const error = await withRetries(() => Promise.reject(serverError(errno)), deadlineIn()).catch(toApiError);
       if (error.status !== 503) refused.push(errno);
     }
     expect(ours.size).toBeGreaterThan(0);
@@ -84,14 +86,14 @@ describe('what an error of the database means', () => {
     ['a locked account', serverError(3118), 'unavailable'],
     ['no server that takes writes', driverError('POOL_NO_WRITER'), 'noWriter'],
   ])('%s is a fault that lasts, or one that mends itself', async (_what, error, meaning) => {
-    const failing = withoutFaults(() => Promise.reject(error), deadlineIn(0));
+    const failing = withRetries(() => Promise.reject(error), deadlineIn(0));
     await expect(failing).rejects.toMatchObject({ meaning });
-    expect(isLasting(error)).toBe(!['unavailable', 'noWriter'].includes(meaning));
+    expect(isPermanent(error)).toBe(!['unavailable', 'noWriter'].includes(meaning));
   });
 
   test('SQLite: what is wrong with the schema is, what is wrong with a statement is not', async () => {
     const said = (message: string) => Object.assign(new Error(message), { errcode: 1 });
-    const failing = (message: string) => withoutFaults(() => Promise.reject(said(message)), deadlineIn());
+    const failing = (message: string) => withRetries(() => Promise.reject(said(message)), deadlineIn());
     for (const message of ['no such table: pets', 'no such column: tag', 'table pets has no column named tag']) {
       await expect(failing(message), message).rejects.toMatchObject({ meaning: 'unusable' });
     }
@@ -100,13 +102,13 @@ describe('what an error of the database means', () => {
 
   test('that no server takes writes is told apart', async () => {
     const refused = Object.assign(new Error('both are read-only'), { code: 'POOL_NO_WRITER' });
-    const failing = withoutFaults(() => Promise.reject(refused), deadlineIn());
+    const failing = withRetries(() => Promise.reject(refused), deadlineIn());
     await expect(failing).rejects.toMatchObject({ meaning: 'noWriter', cause: refused });
   });
 
   test('a fault of ours stays one: a statement that is wrong, and what no database has said', async () => {
     for (const ours of [serverError(1064), serverError(1136), new TypeError('x is undefined')]) {
-      await expect(withoutFaults(() => Promise.reject(ours), deadlineIn())).rejects.toBe(ours);
+      await expect(withRetries(() => Promise.reject(ours), deadlineIn())).rejects.toBe(ours);
     }
   });
 
@@ -132,24 +134,24 @@ describe('what an error of the database means', () => {
     ['a disk that is full (1021)', serverError(1021), [1, 1, 1]],
     ['a duplicate (1062)', serverError(1062), [1, 1, 1]],
   ])('%s: what may be done again is', async (_what, error, expected) => {
-    const begun = async (repeat: Repeat, ms?: number) => {
+    const begun = async (kind: WorkKind, ms?: number) => {
       let runs = 0;
       const work = () => {
         runs++;
         return Promise.reject(error);
       };
-      await expect(withoutFaults(work, deadlineIn(ms), repeat)).rejects.toBeDefined();
+      await expect(withRetries(work, deadlineIn(ms), kind)).rejects.toBeDefined();
       return runs;
     };
-    expect([await begun('read'), await begun('repeatable'), await begun('write')]).toEqual(expected);
-    expect([await begun('repeatable', 100), await begun('write', 100), await begun('read', 0)]).toEqual([1, 1, 1]);
-    expect(await begun('read', ATTEMPT_MS)).toBe(expected[0]); // a read needs no time for a lock
+    expect([await begun('read'), await begun('idempotent'), await begun('write')]).toEqual(expected);
+    expect([await begun('idempotent', 100), await begun('write', 100), await begun('read', 0)]).toEqual([1, 1, 1]);
+    expect(await begun('read', RETRY_LEAST_MS)).toBe(expected[0]); // a read needs no time for a lock
   });
 
   test('what is done again and succeeds is done', async () => {
     let runs = 0;
     const work = () => (++runs < 3 ? Promise.reject(serverError(1213)) : Promise.resolve('done'));
-    expect(await withoutFaults(work, deadlineIn())).toBe('done');
+    expect(await withRetries(work, deadlineIn())).toBe('done');
   });
 
   test.each([
@@ -170,7 +172,7 @@ describe('what an error of the database means', () => {
   test("what a proxy's own client library met leaves the outcome open", async () => {
     for (const errno of [2006, 2013, 2055]) {
       const passedOn = Object.assign(serverError(errno, 'Lost connection'), { sqlState: 'HY000' });
-      const failing = withoutFaults(() => Promise.reject(passedOn), deadlineIn(), 'repeatable');
+      const failing = withRetries(() => Promise.reject(passedOn), deadlineIn(), 'idempotent');
       const error = await failing.catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ meaning: 'unavailable' });
       expect(isRefused(error)).toBe(false);
@@ -178,14 +180,14 @@ describe('what an error of the database means', () => {
   });
 
   test('a value that the server does not take is the fault of who sent it', async () => {
-    const failing = withoutFaults(() => Promise.reject(serverError(1153)), deadlineIn());
+    const failing = withRetries(() => Promise.reject(serverError(1153)), deadlineIn());
     await expect(failing).rejects.toMatchObject({ meaning: 'tooLarge' });
   });
 
   test.each(['EAI_AGAIN', 'EAI_FAIL', 'ENOTFOUND', 'ECONNREFUSED', 'PROTOCOL_CONNECTION_LOST'])(
     '%s: the database is away',
     async (code) => {
-      const failing = withoutFaults(() => Promise.reject(Object.assign(new Error(code), { code })), deadlineIn());
+      const failing = withRetries(() => Promise.reject(Object.assign(new Error(code), { code })), deadlineIn());
       await expect(failing).rejects.toMatchObject({ meaning: 'unavailable' });
     },
   );

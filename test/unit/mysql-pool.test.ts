@@ -6,7 +6,7 @@ import { createMysqlPool, type PoolEntry } from '../../src/database/mysql/mysql-
 import type { MysqlSession, Role } from '../../src/database/mysql/mysql-session.ts';
 import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
 import { deadlineIn } from '../../src/deadline.ts';
-import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../src/deadlines.ts';
+import { ROLE_INTERVAL_MS, ROLE_MAX_AGE_MS, ROLE_TIMEOUT_MS } from '../../src/deadlines.ts';
 
 // Nothing is asked on these connections: somebody listens, and says nothing.
 const listener = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
@@ -83,7 +83,7 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
   const giveBack = ({ session }: ReturnType<typeof ask>) => pool.release(session as PoolEntry); // where it is there
   const lose = ({ session }: ReturnType<typeof ask>) => session?.connection.destroy(new Error('it is broken'));
   const fail = (asked: ReturnType<typeof ask>, error: object) =>
-    pool.ask(asked.session as PoolEntry, deadlineIn(), () => Promise.reject(error)).catch(() => {});
+    pool.runOn(asked.session as PoolEntry, deadlineIn(), () => Promise.reject(error)).catch(() => {});
   return { pool, ask, giveBack, lose, fail, ended, checked, openings: () => count };
 }
 
@@ -297,13 +297,13 @@ describe('the server of the pool', () => {
   test('is asked again beside the requests once its answer is old; the connection is free after that', async () => {
     const { pool, ask, giveBack, checked } = poolOf(1);
     const first = ask();
-    await pass(ROLE_KNOWN_MS);
+    await pass(ROLE_INTERVAL_MS);
     giveBack(first);
     expect(checked).toEqual([]);
     const second = ask();
     await pass(2);
     giveBack(second);
-    expect([checked, pool.state().used]).toEqual([[`1 within ${ROLE_LIMIT_MS}`], 1]);
+    expect([checked, pool.state().used]).toEqual([[`1 within ${ROLE_TIMEOUT_MS}`], 1]);
     await pass(0);
     expect(pool.state()).toEqual({ used: 0, free: 1, waiting: 0 });
     const third = ask();
@@ -317,14 +317,14 @@ describe('the server of the pool', () => {
     const first = ask();
     await pass(10);
     giveBack(first);
-    await pass(ROLE_TRUSTED_MS - 9);
+    await pass(ROLE_MAX_AGE_MS - 9);
     const second = ask();
     await pass(0);
     expect([second.got, checked]).toEqual([1, []]);
     giveBack(second);
     await pass(2);
     checked.length = 0;
-    await pass(ROLE_TRUSTED_MS);
+    await pass(ROLE_MAX_AGE_MS);
     const third = ask(10);
     await pass(0);
     expect([third.got, checked]).toEqual([1, ['1 within 10']]);
@@ -338,7 +338,7 @@ describe('the server of the pool', () => {
     const both = [ask(), ask()];
     await pass(10);
     for (const asked of both) giveBack(asked);
-    await pass(ROLE_TRUSTED_MS + 1);
+    await pass(ROLE_MAX_AGE_MS + 1);
     const next = ask();
     await pass(10);
     expect([ended, next.got]).toEqual([[1, 2], 3]);
@@ -353,7 +353,7 @@ describe('the server of the pool', () => {
     const both = [ask(), ask()] as const;
     await pass(10);
     for (const asked of both) giveBack(asked);
-    await pass(ROLE_TRUSTED_MS + 1);
+    await pass(ROLE_MAX_AGE_MS + 1);
     const next = ask(10);
     await pass(1);
     expect([next.got, ended]).toEqual([1, [2]]);
@@ -377,7 +377,7 @@ describe('the server of the pool', () => {
         isSurelyUndone: async () => isUndone,
       }));
       const deadlock = Object.assign(new Error('deadlock'), { errno: 1213, sqlState: '40001' });
-      const asked = pool.ask(await pool.acquire(deadlineIn()), deadlineIn(), () => Promise.reject(deadlock));
+      const asked = pool.runOn(await pool.acquire(deadlineIn()), deadlineIn(), () => Promise.reject(deadlock));
       const error = await asked.catch((thrown: unknown) => thrown);
       expect(error).toMatchObject(code ? { code, cause: deadlock } : { errno: 1213 });
     }

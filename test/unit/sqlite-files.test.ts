@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { lookInto } from '../../src/cli/command.ts';
+import { inspectDatabase } from '../../src/cli/command.ts';
 import { readConfig } from '../../src/config.ts';
 import { connectDatabase } from '../../src/database/connect.ts';
 import { migrateUp } from '../../src/database/migrations.ts';
@@ -121,7 +121,7 @@ describe('what is no store of ours', () => {
     const before = stateOf(folder);
     const refusal = new RegExp(`^DATABASE_URL: ${filename} is not used and stays as it is: [^\\n]+$`);
     await expect(connectDatabase(config)).rejects.toThrow(refusal);
-    await expect(lookInto(config, async () => {})).rejects.toThrow(refusal);
+    await expect(inspectDatabase(config, async () => {})).rejects.toThrow(refusal);
     expect(stateOf(folder)).toEqual(before);
   });
 
@@ -146,7 +146,7 @@ describe('what is no store of ours', () => {
     chmodSync(filename, 0o640);
     const before = stateOf(join(filename, '..'));
     const config = readConfig({ DATABASE_URL: `sqlite:${filename}` });
-    expect(await lookInto(config, async (_database, exists) => exists)).toBe(false);
+    expect(await inspectDatabase(config, async (_database, exists) => exists)).toBe(false);
     expect(stateOf(join(filename, '..'))).toEqual(before);
     expect(await useDatabase(filename)).toMatchObject({ 'empty.sqlite': '640', 'empty.sqlite-wal': '640' });
   });

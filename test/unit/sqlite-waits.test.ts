@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { connectDatabase } from '../../src/database/connect.ts';
-import { insertRows, openSqlite, whenFree } from '../../src/database/sqlite/sqlite-connection.ts';
+import { insertRows, openSqlite, retryWhileBusy } from '../../src/database/sqlite/sqlite-connection.ts';
 import { prepareFiles } from '../../src/database/sqlite/sqlite-files.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { ANSWER_MS, BUSY_MS } from '../../src/deadlines.ts';
@@ -15,7 +15,7 @@ describe('a statement that meets the lock of another process', () => {
   const busyFor = (ms: number, errcode: number) => {
     const until = performance.now() + ms;
     let tries = 0;
-    const done = whenFree(() => {
+    const done = retryWhileBusy(() => {
       tries++;
       vi.advanceTimersByTime(100);
       if (performance.now() <= until) throw Object.assign(new Error('not now'), { errcode });

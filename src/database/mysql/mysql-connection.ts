@@ -5,21 +5,21 @@ import { CONNECTION_END_MS } from '../../deadlines.ts';
 import { poolError } from '../faults.ts';
 import type { MysqlAddress, MysqlHost } from './mysql-url.ts';
 
-/** One IP address of one host, whose name is for the check of certificates. */
+/** One IP address of a host. The host's name is for the check of certificates. */
 export interface MysqlTarget extends MysqlHost {
   readonly address: string;
 }
 
-/** Prepared statements of one connection; the server's limit max_prepared_stmt_count, 16,382 by default, is for all clients. */
+/** The largest number of prepared statements of a connection. The server's max_prepared_stmt_count (16,382) is for all clients. */
 export const PREPARED_MAX = 200;
 
-/** A connection of mysql2 whose uses all settle. */
+/** A connection of mysql2 on which every command settles by its deadline. */
 export type MysqlConnection = ReturnType<typeof createConnection>;
 
 /** Creates a connection, which is not open yet. Throws POOL_TRUST when a file that DATABASE_URL names cannot be used. */
 export function createConnection(address: MysqlAddress, target: MysqlTarget) {
   const driver = createDriver(address, target);
-  /** The uses that have not settled; few: a Set would take twice the time. */
+  /** The commands in flight. An array, because there are few: a Set would take twice the time. */
   const pending: { readonly deadline: Deadline; readonly reject: (reason: Error) => void }[] = [];
   let failure: Error | undefined;
   const destroy = (reason: Error): void => {
@@ -35,11 +35,11 @@ export function createConnection(address: MysqlAddress, target: MysqlTarget) {
   endOnError(driver, destroy);
   return {
     driver,
-    /** Whether it has not failed so far. */
+    /** Whether it has not failed or ended. */
     isOpen: () => failure === undefined && driver.stream.writable,
     /**
-     * What `work` gives; all uses go through here. Rejects at the deadline, which ends the connection, and when the connection fails,
-     * even if mysql2 never calls back.
+     * Runs `work`, one command, and gives its result. Every command goes through here. Rejects at the deadline, which also ends the
+     * connection, and when the connection fails, even if mysql2 never calls back.
      */
     async exchange<Answer>(deadline: Deadline, work: () => PromiseLike<Answer>): Promise<Answer> {
       if (failure) throw failure;
@@ -54,9 +54,9 @@ export function createConnection(address: MysqlAddress, target: MysqlTarget) {
         pending.splice(pending.indexOf(own), 1);
       }
     },
-    /** Ends it at once; its pending uses fail with `reason`. */
+    /** Closes the socket at once; the commands in flight fail with `reason`. */
     destroy,
-    /** Ends it by COM_QUIT when it is idle, and the socket after CONNECTION_END_MS. */
+    /** Sends COM_QUIT after the commands in flight; closes the socket after CONNECTION_END_MS in any case. */
     end(): void {
       driver.end(() => {});
       setTimeout(() => driver.stream.destroy(), CONNECTION_END_MS).unref();
@@ -64,7 +64,7 @@ export function createConnection(address: MysqlAddress, target: MysqlTarget) {
   };
 }
 
-/** What mysql2 publishes no types for. */
+/** The members of a mysql2 connection that its types lack. */
 interface Driver extends Connection {
   /** A net.Socket, later its TLSSocket. */
   readonly stream: Socket;
@@ -81,7 +81,7 @@ function createDriver(address: MysqlAddress, { host, address: ip, port }: MysqlT
     password,
     database,
     ...readTrust(),
-    flags: ['-LOCAL_FILES'], // no server may ask for a file
+    flags: ['-LOCAL_FILES'], // no server may queryRows for a file
     maxPreparedStatements: PREPARED_MAX,
     charset: 'utf8mb4',
     // BIGINT as a number where that is exact, else as decimal text; never rounded.
@@ -91,7 +91,7 @@ function createDriver(address: MysqlAddress, { host, address: ip, port }: MysqlT
   }) as unknown as Driver; // it is one
 }
 
-/** Ends the connection after what mysql2 tells no command: the command would have no answer, or the error would be the process's. */
+/** Closes the connection on errors that mysql2 passes to no command. Otherwise a command would hang, or the process would end. */
 function endOnError(driver: Driver, destroy: (reason: Error) => void): void {
   driver.on('error', destroy);
   const handlePacket = driver.handlePacket.bind(driver);
@@ -108,7 +108,7 @@ function endOnError(driver: Driver, destroy: (reason: Error) => void): void {
 }
 
 /** The rows of a statement. */
-export function ask({ driver }: Pick<MysqlConnection, 'driver'>, sql: string): Promise<RowDataPacket[]> {
+export function queryRows({ driver }: Pick<MysqlConnection, 'driver'>, sql: string): Promise<RowDataPacket[]> {
   return new Promise((resolve, reject) => {
     driver.query<RowDataPacket[]>(sql, (error, rows) => (error ? reject(error) : resolve(rows)));
   });

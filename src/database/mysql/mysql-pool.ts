@@ -1,5 +1,5 @@
 import { type Deadline, remainingMs } from '../../deadline.ts';
-import { ROLE_KNOWN_MS, ROLE_LIMIT_MS, ROLE_TRUSTED_MS } from '../../deadlines.ts';
+import { ROLE_INTERVAL_MS, ROLE_MAX_AGE_MS, ROLE_TIMEOUT_MS } from '../../deadlines.ts';
 import { isUnderstood, means, poolError } from '../faults.ts';
 import { createRoundTrip } from '../round-trip.ts';
 import type { MysqlSession } from './mysql-session.ts';
@@ -17,14 +17,14 @@ interface Waiter extends Pick<PromiseWithResolvers<PoolEntry>, 'resolve' | 'reje
 
 /** The idle timeout of a connection, in ms; firewalls and NAT drop idle connections later. */
 const IDLE_MS = 30_000;
-/** The maximum lifetime of a connection, in ms, ± 20 %. After it, a silent change of the server's address is noticed. */
+/** The maximum lifetime of a connection, in ms, ± 20 %. A new connection notices when the server's address has changed. */
 const LIFETIME_MS = 30 * 60_000;
-/** The maximum lifetime on a lone read-only server, which may soon take writes or be replaced. */
+/** The maximum lifetime of a connection to a lone read-only server, in ms: it may soon take writes or be replaced. */
 const READ_ONLY_LIFETIME_MS = 250;
 /** The delay after a failed opening, in ms, while other connections are open or opening. */
 const REOPEN_MS = 100;
-/** The shortest time between two replacements of all sessions because of stale rights, in ms. */
-const STALE_REST_MS = 1000;
+/** The shortest time between two new generations because of `staleSession`, in ms. */
+const STALE_INTERVAL_MS = 1000;
 
 type OpenSession = () => Promise<MysqlSession>;
 
@@ -34,7 +34,7 @@ const createState = (max: number, open: OpenSession) => ({
   idle: [] as PoolEntry[], // the most recently used one is the last
   inUse: new Set<PoolEntry>(),
   waiters: new Set<Waiter>(),
-  opening: 0, // how many
+  opening: 0, // number of connections that are being opened
   failedAt: Number.NEGATIVE_INFINITY,
   staleAt: Number.NEGATIVE_INFINITY,
   generation: 0,
@@ -45,39 +45,39 @@ const createState = (max: number, open: OpenSession) => ({
 type PoolState = ReturnType<typeof createState>;
 
 /**
- * A pool of at most `max` sessions of one server, the one that takes writes. A new generation begins when that server takes no
- * writes any more, is lost, or another server answers at its address. Sessions of earlier generations are not lent again, so that
- * no read comes from the old server. `open` must settle within a bounded time.
+ * A pool of at most `max` sessions to the server that takes writes. A new generation begins when that server is lost, no longer
+ * takes writes, or is replaced at its address. Pool entries of earlier generations are not lent again, so no read comes from the
+ * old server. `open` must settle within a bounded time.
  */
 export function createMysqlPool(max: number, open: OpenSession) {
   const pool = createState(max, open);
-  const idleTimer = setInterval(() => endOld(pool), IDLE_MS / 2).unref();
+  const idleTimer = setInterval(() => closeIdle(pool), IDLE_MS / 2).unref();
   return {
     /**
-     * A session until `release`, the first that is released or opened, whose last role check is at most ROLE_TRUSTED_MS old. Rejects at
-     * the deadline, and after a failed opening when no other session is in use or opening.
+     * Lends a session until `release`; callers wait in a queue. Its last role check is at most ROLE_MAX_AGE_MS old. Rejects at the
+     * deadline, and when a connection cannot be opened while no other session is in use or opening.
      */
     acquire: (deadline: Deadline) => acquire(pool, deadline),
-    /** Takes a session back, in any state. When its last role check is older than ROLE_KNOWN_MS, another one comes first. */
+    /** Takes a session back, in any state. Checks its role first when the last check is older than ROLE_INTERVAL_MS. */
     release(entry: PoolEntry): void {
-      if (!isUsable(pool, entry) || !isCheckOver(entry, ROLE_KNOWN_MS)) takeBack(pool, entry);
-      else void validate(pool, entry, ROLE_LIMIT_MS).then(() => takeBack(pool, entry));
+      if (!isUsable(pool, entry) || !isCheckOlderThan(entry, ROLE_INTERVAL_MS)) takeBack(pool, entry);
+      else void validate(pool, entry, ROLE_TIMEOUT_MS).then(() => takeBack(pool, entry));
     },
     /**
-     * What `question` gives, which uses the session's connection, as `exchange` does. The errors `readOnly`, `notReady` and
+     * Runs `work` on the session's connection (see `exchange`) and gives its result. The errors `readOnly`, `notReady` and
      * `staleSession` begin a new generation.
      */
-    async ask<Answer>(entry: PoolEntry, deadline: Deadline, question: () => PromiseLike<Answer>): Promise<Answer> {
+    async runOn<Answer>(entry: PoolEntry, deadline: Deadline, work: () => PromiseLike<Answer>): Promise<Answer> {
       try {
-        return await entry.connection.exchange(deadline, question);
+        return await entry.connection.exchange(deadline, work);
       } catch (error) {
-        learnFrom(pool, error, entry);
+        handleError(pool, error, entry);
         const { isSurelyUndone } = entry;
-        if (!isSurelyUndone || !means(error, 'rolledBack') || (await isSurelyUndone(ROLE_LIMIT_MS))) throw error;
+        if (!isSurelyUndone || !means(error, 'rolledBack') || (await isSurelyUndone(ROLE_TIMEOUT_MS))) throw error;
         throw poolError('POOL_NOT_UNDERSTOOD', 'members of the cluster have changed: it may have been done', error);
       }
     },
-    /** Whether the server of the newest session takes writes. */
+    /** Whether the server took writes when the newest session was opened. */
     takesWrites: () => pool.newest?.role === 'writable',
     /** The newest session's max_allowed_packet, in bytes. */
     packetBytes: () => pool.newest?.packetBytes ?? Number.POSITIVE_INFINITY,
@@ -90,7 +90,7 @@ export function createMysqlPool(max: number, open: OpenSession) {
       clearInterval(idleTimer);
       finishClosing(pool);
       await pool.closed.promise;
-      abandonAll(pool);
+      beginGeneration(pool);
     },
   };
 }
@@ -102,8 +102,8 @@ async function acquire(pool: PoolState, deadline: Deadline): Promise<PoolEntry> 
   for (;;) {
     if (remainingMs(deadline) === 0) throw poolError('POOL_TIMEOUT', 'no time is left for a connection');
     const entry = takeIdle(pool) ?? (await wait(pool, deadline));
-    if (!isCheckOver(entry, ROLE_TRUSTED_MS)) return entry;
-    if (await validate(pool, entry, Math.min(remainingMs(deadline), ROLE_LIMIT_MS))) return entry;
+    if (!isCheckOlderThan(entry, ROLE_MAX_AGE_MS)) return entry;
+    if (await validate(pool, entry, Math.min(remainingMs(deadline), ROLE_TIMEOUT_MS))) return entry;
     takeBack(pool, entry);
   }
 }
@@ -141,7 +141,7 @@ function isUsable({ generation }: PoolState, entry: PoolEntry): boolean {
   return entry.generation === generation && entry.expiresAt > performance.now() && entry.connection.isOpen();
 }
 
-function endOld({ idle }: PoolState): void {
+function closeIdle({ idle }: PoolState): void {
   const usedSince = performance.now() - IDLE_MS;
   const count = idle.findLastIndex(({ idleSince }) => idleSince < usedSince) + 1;
   for (const { connection } of idle.splice(0, count)) connection.end();
@@ -176,7 +176,7 @@ function nextWaiter({ waiters }: PoolState): Waiter | undefined {
 
 // Opening
 
-/** Opens connections for the waiters; after a failure not before REOPEN_MS, if others are in use or opening. */
+/** Opens connections for the waiters. After a failure it backs off for REOPEN_MS, while others are in use or opening. */
 function openMore(pool: PoolState): void {
   const missing = Math.min(pool.max - pool.inUse.size - pool.idle.length, pool.waiters.size) - pool.opening;
   if (pool.opening + pool.inUse.size > 0 && performance.now() < pool.failedAt + REOPEN_MS) return;
@@ -196,7 +196,7 @@ async function openOne(pool: PoolState): Promise<void> {
 }
 
 function add(pool: PoolState, session: MysqlSession): void {
-  if (pool.newest !== undefined && pool.newest.identity !== session.identity) abandonAll(pool);
+  if (pool.newest !== undefined && pool.newest.identity !== session.identity) beginGeneration(pool);
   pool.newest = session;
   const lifetimeMs = session.role === 'writable' ? LIFETIME_MS * (0.8 + 0.4 * Math.random()) : READ_ONLY_LIFETIME_MS;
   const now = performance.now();
@@ -210,9 +210,9 @@ function fail(pool: PoolState, reason: unknown): void {
   else for (let waiter = nextWaiter(pool); waiter; waiter = nextWaiter(pool)) waiter.reject(reason);
 }
 
-// Whether the server still takes writes
+// Role checks
 
-function isCheckOver({ role, checkedAt }: PoolEntry, ms: number): boolean {
+function isCheckOlderThan({ role, checkedAt }: PoolEntry, ms: number): boolean {
   return role === 'writable' && performance.now() - checkedAt > ms;
 }
 
@@ -220,31 +220,30 @@ function isCheckOver({ role, checkedAt }: PoolEntry, ms: number): boolean {
 async function validate(pool: PoolState, entry: PoolEntry, limitMs: number): Promise<boolean> {
   entry.checkedAt = performance.now();
   const isGood = await pool.roundTrip.measure(() => entry.stillTakesWrites(limitMs)).catch(() => false);
-  // A timeout shorter than ROLE_LIMIT_MS says nothing about the other connections.
-  if (!isGood && (limitMs === ROLE_LIMIT_MS || entry.connection.isOpen())) abandonAll(pool);
+  // After a shorter timeout than ROLE_TIMEOUT_MS, only this connection is suspect.
+  if (!isGood && (limitMs === ROLE_TIMEOUT_MS || entry.connection.isOpen())) beginGeneration(pool);
   return isGood;
 }
 
-/** Begins a new generation. */
-function abandonAll(pool: PoolState): void {
+function beginGeneration(pool: PoolState): void {
   pool.generation++;
   for (const { connection } of pool.idle.splice(0)) connection.end();
 }
 
-/** Ends the connection, or begins a new generation, if an error calls for it. */
-function learnFrom(pool: PoolState, error: unknown, { connection, role }: PoolEntry): void {
+/** Closes the connection or begins a new generation, if the error shows that either is unusable. */
+function handleError(pool: PoolState, error: unknown, { connection, role }: PoolEntry): void {
   const now = performance.now();
   // The rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
   if (connection.isOpen() && !isUnderstood(error)) {
     connection.destroy(Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
   }
-  if (means(error, 'staleSession') && now > pool.staleAt + STALE_REST_MS) {
+  if (means(error, 'staleSession') && now > pool.staleAt + STALE_INTERVAL_MS) {
     pool.staleAt = now;
-    abandonAll(pool);
+    beginGeneration(pool);
   }
   if (!means(error, 'readOnly', 'notReady') || role !== 'writable') return;
   // A member that has lost its cluster refuses ROLLBACK, too, and its transaction stays open. The next write would join that
   // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
   connection.destroy(poolError('POOL_NO_WRITER', 'the server takes no writes now'));
-  abandonAll(pool);
+  beginGeneration(pool);
 }

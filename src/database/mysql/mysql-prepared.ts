@@ -3,12 +3,12 @@ import type { Binding, RowValues } from '../../kinds.ts';
 import { errorNumber, poolError } from '../faults.ts';
 import type { MysqlConnection } from './mysql-connection.ts';
 
-// A getter, which loads the module again at each access.
+// Read once: it is a getter that loads its module at each access.
 const { TypedParameter } = mysql;
 
 /**
- * The server could not prepare the statement and did nothing: ER_UNSUPPORTED_PS of a proxy, ER_MAX_PREPARED_STMT_COUNT_REACHED,
- * ER_NEED_REPREPARE of a server whose table cache is too small.
+ * Errors after which the statement is sent as text. The server could not prepare it and did nothing: ER_UNSUPPORTED_PS (a proxy),
+ * ER_MAX_PREPARED_STMT_COUNT_REACHED, ER_NEED_REPREPARE (the table cache is too small).
  */
 const NOT_PREPARED = [1295, 1461, 1615];
 
@@ -18,11 +18,11 @@ type Answer = RowDataPacket[] | ResultSetHeader;
 /** The rows of a prepared statement; rejects with the driver's error. */
 export async function readPrepared(connection: Prepared, sql: string, bindings: readonly Binding[]) {
   const answer = await executePrepared(connection, sql, bindings);
-  return Array.isArray(answer) ? answer : misunderstand();
+  return Array.isArray(answer) ? answer : throwUnexpectedResult();
 }
 
-/** After this error the pool ends the connection: the answer may be that of another command. */
-function misunderstand(): never {
+/** The result may belong to another command. The pool closes the connection after this error (`isUnderstood`). */
+function throwUnexpectedResult(): never {
   throw new Error('the server gave an answer to something else');
 }
 
@@ -41,13 +41,13 @@ function executePrepared({ driver }: Prepared, sql: string, bindings: readonly B
   });
 }
 
-/** How the ids of several added rows are known: by RETURNING, as a sequence with this step, or not at all. */
+/** How the ids of a multi-row INSERT are known: by RETURNING, as a sequence with this step, or (undefined) not at all. */
 export type IdRule = 'returning' | bigint | undefined;
 
 /**
- * The rule of a server with these variables. An INSERT of a known number of rows has no gaps,
+ * The id rule of a server with these variables. The ids of an INSERT of a known number of rows have no gaps,
  * https://dev.mysql.com/doc/refman/9.7/en/innodb-auto-increment-handling.html; Connector/J's getGeneratedKeys relies on that, too.
- * XtraDB Cluster changes the step when a node joins or leaves: there is no rule.
+ * XtraDB Cluster has no rule, because it changes the step when a node joins or leaves.
  */
 export function idRuleOf(variables: ReadonlyMap<string, string>): IdRule {
   if (/mariadb/i.test(variables.get('version') ?? '')) return 'returning';
@@ -55,7 +55,7 @@ export function idRuleOf(variables: ReadonlyMap<string, string>): IdRule {
   return step === undefined || /cluster/i.test(variables.get('version_comment') ?? '') ? undefined : BigInt(step);
 }
 
-/** Adds rows by one INSERT; gives their AUTO_INCREMENT ids in the order of the rows. Throws POOL_ONE_ROW when only one id would be known. */
+/** Adds rows by one INSERT; gives their ids in the order of the rows. Throws POOL_ONE_ROW for several rows without an id rule. */
 export async function insertRows(
   { connection, idRule }: { readonly connection: Prepared; readonly idRule: IdRule },
   into: string,
@@ -67,9 +67,9 @@ export async function insertRows(
   if (idRule === 'returning') {
     // MariaDB returns the rows in the order of their insertion, https://mariadb.com/kb/en/insertreturning/
     const added = await readPrepared(connection, `${sql} RETURNING id`, rows.flat());
-    return added.length === rows.length ? added.map(({ id }) => String(id)) : misunderstand();
+    return added.length === rows.length ? added.map(({ id }) => String(id)) : throwUnexpectedResult();
   }
   const answer = await executePrepared(connection, sql, rows.flat());
-  const first = BigInt(Array.isArray(answer) ? misunderstand() : answer.insertId);
+  const first = BigInt(Array.isArray(answer) ? throwUnexpectedResult() : answer.insertId);
   return rows.map((_, index) => String(first + BigInt(index) * (idRule ?? 1n)));
 }

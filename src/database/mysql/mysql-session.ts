@@ -1,7 +1,7 @@
 import { deadlineIn } from '../../deadline.ts';
 import { CONNECT_MS } from '../../deadlines.ts';
 import { errorNumber, poolError } from '../faults.ts';
-import { ask, createConnection, type MysqlConnection, type MysqlTarget } from './mysql-connection.ts';
+import { createConnection, type MysqlConnection, type MysqlTarget, queryRows } from './mysql-connection.ts';
 import { idRuleOf } from './mysql-prepared.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
@@ -23,13 +23,13 @@ export type MysqlSession = Awaited<ReturnType<typeof beginSession>>;
 
 type Variables = ReadonlyMap<string, string>;
 
-const NAMING = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
-const KINDS = ['version', 'version_comment', 'wsrep_on', 'group_replication_consistency'];
-const AMOUNTS = ['auto_increment_increment', 'max_allowed_packet'];
-/** Variables that, when on, mean that the server takes no writes. Each server has some of them. */
-const REFUSING = ['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'];
+const IDENTITY_VARS = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
+const VERSION_VARS = ['version', 'version_comment', 'wsrep_on', 'group_replication_consistency'];
+const SIZE_VARS = ['auto_increment_increment', 'max_allowed_packet'];
+/** Variables that make a server take no writes when they are on. Each product has some of them. */
+const READ_ONLY_VARS = ['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'];
 
-/** Connects, sets up the session and asks the server for its role, within CONNECT_MS. */
+/** Connects, sets up the session and reads the server's role, within CONNECT_MS. All its errors are marked `fatal`. */
 export async function openSession(
   address: MysqlAddress,
   target: MysqlTarget,
@@ -51,34 +51,34 @@ async function beginSession(connection: MysqlConnection, limits: SessionLimits) 
   const variables = await setUp(connection, limits);
   const isGalera = variables.get('wsrep_on') === 'ON';
   const members = isGalera ? await readMembers(connection) : undefined;
-  const refusing = REFUSING.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
+  const refusing = READ_ONLY_VARS.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
   const roleSql = `SELECT ${['1', ...refusing].join(', ')}`;
   const role: Role = members === '' ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable';
   const isUnchanged = async () => {
-    await ask(connection, roleSql); // answered when the node has caught up with its cluster
+    await queryRows(connection, roleSql); // `wsrep_sync_wait`: answered when the node has caught up with its cluster
     return (await readMembers(connection)) === members;
   };
-  // The servers of such a cluster are equal, and a proxy may lead to any of them.
+  // The servers of such a cluster are interchangeable, and a proxy may lead to any of them.
   const isOneOfEquals = isGalera || /tidb|vitess/i.test(variables.get('version') ?? '');
   return {
     connection,
     role,
     /** The time of the last role check, in ms of `performance.now()`. */
     checkedAt,
-    /** Identifies the server; undefined where each member of a cluster has all acknowledged writes. */
-    identity: isOneOfEquals ? undefined : NAMING.map((name) => variables.get(name)).join(' '),
+    /** Identifies the server; undefined in a cluster whose members all have every acknowledged write. */
+    identity: isOneOfEquals ? undefined : IDENTITY_VARS.map((name) => variables.get(name)).join(' '),
     /** The size limit of a statement, in bytes. */
     packetBytes: Number(variables.get('max_allowed_packet')),
     idRule: idRuleOf(variables),
     /** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
     stillTakesWrites: (limitMs: number) =>
       connection.exchange(deadlineIn(limitMs), async () => {
-        const [row] = await ask(connection, roleSql);
-        return row !== undefined && !REFUSING.some((name) => isOn(row[name]));
+        const [row] = await queryRows(connection, roleSql);
+        return row !== undefined && !READ_ONLY_VARS.some((name) => isOn(row[name]));
       }),
     /**
-     * On a Galera node only: whether what it reports as rolled back is surely undone. While members join or leave, the others may
-     * have committed it.
+     * On a Galera node only: whether a transaction that it reports as rolled back is certainly undone. While members join or leave,
+     * other members may have committed it.
      */
     isSurelyUndone: isGalera
       ? (limitMs: number) => connection.exchange(deadlineIn(limitMs), isUnchanged).catch(() => false)
@@ -86,7 +86,7 @@ async function beginSession(connection: MysqlConnection, limits: SessionLimits) 
   };
 }
 
-/** Identifies the cluster membership that a Galera node sees; empty for a node without its cluster, which refuses all but SET and SHOW. */
+/** Identifies the membership that a Galera node sees; empty when it has lost its cluster and refuses all but SET and SHOW. */
 async function readMembers(connection: MysqlConnection): Promise<string> {
   const names = "'wsrep_ready', 'wsrep_cluster_state_uuid', 'wsrep_cluster_conf_id'";
   const status = await show(connection, `GLOBAL STATUS WHERE Variable_name IN (${names})`);
@@ -94,12 +94,12 @@ async function readMembers(connection: MysqlConnection): Promise<string> {
 }
 
 async function show(connection: MysqlConnection, what: string): Promise<Variables> {
-  const rows = await ask(connection, `SHOW ${what}`);
+  const rows = await queryRows(connection, `SHOW ${what}`);
   return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
 }
 
 function isReadOnly(variables: Variables): boolean {
-  return REFUSING.some((name) => isOn(variables.get(name)));
+  return READ_ONLY_VARS.some((name) => isOn(variables.get(name)));
 }
 
 /** Whether a boolean variable is on; MariaDB 12 has further values for on. */
@@ -109,10 +109,10 @@ function isOn(value: unknown): boolean {
 
 /** One setting in a SET: name and literal. */
 const SETTING = /(\w+) = ('[^']*'|\d+)/g;
-/** Settings that the correctness of reads and writes needs: a session without one of them is not used. */
+/** Settings that reads and writes need to be correct. A session without one of them is not used. */
 const ESSENTIAL = /^(?:character_set|collation|sql_mode|autocommit|sql_select_limit|innodb_lock|\w+_isolation)/;
 
-/** All settings that can change what a statement does or how long it waits, whatever the server's defaults and its `init_connect`. */
+/** A SET of everything that changes what a statement does or how long it waits. Server defaults and `init_connect` do not count. */
 function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
   const level = "'REPEATABLE-READ'";
   const everywhere = [
@@ -120,16 +120,16 @@ function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
     "collation_connection = 'utf8mb4_bin'", // after the character set, which changes it
     // Strict: no value is truncated. Without NO_BACKSLASH_ESCAPES and ANSI_QUOTES, under which mysql2's escaping would be wrong.
     "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-    // From 0 to 1 commits: what began the session, such as an `init_connect`, may have left a transaction open,
+    // Changing from 0 to 1 commits a transaction that, for example, an `init_connect` has left open,
     // https://dev.mysql.com/doc/refman/9.7/en/implicit-commit.html
     "autocommit = 0, autocommit = 1, completion_type = 'NO_CHAIN', time_zone = '+00:00'",
-    `sql_select_limit = ${2 ** 32 - 1}, sql_big_selects = 1, sql_safe_updates = 0, unique_checks = 1`, // no answer is cut
-    `innodb_lock_wait_timeout = ${lockMs / 1000}, lock_wait_timeout = ${lockMs / 1000}`, // of rows, of metadata
+    `sql_select_limit = ${2 ** 32 - 1}, sql_big_selects = 1, sql_safe_updates = 0, unique_checks = 1`, // no result is cut
+    `innodb_lock_wait_timeout = ${lockMs / 1000}, lock_wait_timeout = ${lockMs / 1000}`, // row locks, metadata locks
     `wait_timeout = ${idleMs / 1000}, net_read_timeout = 30, net_write_timeout = 30`,
   ];
   const mariadb = [
     `tx_isolation = ${level}, tx_read_only = 0, max_statement_time = ${statementMs / 1000}`,
-    `idle_transaction_timeout = ${statementMs / 1000}`, // it has lost its client
+    `idle_transaction_timeout = ${statementMs / 1000}`, // the client of such a transaction is gone
     // A read waits until its member has all writes that any member acknowledged before,
     // https://mariadb.com/kb/en/galera-cluster-system-variables/#wsrep_sync_wait
     'wsrep_sync_wait = 1',
@@ -139,7 +139,7 @@ function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
   return `${everywhere.join(', ')} /*M!100300 , ${mariadb.join(', ')} */ /*!80003 , ${mysql8} */`;
 }
 
-/** The settings that the server has and the session lacks: literals by name. */
+/** The settings that the server knows but the session does not have: literals by name. */
 export function missingSettings(variables: Variables, limits: SessionLimits): ReadonlyMap<string, string> {
   const settings = new Map<string, string>();
   for (const [, name = '', literal = ''] of settingsSql(limits).matchAll(SETTING)) settings.set(name, literal);
@@ -161,10 +161,16 @@ function isSame(shown = '', literal = ''): boolean {
   return shown === value || Number(shown) === Number(value) || ['OFF', 'ON'].indexOf(shown) === Number(value);
 }
 
-/** Sets all settings and gives the variables afterwards; rejects when an essential setting is missing. */
+/** Applies all settings; gives the variables afterwards. Rejects with POOL_SETTING_REFUSED when an essential one is missing. */
 async function setUp(connection: MysqlConnection, limits: SessionLimits): Promise<Variables> {
   const sql = settingsSql(limits);
-  const names = [...REFUSING, ...NAMING, ...KINDS, ...AMOUNTS, ...sql.matchAll(SETTING).map(([, name]) => name)];
+  const names = [
+    ...READ_ONLY_VARS,
+    ...IDENTITY_VARS,
+    ...VERSION_VARS,
+    ...SIZE_VARS,
+    ...sql.matchAll(SETTING).map(([, name]) => name),
+  ];
   // SHOW skips unknown variables; SELECT would fail.
   const read = () => show(connection, `SESSION VARIABLES WHERE Variable_name IN ('${names.join("', '")}')`);
   await trySet(connection, [sql]);
@@ -180,9 +186,9 @@ async function setUp(connection: MysqlConnection, limits: SessionLimits): Promis
   throw poolError('POOL_SETTING_REFUSED', `the server does not let the session be set up: ${told}`);
 }
 
-/** Whether the server takes these settings; rejects with errors that are not the server's. */
+/** False when the server refuses one of these settings. Rejects with any other error. */
 function trySet(connection: MysqlConnection, settings: readonly string[]): Promise<boolean> {
-  return ask(connection, `SET SESSION ${settings.join(', ')}`).then(
+  return queryRows(connection, `SET SESSION ${settings.join(', ')}`).then(
     () => true,
     (error: unknown) => (errorNumber(error) > 0 ? false : Promise.reject(error)),
   );

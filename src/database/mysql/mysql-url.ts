@@ -17,7 +17,7 @@ export interface MysqlAddress {
   readonly readTrust: () => ServerTrust;
 }
 
-// The password ends at the last @, so that a password with an unencoded @ works.
+// The password ends at the last @, because it may contain an unencoded @.
 const ADDRESS = /^mysql:\/\/(?:([^:@/]*)(?::(.*))?@)?([^@/?#]+)\/([^/?#]+)(?:\?([^#]*))?$/;
 const FORM = 'DATABASE_URL must have the form mysql://user:password@host:3306/database';
 

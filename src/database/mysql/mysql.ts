@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
-import { LOCK_MS, SESSION_IDLE_MS, STATEMENT_MS, UNHURRIED_LOCK_MS, UNHURRIED_MS } from '../../deadlines.ts';
+import { LOCK_MS, LONG_WORK_LOCK_MS, LONG_WORK_MS, SESSION_IDLE_MS, STATEMENT_MS } from '../../deadlines.ts';
 import type { Binding, RowValues } from '../../kinds.ts';
 import { poolError } from '../faults.ts';
 import { createMysqlPool, type PoolEntry } from './mysql-pool.ts';
@@ -12,15 +12,15 @@ import { openSession, type SessionLimits } from './mysql-session.ts';
 import { parseMysqlUrl } from './mysql-url.ts';
 import { createWritableHost } from './writable-host.ts';
 
-/** For requests: a wait for a lock ends at the server before the request's deadline, so that no write happens after it. */
+/** For requests. The server ends a lock wait before the request's deadline, so no write happens after it. */
 export const REQUEST_LIMITS: SessionLimits = { lockMs: LOCK_MS, statementMs: STATEMENT_MS, idleMs: SESSION_IDLE_MS };
 
-/** For work of minutes; the connection that holds the migration lock is idle during a migration. */
-export const UNHURRIED_LIMITS: SessionLimits = { lockMs: UNHURRIED_LOCK_MS, statementMs: 0, idleMs: UNHURRIED_MS };
+/** For work of minutes. The connection that holds the migration lock is idle meanwhile, so its idle time is as long. */
+export const LONG_WORK_LIMITS: SessionLimits = { lockMs: LONG_WORK_LOCK_MS, statementMs: 0, idleMs: LONG_WORK_MS };
 
 /**
- * Knex settings for a `mysql://` address. Queries through Knex have the deadline that `currentDeadline` gives. Throws
- * ConfigError when the address is wrong.
+ * Knex settings for a `mysql://` address. Queries through Knex end at `currentDeadline`. Throws ConfigError when the address is
+ * wrong.
  */
 export function createMysqlClient(
   databaseUrl: string,
@@ -36,7 +36,7 @@ export function createMysqlClient(
   const onSession = async <Answer>(deadline: Deadline, work: (session: PoolEntry) => Promise<Answer>) => {
     const session = await pool.acquire(deadline);
     try {
-      return await pool.ask(session, deadline, () => work(session));
+      return await pool.runOn(session, deadline, () => work(session));
     } finally {
       pool.release(session);
     }
@@ -44,8 +44,8 @@ export function createMysqlClient(
 
   return {
     /**
-     * Knex on mysql2, with the gateway's sessions and pool: without a `connection`, Knex makes no pool of its own. What it takes
-     * for a connection is a session of the pool.
+     * Knex on mysql2 with the gateway's own pool. Knex makes no pool of its own, because the settings have no `connection`. It
+     * treats a pool entry as its connection.
      */
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
@@ -68,9 +68,9 @@ export function createMysqlClient(
         try {
           const deadline = currentDeadline();
           if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(deadline, limits);
-          return await pool.ask(session, deadline, () => super._query(connection.driver, query));
+          return await pool.runOn(session, deadline, () => super._query(connection.driver, query));
         } catch (error) {
-          // The transaction may still be open: it ends with its connection.
+          // The transaction may still be open on the server. Closing the connection rolls it back.
           const undone = poolError('POOL_NOT_COMMITTED', 'a transaction was not committed');
           if (/^(?:COMMIT|ROLLBACK)\b/i.test(query.sql)) connection.destroy(undone);
           throw error;
@@ -94,13 +94,13 @@ export function createMysqlClient(
 
       /** As `insertPrepared`, within the transaction of a session. */
       insertOn(session: PoolEntry, into: string, rows: readonly RowValues[]): Promise<string[]> {
-        return pool.ask(session, currentDeadline(), () => insertRows(session, into, rows));
+        return pool.runOn(session, currentDeadline(), () => insertRows(session, into, rows));
       }
     },
   };
 }
 
-/** Refuses a write whose wait for a lock might end after the deadline. */
+/** Throws POOL_TIMEOUT when the lock wait of a write might end after the deadline. */
 function refuseLateWrite(deadline: Deadline, { lockMs }: SessionLimits): void {
   if (remainingMs(deadline) < lockMs) throw poolError('POOL_TIMEOUT', 'too little time is left for a write');
 }

@@ -17,8 +17,8 @@ type Files = readonly (string | undefined)[];
 const FILE_BYTES_MAX = 1_048_576;
 
 /**
- * Reads the options of DATABASE_URL. Each call reads their files, so that a renewed file counts for the next connection; they are
- * checked when they have changed, which takes milliseconds. Throws POOL_TRUST, with a message of one line, for what is wrong.
+ * Gives a function that reads the TLS files of DATABASE_URL's options, so that a renewed file counts for the next connection. Files
+ * are checked, which takes milliseconds, only when they have changed. Both throw POOL_TRUST, with a message of one line.
  */
 export function createTrustReader(query: string): () => ServerTrust {
   const given = new URLSearchParams(query);
@@ -38,7 +38,7 @@ function refuse(message: string, cause?: unknown): never {
   throw poolError('POOL_TRUST', message, cause);
 }
 
-/** `?ssl=/path/ca.pem`; its other values are words and JSON. */
+/** The path in `?ssl=/path/ca.pem`. The other values of `ssl` are words and JSON. */
 function caPath({ ssl = 'false' }: Options): string | undefined {
   return /^(?:true|false|skip-verify|\{.*)$/s.test(ssl) ? undefined : ssl;
 }
@@ -74,7 +74,7 @@ function makeTrust(options: Options, [ca, cert, key, publicKey]: Files): ServerT
 /** The TLS options of mysql2, https://sidorares.github.io/node-mysql2/docs/documentation/ssl; throws when they cannot be used. */
 function makeTls(ssl: string, material: Pick<SslOptions, 'ca' | 'cert' | 'key'>): SslOptions {
   const tls: SslOptions = ssl.startsWith('{') ? { ...JSON.parse(ssl), ...material } : material;
-  // Without the check of the name, any certificate of a public authority would pass.
+  // Without a check of the host name, any certificate of a public authority would pass.
   if (ssl === 'true') tls.verifyIdentity = true;
   if (ssl === 'skip-verify') tls.rejectUnauthorized = false;
   if (typeof material.ca === 'string') new X509Certificate(material.ca); // createSecureContext does not check it

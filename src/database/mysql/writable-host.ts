@@ -2,19 +2,19 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NAME_LOOKUP_MS } from '../../deadlines.ts';
-import { isLasting, poolError } from '../faults.ts';
+import { isPermanent, poolError } from '../faults.ts';
 import type { MysqlTarget } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
 import type { MysqlHost } from './mysql-url.ts';
 
-/** The Connection Attempt Delay, in ms: after it, the next address is tried, too, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
+/** The Connection Attempt Delay, in ms: then the next address is tried in parallel, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
 const STAGGER_MS = 250;
 
 /**
  * Opens sessions on the server that takes writes, as libpq's target_session_attrs=read-write does,
- * https://www.postgresql.org/docs/current/libpq-connect.html: it tries all addresses of all hosts, that of the last session first.
- * It accepts a lone read-only server, because there is no other server with newer writes. Rejects when no server can be used.
- * `open` must settle within a bounded time.
+ * https://www.postgresql.org/docs/current/libpq-connect.html. All addresses of all hosts are tried, the last used one first. A lone
+ * read-only server is accepted, because no other server has newer writes. Rejects with POOL_NO_WRITER, or with
+ * the reason when it is permanent or the only one. `open` must settle within a bounded time.
  */
 export function createWritableHost(hosts: readonly MysqlHost[], open: (at: MysqlTarget) => Promise<MysqlSession>) {
   let lastUsed: string | undefined;
@@ -45,10 +45,10 @@ export function createWritableHost(hosts: readonly MysqlHost[], open: (at: Mysql
     }
     return Promise.any(attempts).catch(({ errors }: AggregateError) => {
       if (errors.length === 1 && errors[0].code !== 'POOL_NO_WRITER') throw errors[0];
-      // A host refuses for good when one of its addresses does: on some, such as ::1 of localhost, nobody may listen.
+      // One permanent refusal is enough for a host: on its other addresses, such as ::1 of localhost, nobody may listen.
       const isRefusing = ({ host, port }: MysqlHost) =>
-        targets.some((target, index) => target.host === host && target.port === port && isLasting(errors[index]));
-      if (hosts.every(isRefusing)) throw errors.find(isLasting);
+        targets.some((target, index) => target.host === host && target.port === port && isPermanent(errors[index]));
+      if (hosts.every(isRefusing)) throw errors.find(isPermanent);
       const answers = targets.map(
         (target, index) => `${nameOf(target)} ${errors[index].message || errors[index].name}`,
       );

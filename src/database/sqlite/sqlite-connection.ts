@@ -4,32 +4,32 @@ import { BUSY_MS } from '../../deadlines.ts';
 import type { RowValues } from '../../kinds.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 
-/** The retry interval of a statement that waits for another process's write, in ms. */
+/** The retry interval while another connection holds the lock, in ms. */
 const BUSY_RETRY_MS = 5;
 /** The primary result code, https://www.sqlite.org/rescode.html#busy */
 const SQLITE_BUSY = 5;
 
-/** After a checkpoint, a log that grew during a long read is truncated to this size, in bytes. */
+/** After a checkpoint, a WAL that grew during a long read is truncated to this size, in bytes. */
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
 
-/** Opens a connection whose statements never block for a lock: see `whenFree`. Without files it is in memory. */
+/** Opens a connection, in memory without `files`. Its statements never block for a lock: use `retryWhileBusy`. */
 export async function openSqlite(files?: SqliteFiles): Promise<DatabaseSync> {
-  if (files) checkFiles(files, [files.filename]); // another file in its place must not be opened
+  if (files) checkFiles(files, [files.filename]); // a replaced file must not be opened
   const connection = new DatabaseSync(files?.filename ?? ':memory:', { timeout: 0 });
-  // The busy timeout does not cover the change of mode when two processes create a file at once.
-  await whenFree(() => connection.exec('PRAGMA journal_mode = WAL'));
+  // SQLite's own busy timeout does not cover this change when two processes create a file at once.
+  await retryWhileBusy(() => connection.exec('PRAGMA journal_mode = WAL'));
   // FULL: a commit is on the disk before it is acknowledged, https://www.sqlite.org/pragma.html#pragma_synchronous
   connection.exec(
     `PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`,
   );
-  // The first read creates the other files, which stay until the connection is closed.
-  await whenFree(() => connection.exec('SELECT 1 FROM sqlite_master'));
+  // The first read creates the WAL files, which stay until the connection is closed.
+  await retryWhileBusy(() => connection.exec('SELECT 1 FROM sqlite_master'));
   if (files) checkFiles(files);
   return connection;
 }
 
-/** Runs `work`, and again while another connection holds the lock; does not block the event loop meanwhile. */
-export async function whenFree<Result>(work: () => Result): Promise<Result> {
+/** Runs `work`; retries it for BUSY_MS while another connection holds the lock, without blocking the event loop. */
+export async function retryWhileBusy<Result>(work: () => Result): Promise<Result> {
   for (const deadline = performance.now() + BUSY_MS; ; await delay(BUSY_RETRY_MS)) {
     try {
       return work();
@@ -48,7 +48,7 @@ export function isBusy(error: unknown): boolean {
 export async function insertRows(connection: DatabaseSync, into: string, rows: readonly RowValues[]) {
   const isOwn = !connection.isTransaction;
   // IMMEDIATE waits for the lock at BEGIN, https://www.sqlite.org/lang_transaction.html
-  if (isOwn) await whenFree(() => connection.exec('BEGIN IMMEDIATE'));
+  if (isOwn) await retryWhileBusy(() => connection.exec('BEGIN IMMEDIATE'));
   try {
     const statement = connection.prepare(`INSERT INTO ${into} VALUES (${rows[0]?.map(() => '?').join(', ')})`);
     statement.setReadBigInts(true);
@@ -60,9 +60,9 @@ export async function insertRows(connection: DatabaseSync, into: string, rows: r
   }
 }
 
-/** Gives a function that reads rows; a 64-bit integer is a number where that is exact, else decimal text, as from MySQL. */
+/** Gives a function that reads rows. As from MySQL, a 64-bit integer is a number where that is exact, else decimal text. */
 export function createReader(statement: StatementSync): (bindings: readonly SQLInputValue[]) => unknown[] {
-  // Arrays of bigints take a third of the time of objects whose properties are then changed.
+  // Reading arrays of bigints takes a third of the time of reading objects and changing their properties.
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
   const names = statement.columns().map(({ name }) => name);

@@ -10,19 +10,19 @@ const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 const SQLITE_READONLY_DBMOVED = 1032;
 
-/** A database file, its log and their identities when they were opened. */
+/** A database file, its WAL files, and the identities of all of them when they were opened. */
 export interface SqliteFiles {
   readonly filename: string;
-  /** The log and the log's index, beside the target of a symbolic link, https://www.sqlite.org/walformat.html */
-  readonly beside: readonly string[];
+  /** The write-ahead log and its index (-wal, -shm), beside the target of a symbolic link, https://www.sqlite.org/walformat.html */
+  readonly walFiles: readonly string[];
   /** Device and inode of each, by path. */
   readonly opened: Record<string, string>;
 }
 
 /**
- * Creates the folder and the file of an embedded store, readable by their owner only; existing ones stay unchanged. SQLite
- * gives the log the mode of the database file. Throws ConfigError when they cannot be created, or when the file is not a store
- * of this gateway.
+ * Creates the folder and the file of an embedded store, readable by their owner only; existing ones stay unchanged. SQLite gives
+ * the WAL files the mode of the database file. Throws ConfigError when they cannot be created, or when the file is not a store of
+ * this gateway.
  */
 export function prepareFiles(filename: string): SqliteFiles {
   const why = existsSync(filename) ? whyForeign(filename) : makeFiles(filename);
@@ -31,16 +31,16 @@ export function prepareFiles(filename: string): SqliteFiles {
     throw new ConfigError(`DATABASE_URL: ${filename} is not used and stays as it is: ${why}; ${advice}`);
   }
   const real = realpathSync(filename);
-  const files = { filename, beside: [`${real}-wal`, `${real}-shm`], opened: {} };
+  const files = { filename, walFiles: [`${real}-wal`, `${real}-shm`], opened: {} };
   checkFiles(files, [filename]);
   return files;
 }
 
 /**
- * Throws SQLITE_READONLY_DBMOVED when one of the files was removed or replaced: writes to an open file without a name are lost
- * when it is closed. Notes the identity of a file at its first sight.
+ * Throws SQLITE_READONLY_DBMOVED when one of the files was removed or replaced, because writes to an unlinked file are lost when
+ * it is closed. The first check of a file stores its identity (device and inode).
  */
-export function checkFiles({ filename, beside, opened }: SqliteFiles, paths = [filename, ...beside]): void {
+export function checkFiles({ filename, walFiles, opened }: SqliteFiles, paths = [filename, ...walFiles]): void {
   for (const path of paths) {
     const found = statSync(path, { throwIfNoEntry: false });
     const identity = found && `${found.dev}:${found.ino}`;
@@ -60,13 +60,13 @@ function makeFiles(filename: string): undefined {
   }
 }
 
-/** Why a file is not a store of this gateway, or undefined; reads only. An empty file or database may become a store. */
+/** The reason why a file is not a store of this gateway, or undefined. Reads only. An empty file or database may become a store. */
 function whyForeign(filename: string): string | undefined {
   const found = statSync(filename);
   if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no file';
   if (found.size === 0) return undefined;
-  // With immutable=1 SQLite creates no files and ignores the log, https://www.sqlite.org/uri.html#uriimmutable. The log is needed
-  // if there is one: it has all data of a new store.
+  // With immutable=1 SQLite creates no files and ignores the WAL, https://www.sqlite.org/uri.html#uriimmutable. An existing WAL
+  // must be read, because it may hold all data of a new store.
   const search = existsSync(`${realpathSync(filename)}-wal`) ? 'mode=ro' : 'immutable=1';
   try {
     using database = new DatabaseSync(Object.assign(pathToFileURL(filename), { search }), {

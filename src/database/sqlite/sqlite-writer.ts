@@ -1,35 +1,50 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import type { RowValues } from '../../kinds.ts';
-import { insertRows, openSqlite } from './sqlite-connection.ts';
-import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
+import type { SqliteFiles } from './sqlite-files.ts';
+import type { WriteJob, WriteOutcome } from './sqlite-writer-thread.ts';
 
-// The thread that `createSqliteWrites` starts. A commit of node:sqlite blocks until it is on the disk; here it does not block the
-// event loop of requests.
+const SQLITE_IOERR = 10;
 
-/** Rows to be added, all or none. */
-export interface WriteJob {
-  readonly into: string;
-  readonly rows: readonly RowValues[];
+/** Adds rows to a database file in a worker thread, which starts with the first call. */
+export function createSqliteWriter(files: SqliteFiles) {
+  const inFlight: PromiseWithResolvers<string[]>[] = []; // answered in their order
+  let thread: Worker | undefined;
+
+  const settle = (outcome: WriteOutcome): void => {
+    const job = inFlight.shift();
+    if (inFlight.length === 0) thread?.unref(); // an idle thread must not keep the process alive
+    if (Array.isArray(outcome)) job?.resolve(outcome);
+    else job?.reject(Object.assign(new Error(outcome.message), outcome));
+  };
+
+  const start = (): Worker => {
+    const started = new Worker(new URL('./sqlite-writer-thread.ts', import.meta.url), { workerData: files });
+    const fail = (cause: unknown) => {
+      if (thread !== started) return;
+      thread = undefined;
+      const error = Object.assign(new Error('the write was cut off', { cause }), { errcode: SQLITE_IOERR });
+      for (const { reject } of inFlight.splice(0)) reject(error);
+    };
+    started.on('message', settle);
+    started.on('error', fail);
+    started.on('exit', fail);
+    return started;
+  };
+
+  return {
+    /** Rejects with the error of node:sqlite, or with SQLITE_IOERR when the thread has ended. */
+    insert(into: string, rows: readonly RowValues[]): Promise<string[]> {
+      thread ??= start();
+      const job = Promise.withResolvers<string[]>();
+      inFlight.push(job);
+      thread.ref();
+      thread.postMessage({ into, rows } satisfies WriteJob);
+      return job.promise;
+    },
+    /** Waits for the writes in flight, and ends the thread. */
+    async close(): Promise<void> {
+      await Promise.allSettled(inFlight.map(({ promise }) => promise));
+      await thread?.terminate();
+    },
+  };
 }
-
-/** The ids of the rows in their order, or the properties of the error, most of which a clone of an Error has not. */
-export type WriteOutcome = string[] | { readonly message: string };
-
-const files: SqliteFiles = workerData; // from `createSqliteWrites`
-const connection = await openSqlite(files);
-
-async function write({ into, rows }: WriteJob): Promise<WriteOutcome> {
-  try {
-    checkFiles(files);
-    const ids = await insertRows(connection, into, rows);
-    checkFiles(files); // again, so that no write to a removed file is acknowledged
-    return ids;
-  } catch (error) {
-    return { ...(error as Error), message: (error as Error).message }; // node:sqlite's, or of checkFiles
-  }
-}
-
-let last: Promise<unknown> = Promise.resolve();
-parentPort?.on('message', (job: WriteJob) => {
-  last = last.then(async () => parentPort?.postMessage(await write(job))); // in turn: there is one connection
-});

@@ -6,11 +6,11 @@ import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import { ACQUIRE_MS } from '../../deadlines.ts';
 import type { Binding, RowValues } from '../../kinds.ts';
 import { poolError } from '../faults.ts';
-import { createReader, insertRows, openSqlite, whenFree } from './sqlite-connection.ts';
+import { createReader, insertRows, openSqlite, retryWhileBusy } from './sqlite-connection.ts';
 import { checkFiles, prepareFiles } from './sqlite-files.ts';
-import { createSqliteWrites } from './sqlite-writes.ts';
+import { createSqliteWriter } from './sqlite-writer.ts';
 
-/** A read checks the files when the last check is older than this, in ms. */
+/** How often reads check that the files are still in place, in ms. */
 const FILES_CHECK_MS = 250;
 
 /** Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError as `prepareFiles` does. */
@@ -35,8 +35,8 @@ interface KnexQuery {
 }
 
 /**
- * Knex on node:sqlite. A 64-bit integer is a number where that is exact, else decimal text. A file has two more connections:
- * one that only reads, which no writer blocks (https://www.sqlite.org/wal.html), and one in a thread that adds rows.
+ * Knex on node:sqlite. A 64-bit integer is a number where that is exact, else decimal text. A database file has two more
+ * connections: a reader, which no writer blocks (https://www.sqlite.org/wal.html), and a writer in a worker thread.
  */
 class NodeSqliteClient extends BetterSqlite3Client {
   readonly packetBytes = () => Number.POSITIVE_INFINITY;
@@ -50,7 +50,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
 
   #isClosed = false;
   #checkedAt = 0;
-  #writes: ReturnType<typeof createSqliteWrites> | undefined;
+  #writer: ReturnType<typeof createSqliteWriter> | undefined;
   #reader: Promise<DatabaseSync> | undefined;
   readonly #prepared = new Map<string, ReturnType<typeof createReader>>();
 
@@ -72,7 +72,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   override async _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery> {
-    // A transaction that reads before it writes fails when another process wrote in between; IMMEDIATE waits at BEGIN instead, https://www.sqlite.org/lang_transaction.html
+    // IMMEDIATE waits at BEGIN. Otherwise a transaction that reads first fails when another process writes before it does.
     const sql = query.sql === 'BEGIN;' ? 'BEGIN IMMEDIATE' : query.sql;
     const isRollback = /^ROLLBACK;?$/.test(sql);
     // After some errors, such as a full disk, SQLite has already rolled back.
@@ -86,10 +86,10 @@ class NodeSqliteClient extends BetterSqlite3Client {
     const bindings = this._formatBindings(query.bindings);
     if (statement.columns().length > 0) {
       const read = createReader(statement);
-      query.response = await whenFree(() => read(bindings));
+      query.response = await retryWhileBusy(() => read(bindings));
     } else {
       statement.setReadBigInts(true);
-      const { lastInsertRowid, changes } = await whenFree(() => statement.run(...bindings));
+      const { lastInsertRowid, changes } = await retryWhileBusy(() => statement.run(...bindings));
       query.context = { lastID: String(lastInsertRowid), changes: Number(changes) };
     }
     if (!isRollback) check(); // again, so that no write to a removed file is acknowledged
@@ -106,15 +106,15 @@ class NodeSqliteClient extends BetterSqlite3Client {
       checkFiles(files);
       this.#checkedAt = performance.now();
     }
-    return whenFree(() => read(bindings));
+    return retryWhileBusy(() => read(bindings));
   }
 
   /** Adds rows, all or none; gives their ids in the order of the rows. */
   async insertPrepared(into: string, rows: readonly RowValues[]): Promise<string[]> {
     const files = this.#openFiles();
     if (!files) return this.#onOwnConnection((connection) => insertRows(connection, into, rows));
-    this.#writes ??= createSqliteWrites(files);
-    return this.#writes.insert(into, rows);
+    this.#writer ??= createSqliteWriter(files);
+    return this.#writer.insert(into, rows);
   }
 
   /** As `insertPrepared`, within the transaction of a connection. */
@@ -124,7 +124,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
 
   override async destroy(callback?: (error?: unknown) => void): Promise<void> {
     this.#isClosed = true;
-    await this.#writes?.close();
+    await this.#writer?.close();
     const reader = await this.#reader;
     if (reader?.isOpen) reader.close();
     return super.destroy(callback);
@@ -143,7 +143,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
     return this.#reader;
   }
 
-  /** A database in memory has one connection. */
+  /** For a database in memory, which has one connection only. */
   async #onOwnConnection<Result>(work: (connection: DatabaseSync) => Result | Promise<Result>): Promise<Result> {
     const connection = await this.acquireConnection();
     try {

@@ -1,5 +1,5 @@
 /** The optimal string alignment distance of two words: letters deleted, inserted, substituted or swapped. O(m × n). */
-export function typingErrors(left: string, right: string): number {
+export function editDistance(left: string, right: string): number {
   const rows = [Array.from({ length: right.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number) => rows[row]?.[column] ?? 0;
   for (let row = 1; row <= left.length; row++) {

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { deadlineIn } from '../../src/deadline.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
-import { createCommitOrder } from '../../src/store/row-adder.ts';
+import { createIdLock } from '../../src/store/row-adder.ts';
 import { createStores } from '../../src/store/store.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
@@ -11,12 +11,12 @@ import { prepareDatabase } from '../support/prepared.ts';
 
 const CREATES = 2000;
 const CLIENTS = 40;
-type Nearness = Parameters<typeof createCommitOrder>[0];
+type Nearness = Parameters<typeof createIdLock>[0];
 const NEAR: Nearness = { connectionsMax: 10, roundTripMs: () => 0.2 };
 
 /** The names of turns as they begin. */
-function watchTurns(...parameters: Parameters<typeof createCommitOrder>) {
-  const acquireIdLock = createCommitOrder(...parameters);
+function watchTurns(...parameters: Parameters<typeof createIdLock>) {
+  const acquireIdLock = createIdLock(...parameters);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const begin = async (name: string) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openSqlite } from '../../src/database/sqlite/sqlite-connection.ts';
 import { prepareFiles } from '../../src/database/sqlite/sqlite-files.ts';
-import { createSqliteWrites } from '../../src/database/sqlite/sqlite-writes.ts';
+import { createSqliteWriter } from '../../src/database/sqlite/sqlite-writer.ts';
 import { temporaryFolder } from '../support/engines.ts';
 
 /** The thread that writes, for a file with a table of notes. */
@@ -12,7 +12,7 @@ async function createNotes() {
   const files = prepareFiles(filename);
   const connection = await openSqlite(files);
   connection.exec('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)');
-  const writes = createSqliteWrites(files);
+  const writes = createSqliteWriter(files);
   const close = async () => {
     await writes.close();
     connection.close();

@@ -1,0 +1,35 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { RowValues } from '../../kinds.ts';
+import { insertRows, openSqlite } from './sqlite-connection.ts';
+import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
+
+// The worker thread of `createSqliteWriter`. A commit of node:sqlite blocks its thread until the data is on the disk, so commits
+// must not run in the thread that serves requests.
+
+/** Rows to be added, all or none. */
+export interface WriteJob {
+  readonly into: string;
+  readonly rows: readonly RowValues[];
+}
+
+/** The ids of the rows in their order, or the properties of the error: cloning an Error would lose most of them. */
+export type WriteOutcome = string[] | { readonly message: string };
+
+const files: SqliteFiles = workerData; // from `createSqliteWriter`
+const connection = await openSqlite(files);
+
+async function write({ into, rows }: WriteJob): Promise<WriteOutcome> {
+  try {
+    checkFiles(files);
+    const ids = await insertRows(connection, into, rows);
+    checkFiles(files); // again, so that no write to a removed file is acknowledged
+    return ids;
+  } catch (error) {
+    return { ...(error as Error), message: (error as Error).message }; // node:sqlite's, or of checkFiles
+  }
+}
+
+let last: Promise<unknown> = Promise.resolve();
+parentPort?.on('message', (job: WriteJob) => {
+  last = last.then(async () => parentPort?.postMessage(await write(job))); // in turn: there is one connection
+});
