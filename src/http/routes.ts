@@ -48,8 +48,8 @@ export function createRoutes(parts: RoutesParts) {
   const rest = createRestApi(service, schema, stores);
   const graphql = createGraphqlRoutes({ service, schema, stores, log, metrics, noteDeprecatedUse });
   const { openApiPath } = rest;
-  const site = createPages({
-    ...{ service, openApi: rest.openApiDocument, graphiql: config.graphiql, checkReady },
+  const pages = createPages({
+    ...{ service, openApi: rest.openApiDocument, graphiql: config.graphiql },
     ...{ openApiPath, graphqlPath: GRAPHQL_PATH, sdlPath: SDL_PATH },
     graphqlRefusals: describeRefusals(schema, service.things),
   });
@@ -64,8 +64,7 @@ export function createRoutes(parts: RoutesParts) {
   ];
   const routes: readonly Route[] = [...rest.routes, ...graphql.routes];
   const open: readonly OpenRoute[] = [
-    { path: '/', operation: 'page', handle: site.landing },
-    ...pageRoutes(site.pages),
+    ...pageRoutes(pages),
     textRoute(openApiPath, 'openapi', 'application/json', (ctx) =>
       JSON.stringify(rest.openApiDocument(ctx.state.baseUrl)),
     ),

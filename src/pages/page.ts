@@ -64,10 +64,11 @@ export function relative(path: string): string {
 }
 
 /**
- * The headers of an HTML page. The content security policy allows styles and images of this server, and the sources in
- * `permissions`, by the beginning of a directive such as `script`: https://www.w3.org/TR/CSP3/
+ * An HTML page. Its content security policy allows styles and images of this server, and the sources in `permissions`, by
+ * the beginning of a directive such as `script`: https://www.w3.org/TR/CSP3/
  */
-export function htmlHeaders(permissions: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, { html }: Html): Page {
+  const content = Buffer.from(`${html}\n`);
   const sources = Object.entries({ style: "'self'", img: "'self'", ...permissions });
   const policy = [
     "default-src 'none'",
@@ -76,12 +77,6 @@ export function htmlHeaders(permissions: Readonly<Record<string, string>>): Read
     "form-action 'none'",
     "frame-ancestors 'none'",
   ];
-  return { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'no-referrer' };
-}
-
-/** An HTML page with the headers of its `permissions`. */
-export function htmlPage(path: string, permissions: Readonly<Record<string, string>>, { html }: Html): Page {
-  const content = Buffer.from(`${html}\n`);
-  const headers = htmlHeaders(permissions);
+  const headers = { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'no-referrer' };
   return { path, contentType: 'text/html; charset=utf-8', headers, load: async () => content };
 }

@@ -24,8 +24,6 @@ export interface SiteParts {
   readonly graphqlRefusals: readonly { readonly code: string; readonly message: string }[];
   /** Whether GraphiQL is served. */
   readonly graphiql: boolean;
-  /** Throws an ApiError with the reason when the gateway is not ready. */
-  readonly checkReady: () => Promise<object>;
 }
 
 /** Makes what the pages share. Throws an error, which stops the start, when the service has no list for the samples. */
@@ -41,6 +39,7 @@ export function createSite(parts: SiteParts) {
     NAME: service.name,
     THINGS: service.things,
     THINGS_FIRST: capitalised(service.things),
+    KEEPS: service.keeps,
     KEEPS_FIRST: capitalised(service.keeps),
     URL: ADDRESS,
     LIST_PATH: calls.list.path,

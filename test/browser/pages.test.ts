@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import packageJson from '../../package.json' with { type: 'json' };
 import { sendRaw } from '../support/client.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -48,7 +47,7 @@ describe('assets', () => {
     expect(answers.reduce((sum, { body }) => sum + body.length, 0)).toBeLessThan(most);
   });
 
-  test.each(['/docs', '/graphql'])('of %s come as Brotli, gzip or plain, with one content', async (page) => {
+  test.each(['/', '/docs', '/graphql'])('of %s come as Brotli, gzip or plain, with one content', async (page) => {
     for (const path of [page, ...(await assetsOf(page)).map((asset) => asset.slice(url.length))]) {
       const encodings = ['identity', 'gzip', 'gzip, br'];
       const answers = await Promise.all(encodings.map((encoding) => get(path, { 'accept-encoding': encoding })));
@@ -100,18 +99,6 @@ describe('pages', () => {
     const without = await startGateway(engine, { GRAPHIQL: 'false' });
     expect((await fetch(`${without.url}/graphql`, { headers: html })).status).toBe(401);
     expect(await (await fetch(without.url, { headers: html })).text()).not.toContain('GraphiQL');
-  });
-
-  test('/ is JSON for programs', async () => {
-    const answer = await fetch(url);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(await answer.json()).toMatchObject({
-      version: packageJson.version,
-      status: 'ready',
-      rest: { reference: '/docs', openapi: '/v1/openapi.json' },
-      graphql: { endpoint: '/graphql', graphiql: '/graphql' },
-      health: { live: '/livez', ready: '/readyz', metrics: '/metrics' },
-    });
   });
 
   test('/ escapes what it reflects', async () => {

@@ -46,7 +46,6 @@ const WRITERS = [
   'src/http/routes.ts',
   'src/http/send-answer.ts',
   'src/load/unread-answers.ts', // the same answer, as bytes
-  'src/pages/landing-page.ts',
   'src/process/server.ts',
   'src/rest/rest-api.ts',
 ];

@@ -51,9 +51,8 @@ function pagesOf(paths: object) {
     sdlPath: '/schema.graphql',
     graphqlRefusals: [{ code: 'TOO_MANY_BOOKS', message: 'Ask for fewer books.' }],
     graphiql: true,
-    checkReady: async () => ({}),
   };
-  const { pages } = createPages(parts);
+  const pages = createPages(parts);
   return async (path: string) => {
     const page = pages.find((one) => one.path === path);
     const address = page?.addressOf?.({ state: { baseUrl: 'https://library.example' } } as Context) ?? ''; // it has no other use for it
