@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { atMostOnce } from '../at-most-once.ts';
 import { LAST_COUNTS_MS, USAGE_FLUSH_MS } from '../deadlines.ts';
 import type { Logger } from '../log.ts';
 import { type DeprecatedUse, type DeprecatedUseStore, dayNumber } from './deprecated-use.ts';
@@ -23,7 +24,6 @@ export function createUsage(
 ) {
   const lastUsedAt = new Map<string, number>();
   const deprecated = new Map<string, DeprecatedUse>();
-  let flushing: Promise<void> | undefined;
 
   /** Uses may be counted during the write, so only the written part of a count is subtracted. */
   const writeAll = async (): Promise<void> => {
@@ -41,15 +41,12 @@ export function createUsage(
     }
   };
 
-  /** One write at a time: the database may take longer than a minute. */
-  const flush = (): Promise<void> => {
-    flushing ??= writeAll()
-      .catch((error) => log.warn({ err: error }, 'the use of API keys could not be written; trying again in a minute'))
-      .finally(() => {
-        flushing = undefined;
-      });
-    return flushing;
-  };
+  /** One write at a time, without a pause between two: the database may take longer than a minute. */
+  const flush = atMostOnce(0, () =>
+    writeAll().catch((error) =>
+      log.warn({ err: error }, 'the use of API keys could not be written; trying again in a minute'),
+    ),
+  );
 
   const timer = setInterval(flush, USAGE_FLUSH_MS).unref();
   return {
@@ -66,7 +63,7 @@ export function createUsage(
     /** Writes the counts in memory, within three seconds, and stops. */
     async close(): Promise<void> {
       clearInterval(timer);
-      const written = (flushing ?? Promise.resolve()).then(flush);
+      const written = flush().then(flush); // the first may have begun before the last counts came
       await Promise.race([written, delay(LAST_COUNTS_MS, undefined, { ref: false })]);
     },
   };
