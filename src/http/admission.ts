@@ -85,15 +85,13 @@ export function createAdmission(parts: AdmissionParts) {
         metrics.countShedRequest();
         throw new ApiError('service_unavailable', 'The service is overloaded; try again shortly.');
       }
-      const isValid = startedAt < state.keyValidUntil;
-      if (!isValid) await checkAgain(authenticator, ctx, deadline);
       const isAbandoned = () => res.closed;
       const { reserve, free } = createReservation(shares, share, limits.bytes, isAbandoned);
       await shares.run(share, startedAt, isAbandoned, async () => {
         if (res.closed) return share.release(); // the client has gone
         // In flight until the answer is sent: a client that does not read its answers delays only requests of its own key.
         res.on('close', share.release);
-        if (isValid && performance.now() >= state.keyValidUntil) await checkAgain(authenticator, ctx, deadline);
+        if (performance.now() >= state.keyValidUntil) await checkAgain(authenticator, ctx, deadline);
         await work({ deadline, reserve }).finally(free);
         holdAnswer(shares, ctx, share);
       });
