@@ -4,6 +4,7 @@ import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib';
 import type { Context } from 'koa';
 import { createLruCache } from '../lru-cache.ts';
 import { makeOnce } from '../make-once.ts';
+import { plainAddress } from '../pages/code-samples.js';
 import { ADDRESS, type Page } from '../pages/page.ts';
 import { acceptedEncoding } from '../web/negotiation.ts';
 import type { OpenRoute } from '../web/route.ts';
@@ -63,13 +64,12 @@ async function answer(ctx: Context, page: Page, { content, isCached }: Requested
  * it is not worth compressing.
  */
 function contentByRequest(page: Page) {
-  const { addressOf } = page;
   const content = createContent(page);
-  if (addressOf === undefined) return () => ({ content, isCached: true });
+  if (!page.namesAddress) return () => ({ content, isCached: true });
   const cache = createLruCache<typeof content>(ADDRESSES_MAX);
   let nextAt = 0;
   return (ctx: Context) => {
-    const address = addressOf(ctx);
+    const address = plainAddress(ctx.state.baseUrl);
     const cached = cache.get(address);
     if (cached !== undefined) return { content: cached, isCached: true };
     const load = async () => Buffer.from(String(await content.bytes.identity()).replaceAll(ADDRESS, () => address));

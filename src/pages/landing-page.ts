@@ -4,7 +4,7 @@ import { htmlPage, type Page, relative } from './page.ts';
 import type { Site } from './site.ts';
 
 /** The page at `/`, with links to all others. */
-export function createLandingPage({ service, graphiql, graphqlPath, addressOf, fill }: Site): Page {
+export function createLandingPage({ service, graphiql, graphqlPath, fill }: Site): Page {
   const content = fill('landing.html', {
     VERSION: packageJson.version,
     EXPLORE: graphiql
@@ -14,5 +14,5 @@ export function createLandingPage({ service, graphiql, graphqlPath, addressOf, f
     BODY: JSON.stringify({ query: service.firstCalls.graphql }),
   });
   // `connect` is for crawlers that fetch robots.txt by a script in the page.
-  return { ...htmlPage('/', { connect: "'self'" }, content), addressOf };
+  return htmlPage('/', { connect: "'self'" }, content);
 }

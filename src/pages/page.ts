@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { Context } from 'koa';
 import type { Html } from './html.ts';
 
-/** Stands for the base address in the content of a page with `addressOf`. Escaping does not change it. */
+/** Stands for the base address of this service in the content of a page. Escaping does not change it. */
 export const ADDRESS = 'http://address.invalid';
 
 /** A page, or an asset of a page; `http/` serves it. */
@@ -19,8 +18,8 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether `load` gives content that is compressed by Brotli. */
   readonly isCompressed?: boolean;
-  /** Gives the base address for a request, as HTML. It replaces every ADDRESS in the content. */
-  readonly addressOf?: (ctx: Context) => string;
+  /** Whether the content names ADDRESS: each client gets the base address of its request in place of it. */
+  readonly namesAddress?: boolean;
   /** Gives the content; called once, at the first request. */
   load(): Promise<Buffer>;
 }
@@ -78,5 +77,6 @@ export function htmlPage(path: string, permissions: Readonly<Record<string, stri
     "frame-ancestors 'none'",
   ];
   const headers = { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'no-referrer' };
-  return { path, contentType: 'text/html; charset=utf-8', headers, load: async () => content };
+  const namesAddress = html.includes(ADDRESS);
+  return { path, contentType: 'text/html; charset=utf-8', headers, namesAddress, load: async () => content };
 }

@@ -9,7 +9,7 @@ import { REFERENCE_PATH, type Site, siteHeader } from './site.ts';
 
 /** The page of the reference. All text is readable without scripts; they make calls. */
 export function createReferencePage(site: Site): Page {
-  const { operations, addressOf } = site;
+  const { operations } = site;
   const { description } = site.service.api;
   const guides = createGuides(site);
   const content = site.fill('reference.html', {
@@ -29,7 +29,7 @@ export function createReferencePage(site: Site): Page {
     ),
     OPERATIONS: operations.map(operationSection),
   });
-  return { ...htmlPage(REFERENCE_PATH, { script: "'self'", connect: "'self'" }, content), addressOf };
+  return htmlPage(REFERENCE_PATH, { script: "'self'", connect: "'self'" }, content);
 }
 
 /** The section of an operation: description, fields, answers, samples and the place for the answer of a call. */

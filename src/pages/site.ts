@@ -1,8 +1,6 @@
-import type { Context } from 'koa';
 import { CREATE_KEY } from '../command-line.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
 import type { Service } from '../service.ts';
-import { plainAddress } from './code-samples.js';
 import { type Content, type Html, html, htmlFile } from './html.ts';
 import { findExampleCalls, readOperations } from './openapi-reader.ts';
 import { ADDRESS, capitalised, ownAssets, relative } from './page.ts';
@@ -54,8 +52,6 @@ export function createSite(parts: SiteParts) {
   };
   return {
     ...parts,
-    /** The base address for a request. It needs no escaping. */
-    addressOf: ({ state }: Context) => plainAddress(state.baseUrl),
     operations,
     calls,
     assets,

@@ -1,4 +1,3 @@
-import type { Context } from 'koa';
 import { describe, expect, test } from 'vitest';
 import { KEY_PREFIX } from '../../src/key-mask.ts';
 import { ADDRESS } from '../../src/pages/page.ts';
@@ -55,8 +54,7 @@ function pagesOf(paths: object) {
   const pages = createPages(parts);
   return async (path: string) => {
     const page = pages.find((one) => one.path === path);
-    const address = page?.addressOf?.({ state: { baseUrl: 'https://library.example' } } as Context) ?? ''; // it has no other use for it
-    return String(await page?.load()).replaceAll(ADDRESS, address);
+    return String(await page?.load()).replaceAll(ADDRESS, 'https://library.example');
   };
 }
 
