@@ -94,6 +94,16 @@ describe('doctor', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test.each(['doctor', 'migrate --status'])('%s leaves an empty file empty', async (call) => {
+    const folder = temporaryFolder();
+    await writeFile(join(folder, 'pets.sqlite'), '');
+    const [name = '', ...args] = call.split(' ');
+    const { stdout } = await command(name, args, { DATABASE_URL: 'sqlite:pets.sqlite' }, folder);
+    expect(stdout).toMatch(/^WRONG: there is no database file yet|^pending {2}/m);
+    expect(readdirSync(folder)).toEqual(['pets.sqlite']);
+    expect(readFileSync(join(folder, 'pets.sqlite'), 'utf8')).toBe('');
+  });
+
   test('leaves the file as it is, byte for byte', async () => {
     const folder = temporaryFolder();
     const env = { DATABASE_URL: 'sqlite:pets.sqlite' };

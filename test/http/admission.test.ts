@@ -7,6 +7,8 @@ import { createAdmission } from '../../src/http/admission.ts';
 import type { ValidKey } from '../../src/keys/authenticator.ts';
 import { shareLimitsOf } from '../../src/load/shares.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { SQLITE } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
 
 const MB = 2 ** 20;
 /** What all keys together may hold; one may have half of it. */
@@ -27,6 +29,7 @@ function admit({ readOnly = false } = {}) {
     expiresAt: null,
     revokedAt: null,
   };
+  const metrics = createMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
   const admission = createAdmission({
     authenticator: {
       findCached: () => undefined,
@@ -36,12 +39,12 @@ function admit({ readOnly = false } = {}) {
       },
     },
     usage: { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} },
-    metrics: createMetrics(() => ({ used: 0, free: 0, waiting: 0 })),
+    metrics,
     bodyLimitBytes: 4 * MB,
     limits: { ...shareLimitsOf(1), bytes: ALL_BYTES },
     rateLimit: undefined,
   });
-  return { admission, counts };
+  return { admission, counts, metrics };
 }
 
 /** A request of a key that has been let in. */
@@ -73,6 +76,15 @@ describe('a body is counted', () => {
       await expect(admission.holdBody(requestOf(), fail)).rejects.toThrow('no JSON');
     }
   });
+});
+
+test('of the memory of a container, a worker lets bodies have its part', async () => {
+  vi.spyOn(process, 'constrainedMemory').mockReturnValue(64 * MB);
+  const gateway = await startGateway(SQLITE, { WORKERS: '4', BODY_LIMIT: String(3 * MB) });
+  vi.restoreAllMocks();
+  const create = (length: number) => gateway.createPet({ name: 'x'.repeat(length), categoryId: 1 });
+  expect((await create(2.1 * MB)).status).toBe(429); // an eighth of a quarter is 2 MB
+  expect((await create(0.5 * MB)).status).toBe(201);
 });
 
 describe('in flight', () => {
@@ -140,11 +152,11 @@ describe('in flight', () => {
     expect([counts.lookUps, late.state.mayWrite]).toEqual([1, false]);
   });
 
-  test('while the process is behind, a second request of a key is refused, the first one is not', async () => {
+  test('while the process is behind, a second request of a key is refused and counted, the first one is not', async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] });
-    const { admission } = admit();
+    const { admission, metrics } = admit();
     const now = performance.now();
-    vi.spyOn(performance, 'now').mockReturnValue(now + 5000);
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 5000);
     vi.advanceTimersByTime(100); // which took 5 seconds
     let worked = 0;
     void admission.run(requestOf(), async () => {
@@ -153,5 +165,12 @@ describe('in flight', () => {
     });
     expect(worked).toBe(1);
     await expect(admission.run(requestOf(), never)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await metrics.registry.getSingleMetricAsString('http_requests_shed_total')).toMatch(/ 1$/);
+    for (let ms = 100; ms <= 1000; ms += 100) {
+      clock.mockReturnValue(now + 5000 + ms);
+      vi.advanceTimersByTime(100); // which took as long
+    }
+    await admission.run(requestOf(), async () => void worked++);
+    expect(worked).toBe(2);
   });
 });

@@ -80,6 +80,7 @@ describe('the frame', () => {
     ['GET', 'text/html', 200, 'text/html'],
     ['HEAD', 'text/html', 200, 'text/html'],
     ['GET', 'application/json', 200, 'text/plain'],
+    ['GET', 'application/graphql-response+json, text/html;q=0.9', 200, 'text/plain'],
     ['PUT', 'text/html', 200, 'text/plain'],
     ['DELETE', 'text/html', 405, 'application/json'],
   ])(

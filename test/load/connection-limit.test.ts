@@ -7,6 +7,17 @@ import { createLog } from '../../src/log.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
+test('connections that come at once close as many others, the longest idle first, and then themselves', () => {
+  const closed: string[] = [];
+  const connection = (name: string) =>
+    Object.assign(new EventEmitter(), { destroy: () => void closed.push(name) }) as unknown as Socket; // all that is used
+  const server = new EventEmitter();
+  const idle = new Set(['first', 'second'].map(connection));
+  limitConnections(server as Server, idle, 0, createLog('silent')); // it only listens
+  for (const name of ['third', 'fourth', 'fifth']) server.emit('connection', connection(name));
+  expect(closed).toEqual(['first', 'second', 'fifth']);
+});
+
 test('the log has how many connections were closed since its last line, once a minute', () => {
   const lines: string[] = [];
   const server = new EventEmitter();

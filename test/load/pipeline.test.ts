@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { guardRequests, type Serve } from '../../src/http/request-guard.ts';
+import { serveInOrder } from '../../src/load/pipeline.ts';
 import { createLog } from '../../src/log.ts';
 import { sendRaw } from '../support/client.ts';
 import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
@@ -177,6 +178,24 @@ describe('many requests in one packet', () => {
     clearInterval(again);
     expect(read).toBeLessThan(50);
   });
+});
+
+test('a connection that ends while its request is at work is not idle then', async () => {
+  const { promise: isClosed, resolve: close } = Promise.withResolvers<void>();
+  const server = createServer();
+  const idle = serveInOrder(server, ({ url }, answer) => {
+    if (url === '/idle') answer.end();
+    else answer.once('close', close).socket?.destroy();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  afterFile(() => void server.close());
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {}); // it is cut
+  socket.write('GET /idle HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(socket, 'data');
+  await eventually(() => idle.size === 1, 5000, 'it is idle');
+  socket.write('GET /gone HTTP/1.1\r\nHost: x\r\n\r\n');
+  await isClosed;
+  expect(idle.size).toBe(0);
 });
 
 describe('the chunks of a body', () => {

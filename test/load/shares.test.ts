@@ -81,6 +81,20 @@ describe('in one turn of the event loop', () => {
     expect(flooding.inFlight).toBe(10);
   });
 
+  test('who came before it, and begins late because of its key, does not go before those that wait', async () => {
+    let now = 0;
+    const shares = createShares(LIMITS, () => now);
+    const share = shares.of('1');
+    const begun: string[] = [];
+    const run = (name: string, cameAt: number) =>
+      shares.run(share, cameAt, stays, async () => {
+        begun.push(name);
+        now += 2;
+      });
+    await Promise.all([...['first', 'second', 'waits'].map((name) => run(name, now)), run('late', -1)]);
+    expect(begun).toEqual(['first', 'second', 'waits', 'late']);
+  });
+
   test('what is done without waiting does not begin the next one again and again', async () => {
     let now = 0;
     const shares = createShares(LIMITS, () => now);

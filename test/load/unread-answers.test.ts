@@ -67,6 +67,17 @@ test('an answer in the making counts 64 KiB an object, a third of all at most, u
   expect(share.bytes).toBe(0);
 });
 
+test('an answer that is given up while it waits for its room frees nothing that others hold', async () => {
+  const { shares, share } = keyAlone();
+  shares.hold(share, 150_000);
+  const givenUp = createReservation(shares, share, ALL_BYTES, () => true);
+  const room = givenUp.reserve(2);
+  shares.free(share, 0);
+  await expect(room).rejects.toMatchObject({ code: 'too_many_requests' });
+  givenUp.free();
+  expect(share.bytes).toBe(150_000);
+});
+
 test('an answer that needs several reads at once is as many requests in flight, until it is made', () => {
   const { shares, share } = keyAlone();
   const reservation = createReservation(shares, share, ALL_BYTES, stays);

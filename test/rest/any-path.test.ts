@@ -132,6 +132,11 @@ describe('any path', () => {
 
   it.each([
     ['kept in the log line', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', (sent: string) => sent],
+    [
+      'cut where a later version has more',
+      `cc-${'0'.repeat(32)}-${'1'.repeat(16)}-01-${'x'.repeat(99)}`,
+      (sent: string) => sent.slice(0, 64),
+    ],
     ['left out when it is none', 'petstore_4bf92f3577b34da6', () => undefined],
   ])('traceparent is %s', async (_what, traceparent, logged) => {
     const { headers } = await gateway().call('GET', '/v1/pets', { headers: { traceparent } });

@@ -216,6 +216,12 @@ describe('raw HTTP', () => {
     expect(url).toBe(typeof expected === 'string' ? expected : expected());
   });
 
+  test('the base address of a server that is reached by IPv6 has the address in brackets', async () => {
+    const { port } = await startGateway(SQLITE, { HOST: '::' });
+    const answer = await sendRaw(port, 'GET /v1/openapi.json HTTP/1.0\r\n\r\n', QUIET);
+    expect(answer).toContain(`"servers":[{"url":"http://[::ffff:127.0.0.1]:${port}/v1"`);
+  });
+
   it.concurrent.each([
     ['at once', 'Content-Length: 500000', ' '.repeat(500_000)],
     ['in chunks', 'Transfer-Encoding: chunked', `7a120\r\n${' '.repeat(500_000)}\r\n0\r\n\r\n`],

@@ -18,3 +18,12 @@ test.each([
   await limit('key', (field, value) => void fields.set(field, value));
   expect(fields.get('RateLimit')).toMatch(new RegExp(`;t=${seconds}$`));
 });
+
+test('who is refused is told to come again when the window ends', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  const limit = createRateLimit({ requests: 1, seconds: 60 });
+  await limit('key', () => {});
+  vi.setSystemTime(Date.now() + 20_000);
+  const refusal = { code: 'too_many_requests', headers: { 'Retry-After': '40' } };
+  await expect(limit('key', () => {})).rejects.toMatchObject(refusal);
+});

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -8,9 +9,10 @@ import { createGateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/log.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { whenDatabaseAnswers } from '../../src/process/start.ts';
-import { afterFile } from '../support/engines.ts';
+import { afterFile, SQLITE } from '../support/engines.ts';
 import { failure, greeting, startImpostor } from '../support/impostor.ts';
 import { freePort } from '../support/ports.ts';
+import { prepareDatabase } from '../support/prepared.ts';
 
 /** How a start on this database ends, which is tried twice at most: what it waited for, or the line with which it ended. */
 async function startOn(place: string) {
@@ -97,6 +99,21 @@ describe.concurrent('what no wait mends ends a start, in one line', () => {
       line: `The database mysql://app:***@${where}/petstore ${sentence.replace('#', what)}`,
     });
   });
+});
+
+it('a start that fails after its database has answered leaves no file of it open', async () => {
+  const { url: DATABASE_URL, database } = await prepareDatabase(SQLITE);
+  await database.knex('knex_migrations').where('id', '>', 1).delete(); // they run again, and one finds what is in its way
+  await database.knex.raw('DROP TABLE api_keys');
+  await database.knex.raw('CREATE VIEW api_keys AS SELECT 1 AS id');
+  await database.close();
+  const parts = { service: PETSTORE, config: readConfig({ DATABASE_URL }), log: createLog('silent') };
+  await expect(createGateway(parts)).rejects.toThrow('The database cannot be used as it is.');
+  const isOpen = (descriptor: string) => {
+    const file = `/proc/self/fd/${descriptor}`;
+    return existsSync(file) && readlinkSync(file).startsWith(DATABASE_URL.slice('sqlite:'.length));
+  };
+  expect(readdirSync('/proc/self/fd').filter(isOpen)).toEqual([]);
 });
 
 it('what SQLite answers is no lack of an answer', () => {

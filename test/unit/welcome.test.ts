@@ -4,6 +4,8 @@ import type { Gateway } from '../../src/gateway.ts';
 import { createLog } from '../../src/log.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { welcome } from '../../src/process/first-start.ts';
+import { SQLITE } from '../support/engines.ts';
+import { prepareDatabase } from '../support/prepared.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -19,4 +21,12 @@ test.each([
   await welcome(gateway, readConfig({ DATABASE_URL: 'mysql://root@127.0.0.1/pets' }), createLog('silent'), listeningOn);
   const [[printed] = []] = print.mock.calls;
   expect(printed.match(/http:\S+/g)).toEqual(['/', '/v1/pets', '/docs', '/graphql'].map((path) => told + path));
+});
+
+test('a key that another process has made meanwhile stays the only one, and no samples are added to its own', async () => {
+  vi.spyOn(console, 'log').mockReturnValue();
+  const { database, keys } = await prepareDatabase(SQLITE);
+  const gateway = { service: PETSTORE, database, keys: { count: async () => 0 } } as unknown as Gateway; // as it was
+  await welcome(gateway, readConfig({}), createLog('silent'), 'http://127.0.0.1:4000');
+  expect([await keys.count(), await database.knex('pets').select('id')]).toEqual([1, []]);
 });
