@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { KEY_LOOKUP_MS } from '../../src/deadlines.ts';
 import { generateApiKey } from '../../src/keys/api-key.ts';
@@ -60,6 +61,21 @@ test('a look-up that waited for others as long as a look-up may take is 503, and
   for (const { resolve } of asked) resolve(undefined);
   expect(await Promise.all(outcomes)).toEqual([...Array(20).fill('unauthorized'), 'service_unavailable']);
   expect(asked).toHaveLength(20);
+});
+
+test('other requests are read between the look-ups of many keys, however fast the database answers', async () => {
+  let asked = 0;
+  const { lookUp } = createAuthenticator({
+    async findByHash() {
+      asked++;
+      return undefined;
+    },
+  });
+  const outcomes = Array.from({ length: 60 }, () => lookUp(`Bearer ${generateApiKey()}`).catch(({ code }) => code));
+  await turn();
+  expect(asked).toBe(20);
+  expect(new Set(await Promise.all(outcomes))).toEqual(new Set(['unauthorized']));
+  expect(asked).toBe(60);
 });
 
 test('a key that is found to be revoked when it is looked up again is refused from then on', async () => {
