@@ -38,6 +38,14 @@ test('a key is believed for four seconds from the question, however late the ans
   expect(await believedAfter(KEY, 1500)).toBe(4000);
 });
 
+test('a key is not believed any more at the very end of its time', async () => {
+  let moment = 1000;
+  const { lookUp, recall } = createAuthenticator({ findByHash: async () => KEY }, () => moment);
+  const header = `Bearer ${generateApiKey()}`;
+  moment = (await lookUp(header)).validUntil;
+  expect(recall(header)).toBeUndefined();
+});
+
 test('a key that expires is believed until then, from the answer on: it says how much is left', async () => {
   const leftMs = (await believedAfter({ ...KEY, expiresAt: new Date(Date.now() + 1000) }, 1500)) - 1500;
   expect(leftMs).toBeGreaterThan(0);
