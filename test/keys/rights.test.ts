@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Int64 } from '../../src/int64.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
 const DAY_MS = 86_400_000;
@@ -70,5 +71,18 @@ describeEachEngine('API keys › rotation', (engine) => {
     }
     expect(await keys.rotate('987654321' as Int64, DAY_MS)).toBeUndefined(); // canonical digits are one
     expect(await keys.count()).toBe(count);
+  });
+
+  test.runIf(engine.name === 'mysql')('a key that another process is revoking is not rotated', async () => {
+    const { database, keys } = await prepareDatabase(engine);
+    const { id } = await keys.create({ name: 'app', expiresAt: null });
+    const other = await database.knex.transaction();
+    await other('api_keys').where({ id }).update({ revoked_at: Date.now() });
+    const rotation = keys.rotate(id as Int64, DAY_MS); // the database's own id
+    const waiting = `SELECT id FROM information_schema.processlist
+      WHERE db = DATABASE() AND id <> CONNECTION_ID() AND info LIKE '%api_keys%'`;
+    await eventually(async () => (await database.knex.raw(waiting))[0].length > 0, 5000, 'it waits for the other');
+    await other.commit();
+    expect(await rotation).toMatchObject({ created: undefined });
   });
 });

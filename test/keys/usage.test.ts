@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createDeprecatedUseStore, dayNumber } from '../../src/keys/deprecated-use.ts';
+import { createDeprecatedUseStore, type DeprecatedUse, dayNumber } from '../../src/keys/deprecated-use.ts';
 import { createUsage } from '../../src/keys/usage.ts';
 import { createLog } from '../../src/log.ts';
 import { describeEachEngine } from '../support/engines.ts';
@@ -189,6 +189,36 @@ describeEachEngine('API keys › usage', (engine) => {
     expect(await store.sumSince(TODAY)).toMatchObject([{ uses: 5, lastSeenAt: later }]);
   });
 
+  test('is counted apart for keys of one name, and for those that are not there any more', async () => {
+    const { database, keys, keyId } = await prepareDatabase(engine);
+    const { id } = await keys.create({ name: 'test', expiresAt: null });
+    const store = createDeprecatedUseStore(database);
+    const use = { operation: 'getPet', day: TODAY, lastSeenAt: new Date() };
+    await store.add([keyId, id, '987', '988'].map((apiKeyId, index) => ({ ...use, apiKeyId, uses: 4 - index })));
+    const sums = await store.sumSince(TODAY);
+    expect(sums.map(({ keyName, uses }) => `${keyName} ${uses}`)).toEqual([
+      'test 4',
+      'test 3',
+      'unknown key 2',
+      'unknown key 1',
+    ]);
+  });
+
+  test('is written in one order by all processes, so that none waits for another crosswise', async () => {
+    const { database, keys } = await prepareDatabase(engine);
+    const written: string[] = [];
+    database.knex.on('query', ({ bindings }: { bindings: unknown[] }) => written.push(bindings.join()));
+    const use = { operation: 'getPet', day: TODAY, uses: 1, lastSeenAt: new Date() };
+    for (const ids of [
+      ['1', '2', '3'],
+      ['3', '1', '2'],
+    ]) {
+      await keys.noteLastUses(new Map(ids.map((id) => [id, 1])));
+      await createDeprecatedUseStore(database).add(ids.map((apiKeyId) => ({ ...use, apiKeyId })));
+    }
+    expect(written.slice(2)).toEqual(written.slice(0, 2));
+  });
+
   test('closing does not wait for a database that never answers', async () => {
     const { database, keyId } = await prepareDatabase(engine);
     const stalled = { noteLastUses: () => new Promise<void>(() => {}) };
@@ -198,4 +228,15 @@ describeEachEngine('API keys › usage', (engine) => {
     await usage.close();
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
+});
+
+test('while nothing can be written, 100,000 counts are kept: they go on, and no other begins', async () => {
+  const written: DeprecatedUse[] = [];
+  const add = async (uses: readonly DeprecatedUse[]) => void written.push(...uses);
+  const usage = createUsage({ noteLastUses: async () => {} }, { add }, createLog('silent', { write() {} }));
+  for (let id = 0; id <= 100_000; id++) usage.noteDeprecatedUse(String(id), 'getPet');
+  usage.noteDeprecatedUse('0', 'getPet');
+  await usage.close();
+  expect(written).toHaveLength(100_000);
+  expect(written[0]).toMatchObject({ apiKeyId: '0', uses: 2 });
 });

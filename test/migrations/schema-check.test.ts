@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 import { schemaProblems } from '../../src/database/schema-check.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
+import { readRowAdder } from './whole-schema.ts';
 
 describeEachEngine('the whole schema', (engine) => {
   test('is what the migrations make; each table, column and index that is missing has a line', async () => {
+    await prepareDatabase(engine); // another database of the server, which lacks nothing
     const { database } = await prepareDatabase(engine);
     const { knex } = database;
     expect(await schemaProblems(database)).toEqual([]);
@@ -17,5 +19,17 @@ describeEachEngine('the whole schema', (engine) => {
       'pets: index pets_status_id (status, id) is missing',
       'table deprecated_use is missing',
     ]);
+  });
+
+  test.each([
+    ['api_keys', { id: undefined }],
+    ['idempotency_keys', {}],
+    ['deprecated_use', {}],
+  ])('%s takes no second row of the same key', async (table, own) => {
+    const { database } = await prepareDatabase(engine);
+    await (await readRowAdder(database))();
+    const { id, ...row } = { ...(await database.knex(table).first()), ...own };
+    const again = database.knex(table).insert(id === undefined ? row : { id, ...row });
+    await expect(again).rejects.toThrow(/UNIQUE constraint failed|Duplicate entry/);
   });
 });

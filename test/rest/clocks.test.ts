@@ -47,10 +47,11 @@ describeEachEngine('a gateway whose clock is wrong', (engine) => {
       expect(Math.abs(leftMs - HOUR_MS)).toBeLessThan(HOUR_MS / 2);
       const made = await keys.create({ name: 'here', expiresAt: new Date(Date.now() + HOUR_MS) });
       const rotated = await keys.rotate(soon.id as Int64, HOUR_MS); // the database's own id
-      expect(rotated?.created).toBeDefined();
       vi.useRealTimers();
-      const seen = await keys.findByHash(hashApiKey(made.key));
-      expect(Math.abs((seen?.expiresAt?.getTime() ?? 0) - Date.now() - HOUR_MS)).toBeLessThan(HOUR_MS / 2);
+      for (const { key } of [made, rotated?.created ?? expect.fail('it is valid, so it is followed')]) {
+        const seen = await keys.findByHash(hashApiKey(key));
+        expect(Math.abs((seen?.expiresAt?.getTime() ?? 0) - Date.now() - HOUR_MS)).toBeLessThan(HOUR_MS / 2);
+      }
     }
   });
 });

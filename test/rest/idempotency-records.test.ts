@@ -70,6 +70,23 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     expect([replayed, String(row.id) === '4711']).toEqual([isReplayed, isReplayed]);
   });
 
+  test.each([
+    ['its owner', '1'],
+    ['the API key itself', '2'],
+  ])(
+    'when that of %s has expired, and there is no other, it is renewed and the other is made',
+    async (_whose, keyId) => {
+      const { database } = await prepareDatabase(engine);
+      const pets = createStores(database)(PETS);
+      const id = sha256([keyId, 'rotated', '1']);
+      await database.knex('idempotency_keys').insert({ ...earlierRecord('rotated', 4711, DAY_MS), id });
+      const add = () => pets.add(PET, { ...once('rotated'), apiKeyId: '2' }, deadlineIn());
+      const [first, again] = [await add(), await add()];
+      expect([first.replayed, String(first.row.id) === '4711']).toEqual([false, false]);
+      expect([again.replayed, String(again.row.id)]).toEqual([true, String(first.row.id)]);
+    },
+  );
+
   test('those of this version are what the version before looks for', async () => {
     const { database } = await prepareDatabase(engine);
     const { row: pet } = await createStores(database)(PETS).add(PET, once('new'), deadlineIn());
@@ -98,6 +115,18 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     const first = await renewed;
     const again = await neighbour.add(PET, once('renewed'), deadlineIn());
     expect([again.replayed, String(again.row.id)]).toEqual([true, String(first?.row.id)]);
+  });
+
+  test('the clean-up deletes at most 500 at once', async () => {
+    const { database } = await prepareDatabase(engine);
+    const old = Array.from({ length: 501 }, (_, index) => earlierRecord(`old ${index}`, 1, DAY_MS));
+    await database.knex.batchInsert('idempotency_keys', old, 100);
+    const deleted: number[] = [];
+    database.knex.on('query', ({ sql, bindings }: { sql: string; bindings: unknown[] }) => {
+      if (/^delete/i.test(sql)) deleted.push(bindings.length);
+    });
+    await createRecords(database).sweep();
+    expect(deleted).toEqual([500, 1]);
   });
 
   test('names are claimed in one order, a renewed one that is not expired is taken, and a record tells only what has expired', async () => {

@@ -5,7 +5,7 @@ import { ANSWER_MS, LOCK_MS } from '../../src/deadlines.ts';
 import { describeOnMysql } from '../support/engines.ts';
 import { openDatabase } from '../support/prepared.ts';
 
-describeOnMysql('a late COMMIT', (engine) => {
+describeOnMysql('a late write', (engine) => {
   test('a transaction whose COMMIT comes too late is undone, and its connection is nobody else’s', async () => {
     const { knex, run } = await openDatabase(await engine.freshDatabase());
     await knex.schema.createTable('late', (table) => void table.increments('id'));
@@ -19,5 +19,13 @@ describeOnMysql('a late COMMIT', (engine) => {
     });
     const counts = await Promise.all(Array.from({ length: 5 }, () => knex('late').count({ rows: '*' })));
     expect(counts.flat().map(({ rows }) => Number(rows))).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  test('rows with less time than a wait for a lock may take are not added', async () => {
+    const { knex, insert } = await openDatabase(await engine.freshDatabase());
+    await knex.raw('CREATE TABLE late (id int NOT NULL AUTO_INCREMENT PRIMARY KEY, name text)');
+    const late = insert('late (name)', [['Rex']], deadlineIn(LOCK_MS + ANSWER_MS - 100));
+    await expect(late).rejects.toMatchObject({ meaning: 'unavailable', cause: { code: 'POOL_TIMEOUT' } });
+    expect(await knex('late')).toEqual([]);
   });
 });

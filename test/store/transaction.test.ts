@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inTransaction } from '../../src/database/connect.ts';
 import type { Int64 } from '../../src/int64.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
-import { createStores } from '../../src/store/store.ts';
+import { checkWrites, createStores } from '../../src/store/store.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
@@ -21,5 +21,13 @@ describeEachEngine('a transaction', (engine) => {
     if (failure) await expect(done).rejects.toBe(failure);
     else await done;
     expect(await countPets()).toBe(count);
+  });
+
+  test('of no rows, which tells whether writes are taken, leaves nothing', async () => {
+    const { database } = await prepareDatabase(engine);
+    await checkWrites(database, [PETS]);
+    // SQLite notes the last id of a table.
+    const noted = engine.name === 'mysql' ? [] : await database.knex('sqlite_sequence').where({ name: 'pets' });
+    expect(noted).toEqual([]);
   });
 });

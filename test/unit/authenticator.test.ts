@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { KEY_LOOKUP_MS } from '../../src/deadlines.ts';
 import { generateApiKey } from '../../src/keys/api-key.ts';
@@ -37,6 +38,14 @@ test('a key is believed for four seconds from the question, however late the ans
   expect(await believedAfter(KEY, 1500)).toBe(4000);
 });
 
+test('a key is not believed any more at the very end of its time', async () => {
+  let moment = 1000;
+  const { lookUp, findCached } = createAuthenticator({ findByHash: async () => KEY }, () => moment);
+  const header = `Bearer ${generateApiKey()}`;
+  moment = (await lookUp(header)).validUntil;
+  expect(findCached(header)).toBeUndefined();
+});
+
 test('a key that expires is believed until then, from the answer on: it says how much is left', async () => {
   const leftMs = (await believedAfter({ ...KEY, expiresAt: new Date(Date.now() + 1000) }, 1500)) - 1500;
   expect(leftMs).toBeGreaterThan(0);
@@ -60,6 +69,21 @@ test('a look-up that waited for others as long as a look-up may take is 503, and
   for (const { resolve } of asked) resolve(undefined);
   expect(await Promise.all(outcomes)).toEqual([...Array(20).fill('unauthorized'), 'service_unavailable']);
   expect(asked).toHaveLength(20);
+});
+
+test('other requests are read between the look-ups of many keys, however fast the database answers', async () => {
+  let asked = 0;
+  const { lookUp } = createAuthenticator({
+    async findByHash() {
+      asked++;
+      return undefined;
+    },
+  });
+  const outcomes = Array.from({ length: 60 }, () => lookUp(`Bearer ${generateApiKey()}`).catch(({ code }) => code));
+  await turn();
+  expect(asked).toBe(20);
+  expect(new Set(await Promise.all(outcomes))).toEqual(new Set(['unauthorized']));
+  expect(asked).toBe(60);
 });
 
 test('a key that is found to be revoked when it is looked up again is refused from then on', async () => {

@@ -248,6 +248,20 @@ describe('batches', () => {
     expect(sent).toEqual([inputs, ...inputs.map((input) => [input])]);
   });
 
+  test('that are refused for one input send none again for which nobody waits any more', async () => {
+    const { store, read, end, sent, inputs } = slowStore({ inFlight: 1, maxSize: 8, isInputError: () => true });
+    const late = read(1, 100);
+    const kept = read(2);
+    await sent(1);
+    await expect(late).rejects.toMatchObject({ meaning: 'unavailable' });
+    await end(0, new Error('data too long'));
+    await sent(2);
+    expect(inputs()).toEqual([[2]]);
+    await end(0);
+    expect(await kept).toEqual({ input: 2, version: 0 });
+    expect(store.sent).toBe(2);
+  });
+
   test('whose outcome is unknown are never sent again', async () => {
     const { store, read, end, sent } = slowStore({ inFlight: 1, maxSize: 8, isInputError: () => false });
     const reads = Promise.allSettled([1, 2].map((input) => read(input)));

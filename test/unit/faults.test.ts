@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MYSQL_NUMBERS } from '../../src/database/fault-numbers.ts';
-import { isPermanent, isRefused, means, type WorkKind, withRetries } from '../../src/database/faults.ts';
+import { isIdTaken, isPermanent, isRefused, means, type WorkKind, withRetries } from '../../src/database/faults.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { RETRY_LEAST_MS } from '../../src/deadlines.ts';
 import { DatabaseFault, toApiError } from '../../src/errors.ts';
@@ -167,6 +167,20 @@ describe('what an error of the database means', () => {
     ['a fault of ours', new Error('ours'), false],
   ])('whether it may be about one row of several: %s', (_what, error, refused) => {
     expect(isRefused(error)).toBe(refused);
+  });
+
+  const duplicate = (index: string) =>
+    Object.assign(serverError(1062, '23000'), { message: `Duplicate entry 'x' for key '${index}'` });
+
+  test.each([
+    ['a taken id, as MariaDB tells it', duplicate('PRIMARY'), true],
+    ['a taken id, as MySQL tells it', duplicate('pets.PRIMARY'), true],
+    ['none is left', serverError(1467), true],
+    ['none is left, as MariaDB tells it', serverError(167), true],
+    ['a unique index that somebody has added', duplicate('pets.names'), false],
+    ['a row that is refused', serverError(1264, '22003'), false],
+  ])('whether it is about the id that the database assigned: %s', (_what, error, taken) => {
+    expect([isIdTaken(error), isIdTaken(new DatabaseFault('unavailable', error))]).toEqual([taken, taken]);
   });
 
   test("what a proxy's own client library met leaves the outcome open", async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/database/connect.ts';
@@ -14,6 +15,7 @@ const TEXT_BYTES = PACKET_BYTES - 256 - 9;
 function createNotes() {
   const inserted: unknown[] = [];
   const insert = async (_into: string, rows: readonly unknown[]) => {
+    if (rows.flat().includes('refused')) throw new Error('on purpose');
     inserted.push(...rows);
     return rows.map((_row, index) => String(index + 1));
   };
@@ -40,7 +42,7 @@ function createNotes() {
       transaction(isCompleted),
       texts.map((text) => ({ text })),
     );
-  return { add, addWithin, inserted };
+  return { add, addWithin, acquireIdLock: adder.acquireIdLock, inserted };
 }
 
 describe('a row is as large as its bytes', () => {
@@ -71,4 +73,12 @@ test('nothing is added within a transaction that was not begun, or is over', asy
   const { addWithin, inserted } = createNotes();
   await expect(addWithin(['one'], true)).rejects.toThrow('not begun, or is over');
   expect(inserted).toEqual([]);
+});
+
+test.each(['added', 'refused'])('the lock of the ids is free again when a row was %s', async (text) => {
+  const { add, acquireIdLock } = createNotes();
+  await Promise.allSettled([add(text)]);
+  const release = await Promise.race([acquireIdLock(), turn()]);
+  expect(release).toBeTypeOf('function');
+  release?.();
 });

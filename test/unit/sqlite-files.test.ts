@@ -88,6 +88,21 @@ describe('the files of the embedded store', () => {
     symlinkSync(join(folder, 'pets.sqlite'), join(folder, 'link.sqlite'));
     expect(await useDatabase(join(folder, 'link.sqlite'))).toMatchObject({ 'pets.sqlite-wal': '600' });
   });
+
+  test('the log of a store that is opened by a link is missed when it goes away', async () => {
+    const folder = temporaryFolder();
+    const [target, link] = ['pets.sqlite', 'link.sqlite'].map((name) => join(folder, name)) as [string, string];
+    await useDatabase(target);
+    symlinkSync(target, link);
+    const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${link}` }));
+    const read = () => database.run((knex) => knex('pets').first('name'));
+    expect(await read()).toBeDefined();
+    renameSync(`${target}-wal`, `${target}-wal.away`);
+    await expect(read()).rejects.toMatchObject({ name: 'DatabaseFault' });
+    renameSync(`${target}-wal.away`, `${target}-wal`);
+    expect(await read()).toBeDefined();
+    await database.close();
+  });
 });
 
 /** What DATABASE_URL may name by mistake; each is made at a path. */

@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { connectDatabase } from '../../src/database/connect.ts';
@@ -5,11 +6,13 @@ import { insertRows, openSqlite, retryWhileBusy } from '../../src/database/sqlit
 import { prepareFiles } from '../../src/database/sqlite/sqlite-files.ts';
 import { deadlineIn } from '../../src/deadline.ts';
 import { ANSWER_MS, BUSY_MS } from '../../src/deadlines.ts';
+import { checkWrites } from '../../src/store/store.ts';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
+
+afterEach(() => void vi.useRealTimers());
 
 describe('a statement that meets the lock of another process', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
-  afterEach(() => void vi.useRealTimers());
 
   /** Work that meets an error with this code until so many ms have passed; each try takes 100. */
   const busyFor = (ms: number, errcode: number) => {
@@ -56,6 +59,12 @@ describe('work on SQLite', () => {
     expect(await database.run(() => sleep(20).then(() => 'done'))).toBe('done');
   });
 
+  test('that is done in time leaves no timer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    expect(await database.run(async () => 'done', { deadline: deadlineIn() })).toBe('done');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test('is unavailable when the one connection is closed', async () => {
     const other = await connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
     await other.close();
@@ -89,6 +98,17 @@ describe('a database file', () => {
     await database.close();
   });
 
+  test('is told to take no writes by the deadline while another process writes', async () => {
+    const path = join(temporaryFolder(), 'store.sqlite');
+    const database = await connectDatabase({ databaseUrl: `sqlite:${path}`, databasePoolMax: 1 });
+    const other = await openSqlite(prepareFiles(path));
+    other.exec('BEGIN IMMEDIATE');
+    const late = checkWrites(database, [], deadlineIn(ANSWER_MS + 20));
+    await expect(late).rejects.toMatchObject({ meaning: 'unavailable', cause: { code: 'POOL_TIMEOUT' } });
+    other.close();
+    await database.close();
+  });
+
   test('holds nothing of rows that were refused, and what is added after them', async () => {
     const files = prepareFiles(join(temporaryFolder(), 'store.sqlite'));
     const [connection, other] = [await openSqlite(files), await openSqlite(files)];
@@ -97,5 +117,20 @@ describe('a database file', () => {
     expect(await insertRows(connection, 'names (name)', [['Ada']])).toEqual(['1']);
     expect(other.prepare('SELECT name FROM names').all()).toEqual([{ name: 'Ada' }]);
     for (const each of [connection, other]) each.close();
+  });
+
+  test('that goes away during a write: the write is not acknowledged', async () => {
+    const path = join(temporaryFolder(), 'store.sqlite');
+    const database = await connectDatabase({ databaseUrl: `sqlite:${path}`, databasePoolMax: 1 });
+    const { client } = database.knex; // Knex types it as any
+    const connection = await client.acquireConnection();
+    connection.exec('CREATE TABLE names (name TEXT)');
+    connection.function('moved', () => renameSync(path, `${path}.away`) ?? 'Rex');
+    client.releaseConnection(connection);
+    const written = database.run((knex) => knex.raw('INSERT INTO names VALUES (moved())'));
+    await expect(written).rejects.toMatchObject({
+      cause: { message: expect.stringMatching('was removed or replaced') },
+    });
+    await database.close();
   });
 });

@@ -22,9 +22,8 @@ export async function openSqlite(files?: SqliteFiles): Promise<DatabaseSync> {
   connection.exec(
     `PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`,
   );
-  // The first read creates the WAL files, which stay until the connection is closed.
+  // The first read creates the WAL files, which stay until the connection is closed. Each use of the connection checks them.
   await retryWhileBusy(() => connection.exec('SELECT 1 FROM sqlite_master'));
-  if (files) checkFiles(files);
   return connection;
 }
 

@@ -12,7 +12,6 @@ export function createSqliteWriter(files: SqliteFiles) {
 
   const settle = (outcome: WriteOutcome): void => {
     const job = inFlight.shift();
-    if (inFlight.length === 0) thread?.unref(); // an idle thread must not keep the process alive
     if (Array.isArray(outcome)) job?.resolve(outcome);
     else job?.reject(Object.assign(new Error(outcome.message), outcome));
   };
@@ -37,7 +36,6 @@ export function createSqliteWriter(files: SqliteFiles) {
       thread ??= start();
       const job = Promise.withResolvers<string[]>();
       inFlight.push(job);
-      thread.ref();
       thread.postMessage({ into, rows } satisfies WriteJob);
       return job.promise;
     },
