@@ -98,12 +98,15 @@ async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number) 
     .first([...COLUMNS, trx.raw(`${nowSql} AS now`)]);
   if (row === undefined) return undefined;
   const old = toApiKey(row);
-  const { name, readOnly, createdAt, ownerId } = old;
+  const { name, readOnly, ownerId } = old;
   const now = Number(row.now);
   const expiry = old.expiresAt?.getTime() ?? null;
   const endsAt = new Date(Math.min(now + graceMs, expiry ?? Number.POSITIVE_INFINITY));
   if (old.revokedAt !== null || endsAt.getTime() < now) return { old, created: undefined, endsAt };
-  const expiresAt = expiry === null ? null : new Date(Date.now() + expiry - createdAt.getTime());
+  // Of the chain's newest key, because each rotation shortens the lifetime of the old one.
+  const chain = trx('api_keys').where({ id: ownerId }).orWhere({ owner_id: ownerId });
+  const { createdAt, expiresAt: end } = toApiKey(await chain.orderBy(['created_at', 'id']).then((keys) => keys.at(-1)));
+  const expiresAt = end && new Date(Date.now() + end.getTime() - createdAt.getTime());
   const created = { ...(await insertKey(trx, nowSql, { name, expiresAt, readOnly }, ownerId)), expiresAt };
   await trx('api_keys').where({ id }).update({ expires_at: endsAt.getTime() });
   return { old, created, endsAt };

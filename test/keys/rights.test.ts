@@ -52,6 +52,24 @@ describeEachEngine('API keys › rotation', (engine) => {
     expect((await keys.rotate(forever.id as Int64, DAY_MS))?.created?.expiresAt).toBeNull();
   });
 
+  test.each([
+    ['without an end', null],
+    ['of 90 days', 90 * DAY_MS],
+  ])('a key %s that is rotated twice is followed by two of its lifetime', async (_which, lifetimeMs) => {
+    const { keys } = await prepareDatabase(engine);
+    const begunAt = Date.now();
+    const { id } = await keys.create({
+      name: 'app',
+      expiresAt: lifetimeMs === null ? null : new Date(begunAt + lifetimeMs),
+    });
+    for (let count = 0; count < 2; count++) {
+      const rotation = await keys.rotate(id as Int64, DAY_MS); // the database's own id
+      const expiresAt = rotation?.created?.expiresAt;
+      if (lifetimeMs === null) expect(expiresAt).toBeNull();
+      else expect(expiresAt?.getTime()).toBeGreaterThan(begunAt + lifetimeMs - 60_000);
+    }
+  });
+
   test('without a grace the old key ends at once, and is followed all the same', async () => {
     const { keys } = await prepareDatabase(engine);
     const { id } = await keys.create({ name: 'app', expiresAt: null });
