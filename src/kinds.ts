@@ -1,9 +1,9 @@
 import { type Int64, type Integer64, int64FromJson, parseInt64 } from './int64.ts';
 
-/** A value that is bound to an SQL statement; a number is an integer. */
-type Stored = string | number | bigint;
+/** A `Binding` other than null; a number is an integer. */
+type NonNullBinding = string | number | bigint;
 /** A value for a `?` of a prepared statement. */
-export type Binding = Stored | null;
+export type Binding = NonNullBinding | null;
 /** The values of a row, in the order of an INSERT. */
 export type RowValues = readonly Binding[];
 
@@ -19,7 +19,8 @@ export interface Kind<In extends Out, Out = In> {
   readonly schema: Bounds;
   /** The allowed values, as messages of REST name them. */
   readonly allowed: string;
-  bind(value: In): Stored;
+  /** Converts an input for an SQL statement. */
+  bind(value: In): NonNullBinding;
   /** Reads the text of a URL parameter; undefined when it is not allowed. */
   fromText(text: string): In | undefined;
   /** Reads a JSON value (see `parseJson`); undefined when it is not allowed. */
@@ -53,7 +54,7 @@ const int64 = (): Kind<Int64, Integer64> => ({
   fromText: parseInt64,
   fromJson: int64FromJson,
   suggest: (value) => (typeof value === 'string' ? parseInt64(value) : undefined),
-  write: String, // digits: of an Int64, or of a number within 2^53
+  write: String, // an Int64 is decimal digits; a number is at most 2^53, so String gives no exponent
   writeGraphql: (id) => `"${id}"`,
 });
 

@@ -82,9 +82,9 @@ function sizeOf(text: string, tokens = 0): number {
 
 function parseWithinLimits(text: string): DocumentNode {
   const { documentBytes, tokens } = LIMITS;
-  if (Buffer.byteLength(text) > documentBytes.most) throw limitError('documentBytes');
+  if (Buffer.byteLength(text) > documentBytes.max) throw limitError('documentBytes');
   try {
-    return parse(text, { maxTokens: tokens.most, noLocation: text.length > LOCATED_MAX });
+    return parse(text, { maxTokens: tokens.max, noLocation: text.length > LOCATED_MAX });
   } catch (error) {
     // parse throws only GraphQLErrors; the one for `maxTokens` differs from a syntax error only in its message
     throw (error as GraphQLError).message.includes('Parsing aborted') ? limitError('tokens') : error;
@@ -122,10 +122,10 @@ const ERRORS_MAX = 10;
  * A rule whose name matches `word` is skipped for a text without `sign`, where it cannot find anything. This halves the time
  * for documents that are never cached because clients write values into them. All other rules always run.
  */
-const SIGNS = [
-  { word: /Variable/, sign: /\$/ },
-  { word: /Directive/, sign: /@/ },
-  { word: /Fragment/, sign: /\.\.\.|fragment/ },
+const SKIPPABLE_RULES = [
+  { rule: /Variable/, syntax: /\$/ },
+  { rule: /Directive/, syntax: /@/ },
+  { rule: /Fragment/, syntax: /\.\.\.|fragment/ },
 ];
 
 const RULES = [...specifiedRules, aliasLimitRule, introspectionAliasRule, depthLimitRule];
@@ -137,8 +137,8 @@ const RULES = [...specifiedRules, aliasLimitRule, introspectionAliasRule, depthL
 export function createValidator(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
   return (document: DocumentNode, text: string): { errors: readonly GraphQLError[]; deprecations: Deprecation[] } => {
     const found = new Set<Deprecation>();
-    const absent = SIGNS.filter(({ sign }) => !sign.test(text));
-    const rules = RULES.filter(({ name }) => !absent.some(({ word }) => word.test(name)));
+    const skipped = SKIPPABLE_RULES.filter(({ syntax }) => !syntax.test(text));
+    const rules = RULES.filter(({ name }) => !skipped.some(({ rule }) => rule.test(name)));
     const errors = validate(schema, document, [...rules, noteDeprecations(deprecations, found)], {
       maxErrors: ERRORS_MAX,
     });

@@ -11,7 +11,7 @@ import { acceptedMediaType } from '../web/negotiation.ts';
 import { DOCUMENT_CODES, LIMITS } from './limits.ts';
 
 /** Where errors are logged and counted. */
-export interface ErrorWatch {
+export interface Telemetry {
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -23,7 +23,7 @@ const FAULTS_MAX = 5;
  * Masks the errors of one answer: each becomes an error that its client may see, with an `extensions.code`. An error that is
  * neither an ApiError nor GraphQL's own becomes `INTERNAL_SERVER_ERROR`, and its cause is logged under the request id.
  */
-export function createErrorMask(requestId: string, { log, metrics }: ErrorWatch): (thrown: unknown) => GraphQLError {
+export function createErrorMask(requestId: string, { log, metrics }: Telemetry): (thrown: unknown) => GraphQLError {
   const logged = new Set<unknown>();
   const note = (error: ApiError) => {
     // Fields whose reads share a statement share its error.
@@ -86,8 +86,8 @@ function rewrite(thrown: unknown, message: string, extensions: Record<string, un
   return new GraphQLError(shortMessage(message), { ...locations, path, extensions });
 }
 
-/** Koa middleware: an error thrown below, such as a missing key or invalid JSON, becomes a GraphQL answer with one error. */
-export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
+/** Koa middleware: an error of the inner middleware, such as a missing API key, becomes a GraphQL answer with one error. */
+export function graphqlErrorBody({ log, metrics }: Telemetry): Middleware {
   return async (ctx, next) => {
     ctx.state.api = 'graphql';
     try {
@@ -115,7 +115,7 @@ const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)|(?<=(?:found|Found|value): ).+$/gs;
 
 /** Shortens a message of graphql-js: it then quotes at most the first 100 characters of the input, and no API key. */
 function shortMessage(whole: string): string {
-  const message = maskValue(cut(whole, READ_MAX)); // masked before quotes are cut: a part of a key would not be recognized
+  const message = maskValue(cut(whole, READ_MAX)); // before quotes are cut, because a part of an API key would not be recognized
   if (message.length <= QUOTED_MAX) return message;
   let left = QUOTED_MAX;
   const shortened = message.replace(QUOTED, (quoted) => {
@@ -131,6 +131,6 @@ export function listNames(names: readonly string[]): string {
   return cut(maskValue(names.slice(0, QUOTED_MAX).join(', ')), QUOTED_MAX);
 }
 
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+function cut(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`;
 }

@@ -18,37 +18,37 @@ import { ANSWER_BYTES_MAX } from '../schema/planned-execution.ts';
  */
 export const LIMITS = {
   documentBytes: {
-    most: 65_536,
+    max: 65_536,
     code: 'MAX_DOCUMENT_BYTES_EXCEEDED',
     message: 'The document is larger than # bytes: put its values into variables.',
   },
-  tokens: { most: 1000, code: 'MAX_TOKENS_EXCEEDED', message: 'The document has more than # tokens.' },
+  tokens: { max: 1000, code: 'MAX_TOKENS_EXCEEDED', message: 'The document has more than # tokens.' },
   fields: {
-    most: PLANNED_FIELDS_MAX,
+    max: PLANNED_FIELDS_MAX,
     code: 'MAX_COST_EXCEEDED',
     message: 'The operation has more than # fields, those of its fragments counted wherever they are spread.',
   },
-  depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED', message: 'The document nests fields more than # levels deep.' },
-  aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED', message: 'The document has more than # aliases.' },
+  depth: { max: 16, code: 'MAX_DEPTH_EXCEEDED', message: 'The document nests fields more than # levels deep.' },
+  aliases: { max: 30, code: 'MAX_ALIASES_EXCEEDED', message: 'The document has more than # aliases.' },
   introspectionAliases: {
-    most: 0,
+    max: 0,
     code: 'MAX_ALIASES_EXCEEDED',
     message: 'Introspection may have no aliases below __schema and __type, and __schema only one name.',
   },
   responseBytes: {
-    most: ANSWER_BYTES_MAX,
+    max: ANSWER_BYTES_MAX,
     code: 'MAX_RESPONSE_BYTES_EXCEEDED',
-    message: 'The answer would be larger than # bytes: ask for fewer THINGS or fields.',
+    message: 'The answer would be larger than # bytes: ask for fewer OBJECTS or fields.',
   },
 } as const;
 
 /** The error of a request that exceeds a limit. `things` names the objects of the answer. */
 export function limitError(
   limit: keyof typeof LIMITS,
-  { things = '', node }: { things?: string; node?: FieldNode } = {},
+  { plural = '', node }: { plural?: string; node?: FieldNode } = {},
 ): GraphQLError {
-  const { most, code, message } = LIMITS[limit];
-  const text = message.replace('#', String(most)).replace('THINGS', things);
+  const { max, code, message } = LIMITS[limit];
+  const text = message.replace('#', String(max)).replace('OBJECTS', plural);
   return new GraphQLError(text, { ...(node && { nodes: node }), extensions: { code } });
 }
 
@@ -63,7 +63,7 @@ export function aliasLimitRule(context: ValidationContext): ASTVisitor {
   let aliases = 0;
   return {
     Field(node) {
-      if (node.alias !== undefined && ++aliases === LIMITS.aliases.most + 1) {
+      if (node.alias !== undefined && ++aliases === LIMITS.aliases.max + 1) {
         context.reportError(limitError('aliases', { node }));
       }
     },
@@ -81,9 +81,9 @@ export function introspectionAliasRule(context: ValidationContext): ASTVisitor {
   return {
     Field(node) {
       const parentType = context.getParentType();
-      const isWithin = isObjectType(parentType) && isIntrospectionType(parentType);
+      const isIntrospection = isObjectType(parentType) && isIntrospectionType(parentType);
       if (node.name.value === '__schema') schemaNames.add((node.alias ?? node.name).value);
-      if (isRefused || !((isWithin && node.alias !== undefined) || schemaNames.size > 1)) return;
+      if (isRefused || !((isIntrospection && node.alias !== undefined) || schemaNames.size > 1)) return;
       isRefused = true;
       context.reportError(limitError('introspectionAliases', { node }));
     },
@@ -92,7 +92,7 @@ export function introspectionAliasRule(context: ValidationContext): ASTVisitor {
 
 /** Validation rule: refuses operations that nest fields too deeply, fragments followed. */
 export function depthLimitRule(context: ValidationContext): ASTVisitor {
-  const ofFragment = new Map<string, number>();
+  const fragmentDepths = new Map<string, number>();
   const depthOf = ({ selections }: SelectionSetNode): number =>
     Math.max(
       0,
@@ -103,17 +103,17 @@ export function depthLimitRule(context: ValidationContext): ASTVisitor {
       }),
     );
   const depthOfFragment = (name: string): number => {
-    const counted = ofFragment.get(name);
+    const counted = fragmentDepths.get(name);
     if (counted !== undefined) return counted;
-    ofFragment.set(name, 0); // ends the recursion of a fragment cycle, which another rule reports
+    fragmentDepths.set(name, 0); // ends the recursion of a fragment cycle; NoFragmentCyclesRule reports it
     const fragment = context.getFragment(name);
     const depth = fragment ? depthOf(fragment.selectionSet) : 0;
-    ofFragment.set(name, depth);
+    fragmentDepths.set(name, depth);
     return depth;
   };
   return {
     OperationDefinition({ selectionSet }) {
-      if (depthOf(selectionSet) > LIMITS.depth.most) context.reportError(limitError('depth'));
+      if (depthOf(selectionSet) > LIMITS.depth.max) context.reportError(limitError('depth'));
     },
   };
 }

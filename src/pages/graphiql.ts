@@ -48,7 +48,7 @@ export function createGraphiql(site: Site): readonly Page[] {
   const addresses = PIECES.map((name) => [name, relative(`${folder}/${name}`)]);
   const settings = JSON.stringify({ tabs, bundle: Object.fromEntries(addresses) });
   const content = site.fill('graphiql.html', {
-    KEEPS: service.keeps,
+    KEEPS: service.subject,
     HEADER: siteHeader(site, graphqlPath),
     QUERY: tabs[0]?.query,
     SETTINGS: html`<script type="application/json" id="settings">${{ html: settings.replaceAll('<', '\\u003c') }}</script>`,

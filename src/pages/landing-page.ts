@@ -13,7 +13,7 @@ const READY = '<li class="ready">Ready</li>';
 export function createLandingPage(site: Site): (ctx: Context) => Promise<void> {
   const { service, calls, addressOf, checkReady, graphiql, graphqlPath, sdlPath, openApiPath: openapi } = site;
   const { name, basePath: base } = service;
-  const description = `One GraphQL schema for ${service.keeps}, and the REST API ${calls.list.path} served from it exactly.`;
+  const description = `One GraphQL schema for ${service.subject}, and the REST API ${calls.list.path} served from it exactly.`;
   const page = site.fill('landing.html', {
     DESCRIPTION: description,
     STATUS: { html: READY },

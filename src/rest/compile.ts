@@ -31,22 +31,22 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
   return (text: string) => {
     const document = parse(text);
     const found = new Set<Deprecation>();
-    const [wrong] = validate(schema, document, [...specifiedRules, noteDeprecations(deprecations, found)]);
-    if (wrong !== undefined) throw wrong;
+    const [error] = validate(schema, document, [...specifiedRules, noteDeprecations(deprecations, found)]);
+    if (error !== undefined) throw error;
     const operation = getOperationAST(document);
     const { fields = [] } = operation ? plan(document, operation) : {};
     const [root] = fields;
     if (!operation || !root || fields.length > 1) {
       throw new Error(`A document of the table asks for one root field: ${text}`);
     }
-    const given = root.nodes[0]?.arguments ?? [];
-    if (given.some(({ value }) => value.kind !== Kind.VARIABLE)) {
+    const argumentNodes = root.nodes[0]?.arguments ?? [];
+    if (argumentNodes.some(({ value }) => value.kind !== Kind.VARIABLE)) {
       throw new Error(`A document of the table takes its arguments from variables: ${text}`);
     }
     // Each variable is the whole value of one argument of the root field.
     const variables = (operation.variableDefinitions ?? []).map(({ variable, type, defaultValue }) => {
       const { value: name } = variable.name;
-      const node = given.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === name);
+      const node = argumentNodes.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === name);
       const argument = root.field.args.find((candidate) => candidate.name === node?.name.value);
       if (argument === undefined) throw new Error(`$${name} is no argument of ${root.field.name}.`);
       if (defaultValue !== undefined) throw new Error(`The default of $${name} is for the schema to say.`);

@@ -4,14 +4,15 @@ import type { AnyKind } from '../kinds.ts';
 
 /** How many characters of an input are read: more than are quoted, because a key is masked only if it is read as a whole. */
 const READ_MAX = 400;
-const HALF_PAIR = /[\ud800-\udbff]$/;
+const TRAILING_HIGH_SURROGATE = /[\ud800-\udbff]$/;
 // Characters that would break the line of a message or change the direction of its text.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 /** Quotes an input for a message: its first 100 characters, well-formed, on one line, with API keys masked. */
 export function quoteInput(text: string): string {
   const masked = maskValue(text.slice(0, READ_MAX));
-  const start = masked.length > QUOTED_MAX ? `${masked.slice(0, QUOTED_MAX).replace(HALF_PAIR, '')}…` : masked;
+  const start =
+    masked.length > QUOTED_MAX ? `${masked.slice(0, QUOTED_MAX).replace(TRAILING_HIGH_SURROGATE, '')}…` : masked;
   return start.toWellFormed().replace(UNPRINTABLE, '\ufffd');
 }
 
@@ -34,8 +35,8 @@ function nameJson(value: unknown): string {
   return quoteInput(String(value));
 }
 
-/** The ApiError `bad_request` for a parameter's text that its leaf does not allow. */
-export function refuseText(leaf: AnyKind, name: string, text: string): ApiError {
+/** Makes the ApiError `bad_request` for the text of a parameter that its leaf does not allow; it may suggest an allowed text. */
+export function textRefusal(leaf: AnyKind, name: string, text: string): ApiError {
   const suggested = leaf.suggest(text);
   if (suggested === undefined) return notAllowed(name, text, leaf.allowed);
   return new ApiError('bad_request', `${name}=${quoteInput(text)}: did you mean ${suggested}?`);

@@ -21,12 +21,12 @@ export const ERROR_SCHEMA: Json = {
 export function describeHeaders(
   basePath: string,
   deprecation: Deprecation | undefined,
-  rows: readonly Operation[],
+  operations: readonly Operation[],
 ): Json {
   const { Deprecation, Sunset } = deprecation ? deprecationHeaders(deprecation) : {};
-  const { path: list = '', examples } = rows.find(({ isPaged }) => isPaged) ?? {};
+  const { path: list = '', examples } = operations.find(({ isPaged }) => isPaged) ?? {};
   const page = Object.entries(examples?.parameters ?? {}).map((parameter) => parameter.join('='));
-  const created = rows.find(({ success }) => success.location)?.success.location ?? '';
+  const created = operations.find(({ success }) => success.location)?.success.location ?? '';
   const text = (description: string, example: string | undefined) => ({
     description,
     schema: { type: 'string' },

@@ -69,7 +69,7 @@ export function representInputObject(schemas: Schemas, type: GraphQLInputObjectT
     const isRequired = isNonNullType(field.type) && defaultValue === undefined;
     return { name, description, defaultValue, isRequired, input: representInputField(schemas, field) };
   });
-  const name = type.name.replace(/^(New.+)Input$/, '$1'); // without `New`, `Input` stays: `Loan` may be the name of an answer
+  const name = type.name.replace(/^(New.+)Input$/, '$1'); // `LoanInput` keeps its name: `Loan` may be an answer's schema
   const schema = {
     type: 'object',
     description: `${type.description} Unknown properties are ignored; null is no valid value.`,

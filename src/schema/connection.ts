@@ -2,7 +2,7 @@ import type { ObjectRef } from '@pothos/core';
 import * as z from 'zod/mini';
 import { type Int64, type Integer64, parseInt64 } from '../int64.ts';
 import type { Page } from '../store/keyset-list.ts';
-import { type Builder, type BuilderTypes, countedAs, oncePerSchema, pageSize } from './builder.ts';
+import { type Builder, type BuilderTypes, countedAs, oncePerSchema, pageSizeArgument } from './builder.ts';
 
 /*
  * Lists as connections, paged forward: https://relay.dev/graphql/connections.htm. Cursors are opaque to clients, so their
@@ -25,23 +25,23 @@ const cursorRule = z.custom<string, string>(
   'must be a cursor of an earlier page, as it was given',
 );
 
-/** The arguments `first` and `after` of a connection ordered by id. `things` names its objects in descriptions. */
-export const connectionArguments = (builder: Builder, things: string) =>
+/** The arguments `first` and `after` of a connection by ascending id. `plural` is the noun for its objects in descriptions. */
+export const connectionArguments = (builder: Builder, plural: string) =>
   builder.args((t) => ({
-    first: pageSize(t, things),
+    first: pageSizeArgument(t, plural),
     after: t
-      .string({ description: `Only ${things} after this cursor: the \`endCursor\` of a page asks for the next one.` })
+      .string({ description: `Only ${plural} after this cursor: the \`endCursor\` of a page asks for the next one.` })
       .validate(cursorRule),
   }));
 
-/** What a connection takes, beside its filters. */
-interface Paging {
+/** The arguments of a connection other than its filters. */
+interface PagingArguments {
   readonly first: number;
   readonly after?: string | null | undefined;
 }
 
-/** The arguments of a connection, filters too, as those of the list. */
-export function toPage<Given extends Paging>({ first, after, ...filters }: Given) {
+/** Converts the arguments of a connection to a page query of the store. Filters are kept. */
+export function toPageQuery<Given extends PagingArguments>({ first, after, ...filters }: Given) {
   return { ...filters, limit: first, after: after ? parseCursor(after) : undefined };
 }
 
@@ -58,7 +58,7 @@ export function toConnection<Row extends { readonly id: Integer64 }>({ rows, has
     })),
     pageInfo: {
       hasNextPage: hasMore,
-      hasPreviousPage: after !== undefined && after !== null, // a cursor is of an earlier row
+      hasPreviousPage: after !== undefined && after !== null, // the row of a cursor is on an earlier page
       startCursor: start ? cursorOf(start.id) : null,
       endCursor: end ? cursorOf(end.id) : null,
     },
@@ -92,20 +92,20 @@ export function connectionType<Row extends { readonly id: Integer64 }>(
   builder: Builder,
   name: string,
   node: ObjectRef<BuilderTypes, Row>,
-  things: string,
+  plural: string,
 ) {
   const edge = builder.objectRef<Connection<Row>['edges'][number]>(`${name}Edge`).implement({
-    description: `One of the ${things} of a page.`,
-    extensions: countedAs(things),
+    description: `One of the ${plural} of a page.`,
+    extensions: countedAs(plural),
     fields: (t) => ({
       cursor: t.exposeString('cursor', { description: 'Its position in the list, opaque to clients.' }),
       node: t.expose('node', { type: node, description: 'The object at this position.' }),
     }),
   });
   return builder.objectRef<Connection<Row>>(`${name}Connection`).implement({
-    description: `A page of ${things}, as the GraphQL Cursor Connections Specification says.`,
+    description: `A page of ${plural}, as the GraphQL Cursor Connections Specification says.`,
     fields: (t) => ({
-      edges: t.expose('edges', { type: [edge], description: `The ${things} of the page, each with its cursor.` }),
+      edges: t.expose('edges', { type: [edge], description: `The ${plural} of the page, each with its cursor.` }),
       pageInfo: t.expose('pageInfo', { type: pageInfoType(builder), description: 'Where the page stands.' }),
     }),
   });

@@ -68,8 +68,8 @@ function shapeField(parentType: GraphQLObjectType, field: Field) {
     isList,
     /** Whether its list items may be null. */
     isItemNullable: isList && !isNonNullType(type.ofType),
-    /** The argument for the page size, and the maximum that its rules allow; undefined for a field without pages. */
-    page: pageArgument(field),
+    /** The page-size argument with its maximum; undefined for a field without one. */
+    page: pageSizeOf(field),
     /** Undefined for a field that only exposes a property of its object. */
     resolver: typeof exposed === 'string' ? undefined : field.resolve,
     /** The exposed property, when there is no resolver: GraphQL's default resolver reads the field's name. */
@@ -79,9 +79,9 @@ function shapeField(parentType: GraphQLObjectType, field: Field) {
   };
 }
 
-function pageArgument({ args }: Field) {
+function pageSizeOf({ args }: Field) {
   const argument = args.find(({ name }) => name === 'limit' || name === 'first');
-  return argument && { name: argument.name, most: Number(boundsOf(argument).maximum ?? Number.POSITIVE_INFINITY) };
+  return argument && { name: argument.name, max: Number(boundsOf(argument).maximum ?? Number.POSITIVE_INFINITY) };
 }
 
 function kindOf(type: GraphQLNamedType, coordinate: string): AnyKind {

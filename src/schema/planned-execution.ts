@@ -69,7 +69,7 @@ export function createPlannedExecution(tooLarge: GraphQLError): (request: PlanRe
   const shared: Shared = { tooLarge, lastList: { text: '' } };
   return (request) => {
     const complete = request.isMutation ? completeSerially : completeFields;
-    return write(shared, request, (run) => complete(run, request.plan, undefined, undefined));
+    return execute(shared, request, (run) => complete(run, request.plan, undefined, undefined));
   };
 }
 
@@ -82,18 +82,18 @@ export function createValueWriter(field: FieldPlan, tooLarge: GraphQLError) {
   const path = pathOf(field, undefined);
   return async (value: unknown, context: Context): Promise<string> => {
     const request = { variables: NO_VARIABLES, argumentsOf: createArgumentsOf(NO_VARIABLES), context };
-    const { dataJson = '', errors } = await write(shared, request, (run) => complete(run, field, value, path, false));
+    const { dataJson = '', errors } = await execute(shared, request, (run) => complete(run, field, value, path, false));
     if (errors[0]) throw originalError(errors[0]);
     return dataJson;
   };
 }
 
-async function write(shared: Shared, values: RunValues, complete: (run: Run) => Text): Promise<Answer> {
+async function execute(shared: Shared, values: RunValues, complete: (run: Run) => Text): Promise<Answer> {
   const { variables, argumentsOf, context } = values;
   const { tooLarge, lastList } = shared;
   const errors: GraphQLError[] = [];
   const nulled = new Set<Path | undefined>();
-  const left = ANSWER_BYTES_MAX;
+  const left = ANSWER_BYTES_MAX; // a character takes at least one byte
   const run: Run = { variables, argumentsOf, context, tooLarge, lastList, errors, nulled, left, isOver: false };
   try {
     const dataJson = await complete(run);
@@ -102,7 +102,7 @@ async function write(shared: Shared, values: RunValues, complete: (run: Run) => 
     return { dataJson, errors };
   } catch (thrown) {
     if (thrown === tooLarge) return { dataJson: 'null', errors: [tooLarge] };
-    note(run, thrown as GraphQLError, undefined); // `handleError` throws nothing else
+    addError(run, thrown as GraphQLError, undefined); // `handleError` throws nothing else
     return { dataJson: 'null', errors };
   } finally {
     run.isOver = true;
@@ -131,7 +131,7 @@ function add(pieces: Pieces, piece: Text): void {
   if (typeof piece === 'string') {
     pieces.text += piece;
   } else {
-    piece.catch(() => {}); // an error elsewhere may keep `join` from awaiting it
+    piece.catch(() => {}); // an error elsewhere may keep `join` from awaiting it: no unhandled rejection
     pieces.late ??= [];
     pieces.late.push({ before: pieces.text, piece });
     pieces.text = '';
@@ -174,11 +174,11 @@ function completeField(run: Run, field: FieldPlan, object: unknown, prev: Path |
   const path = pathOf(field, prev);
   let value: unknown;
   try {
-    const given = resolver && run.argumentsOf(field);
-    if (given instanceof Error) throw given;
-    value = given
-      ? resolver(object, given, run.context, field.info(run.variables, path))
-      : (object as Properties)[property]; // the value of a field with a selection
+    const args = resolver && run.argumentsOf(field);
+    if (args instanceof Error) throw args;
+    value = args
+      ? resolver(object, args, run.context, field.info(run.variables, path))
+      : (object as Properties)[property]; // a value with a selection is an object
   } catch (thrown) {
     return handleError(run, field, path, false, thrown);
   }
@@ -201,9 +201,9 @@ function complete(run: Run, field: FieldPlan, value: unknown, path: Path, isItem
 
 async function completeLater(run: Run, field: FieldPlan, value: Promise<unknown>, path: Path, isItem: boolean) {
   try {
-    const given = await value;
+    const resolved = await value;
     if (run.isOver) throw new Error('The answer is complete already.');
-    const completed = completeValue(run, field, given, path, isItem);
+    const completed = completeValue(run, field, resolved, path, isItem);
     return typeof completed === 'string' ? completed : await completed; // no await for a text: saves a microtask
   } catch (thrown) {
     return handleError(run, field, path, isItem, thrown);
@@ -303,12 +303,12 @@ function handleError(run: Run, field: FieldPlan, path: Path, isItem: boolean, th
   if (thrown === run.tooLarge || run.isOver) throw thrown;
   const error = locatedError(thrown, field.nodes.slice(0, LOCATIONS_MAX), responsePathAsArray(path));
   if (!mayBeNull(field, isItem)) throw error;
-  note(run, error, path);
+  addError(run, error, path);
   return 'null';
 }
 
-/** Notes an error that made a path null. GraphQL §6.4.4 drops it when an error has already made a path around it null. */
-function note({ errors, nulled }: Run, error: GraphQLError, path: Path | undefined): void {
+/** Adds an error that made a position null. GraphQL §6.4.4: it is dropped when a parent of the position is null already. */
+function addError({ errors, nulled }: Run, error: GraphQLError, path: Path | undefined): void {
   for (let outer = path; outer !== undefined; outer = outer.prev) if (nulled.has(outer)) return;
   nulled.add(path);
   errors.push(error);

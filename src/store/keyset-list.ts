@@ -12,8 +12,8 @@ export interface Page<Row> {
   readonly hasMore: boolean;
 }
 
-/** The smallest int64, below every id. */
-const BEFORE_ALL = -(2n ** 63n);
+/** The smallest int64: every id is greater. */
+const ID_MIN = -(2n ** 63n);
 
 /** The assumed size of a row in an answer, in bytes. */
 const ROW_BYTES = 320;
@@ -25,13 +25,13 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
 
   /** A query as a part of a batch. `group` has a digit for each filter: 1 when the filter is set. */
   const toPart = (query: PageQuery<T>) => {
-    const given = query as Readonly<Record<string, unknown>>; // filters by their names
+    const given = query as Readonly<Record<string, unknown>>; // its filters, by name
     const values = filters.map(({ name, kind }) => bindValue(kind, given[name]));
     return {
       group: values.map((value) => (value === null ? '0' : '1')).join(''),
       limit: query.limit,
-      // One row more than the page is read: it tells whether there is a next page.
-      bindings: [...values.filter((value) => value !== null), BigInt(query.after ?? BEFORE_ALL), query.limit + 1],
+      // One row more than the page: it tells whether there is a next page.
+      bindings: [...values.filter((value) => value !== null), BigInt(query.after ?? ID_MIN), query.limit + 1],
     };
   };
 
@@ -85,8 +85,8 @@ export function createRowReader<T extends Table>(database: Database, table: T): 
   return createBatcher(database, rules, async (ids, deadline) => {
     const sql = `${select} (${ids.map(() => '?').join(', ')})`;
     const rows = await database.query<StoredRow<T>>(sql, ids.map(BigInt), deadline);
-    const byKey = new Map(rows.map((row) => [String(row.id), row]));
-    return ids.map((id) => byKey.get(id) ?? null);
+    const byId = new Map(rows.map((row) => [String(row.id), row]));
+    return ids.map((id) => byId.get(id) ?? null);
   });
 }
 

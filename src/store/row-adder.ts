@@ -7,7 +7,7 @@ import { ID_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import type { Binding } from '../kinds.ts';
-import { insertList, type New, rowWriter, type Table } from './table.ts';
+import { createRowBinder, insertList, type NewRow, type Table } from './table.ts';
 
 /** The bytes of a statement besides its values. */
 const OVERHEAD_BYTES = 256;
@@ -18,10 +18,10 @@ const OVERHEAD_BYTES = 256;
  */
 export function createRowAdder<T extends Table>(database: Database, table: T) {
   const into = insertList(table);
-  const valuesOf = rowWriter(table);
+  const valuesOf = createRowBinder(table);
   const acquireIdLock = createIdLock(database);
   /** The values of a row, and their approximate size in a statement, in bytes. */
-  const toRow = (added: New<T>) => {
+  const toRow = (added: NewRow<T>) => {
     const values = valuesOf(added);
     return { values, bytes: values.reduce<number>((sum, value) => sum + bytesOf(value), 0) };
   };
@@ -53,15 +53,15 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
   );
 
   return {
-    /** Adds a row and gives its id; concurrent calls are batched. */
-    add: (added: New<T>, deadline: Deadline) => addRow(toRow(added), deadline),
-    /** The caller holds this lock from before `addWithin` until its transaction has ended (see `createIdLock`). */
+    /** Adds a row and gives its id. Concurrent calls are batched. */
+    add: (added: NewRow<T>, deadline: Deadline) => addRow(toRow(added), deadline),
+    /** See `createIdLock`. A caller of `addWithin` acquires the lock before the call and releases it when its transaction has ended. */
     acquireIdLock,
-    /** Adds rows within a transaction, by one statement; gives their ids in the order of the rows. */
-    addWithin: async (transaction: Knex.Transaction, added: readonly New<T>[]): Promise<Int64[]> =>
+    /** Adds rows within a transaction by one statement. Gives their ids in the order of the rows. */
+    addWithin: async (transaction: Knex.Transaction, added: readonly NewRow<T>[]): Promise<Int64[]> =>
       insertWithin(transaction, into, toValues(added.map(toRow))).catch(explain),
     /** The approximate size of a row in a statement, in bytes. */
-    bytesOf: (added: New<T>) => toRow(added).bytes,
+    bytesOf: (added: NewRow<T>) => toRow(added).bytes,
   };
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments, wordEnum } from '../../schema/builder.ts';
-import { connectionArguments, connectionType, toConnection, toPage } from '../../schema/connection.ts';
+import { connectionArguments, connectionType, toConnection, toPageQuery } from '../../schema/connection.ts';
 import { type NewPet, PETS, type Pet, type PetStatus } from './pet.ts';
 
 /** Defines the GraphQL types and fields of animals. */
@@ -78,7 +78,7 @@ function defineQueries(builder: Builder): void {
         status: t.arg(status),
         ...connectionArguments(builder, 'animals'),
       },
-      resolve: async (_root, query, { store }) => toConnection(await store(PETS).page(toPage(query)), query.after),
+      resolve: async (_root, query, { store }) => toConnection(await store(PETS).page(toPageQuery(query)), query.after),
     }),
     pet: t.field({
       type: pet,

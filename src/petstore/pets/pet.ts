@@ -1,4 +1,4 @@
-import { defineTable, type New, type StoredRow } from '../../store/table.ts';
+import { defineTable, type NewRow, type StoredRow } from '../../store/table.ts';
 
 /** Every availability status, in the order of the API description. */
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
@@ -14,11 +14,11 @@ export const PETS = defineTable(
     categoryId: { kind: 'int64' },
     status: { kind: 'word', words: PET_STATUSES, optional: true, filter: true },
   },
-  { name: null, byPlace: 3 },
+  { name: null, positionalFields: 3 },
 );
 
 /** An animal to add; `status` has no default. */
-export type NewPet = New<typeof PETS>;
+export type NewPet = NewRow<typeof PETS>;
 
 /** A stored animal; ids ascend on one server, but are neither dense nor small. */
 export type Pet = StoredRow<typeof PETS>;
