@@ -12,12 +12,12 @@ export type Bounds = Readonly<Record<string, unknown>>;
 
 /**
  * A kind of value within bounds: how the store and both APIs read and write it. `In` is the type of inputs, `Out` the type
- * of stored values. Both are texts, numbers or booleans, because filters and retries are compared as text.
+ * of values that the database returns. Both are strings, numbers or booleans: filters and retries are compared as text.
  */
 export interface Kind<In extends Out, Out = In> {
   /** Its JSON Schema in REST. */
   readonly schema: Bounds;
-  /** The allowed values, as messages of REST name them. */
+  /** The allowed values, in words for REST's error messages: `a 64-bit integer`. */
   readonly allowed: string;
   /** Converts an input for an SQL statement. */
   bind(value: In): NonNullBinding;
@@ -25,7 +25,7 @@ export interface Kind<In extends Out, Out = In> {
   fromText(text: string): In | undefined;
   /** Reads a JSON value (see `parseJson`); undefined when it is not allowed. */
   fromJson(value: unknown): In | undefined;
-  /** Suggests an allowed text for a text or JSON value that is not allowed. */
+  /** The allowed text that was probably meant by a text or JSON value that is not allowed; undefined without one. */
   suggest(value: unknown): string | undefined;
   /** Writes a value as JSON for REST. */
   write(value: Out): string;
@@ -60,7 +60,7 @@ const int64 = (): Kind<Int64, Integer64> => ({
 
 const int = (bounds: Bounds): Kind<number> => {
   const { minimum, maximum } = bounds;
-  // `| 0` wraps a number to 32 bits, and turns -0, which JSON allows, into 0.
+  // `| 0` converts to int32: equality proves the range. It also turns -0, which JSON allows, into 0.
   const fromJson = (value: unknown) => (typeof value === 'number' && (value | 0) === value ? value | 0 : undefined);
   return {
     schema: { type: 'integer', format: 'int32', ...bounds },
@@ -110,9 +110,9 @@ const word = ({ enum: given }: Bounds): Kind<string> => {
 };
 
 /**
- * THE table of kinds, used by store, planner and representation: a new kind is one more row and its function. `scalar` is
- * the name of the GraphQL type (each enum has its own name). `columns` are the MySQL column types that hold every value
- * exactly.
+ * THE table of kinds, for the store, plans and REST: a new kind is one more row and its function. `scalar` is the name of
+ * the GraphQL scalar; kind `word` has none, because each enum has its own name. `columns` are the MySQL column types that
+ * hold every value exactly.
  */
 export const KINDS = {
   text: { scalar: 'String', columns: ['varchar', 'text', 'mediumtext', 'longtext'], within: text },
@@ -122,7 +122,6 @@ export const KINDS = {
   word: { scalar: undefined, columns: ['enum', 'varchar'], within: word },
 } as const;
 
-/** The name of a kind. */
 export type KindName = keyof typeof KINDS;
 
 type KindOf<Name extends KindName> = ReturnType<(typeof KINDS)[Name]['within']>;
@@ -133,10 +132,10 @@ export type ValueIn<Name extends KindName> = Parameters<KindOf<Name>['bind']>[0]
 /** The type of a kind's stored values. */
 export type ValueOut<Name extends KindName> = Parameters<KindOf<Name>['write']>[0];
 
-/** A kind whose types TypeScript does not know: the table or schema that it comes from makes its values fit. */
+/** A kind whose value types are known at run time only, from a table or the schema. */
 export type AnyKind = Kind<unknown>;
 
-/** Finds the kind of a GraphQL scalar; undefined for a scalar that is not in the table. */
+/** The kind of a GraphQL scalar; undefined for a scalar that is not in the table. */
 export function kindOfScalar(scalar: string, bounds: Bounds): AnyKind | undefined {
   return Object.values(KINDS)
     .find((kind) => kind.scalar === scalar)
@@ -160,9 +159,9 @@ function nearestWord(sent: string, words: readonly string[]): string | undefined
   return words.find((one) => one.toLowerCase() === meant);
 }
 
-/** Characters that JSON escapes (RFC 8259 §7): quotes, backslashes and control characters; also surrogates, escaped if lone. */
+/** What JSON escapes (RFC 8259 §7): quotes, backslashes, control characters. And surrogates: JSON.stringify escapes lone ones. */
 const TO_ESCAPE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
-/** In characters. For longer texts, `JSON.stringify` alone is faster than a search for characters to escape. */
+/** In characters. For longer texts, `JSON.stringify` is faster than a search for characters to escape. */
 const SEARCHED_MAX = 100;
 
 function writeText(value: string): string {

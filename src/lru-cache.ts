@@ -1,6 +1,6 @@
 /**
- * An approximate LRU cache with text keys, up to a total size of `most`. A value has the size 1, or the result of `sizeOf`; one
- * larger than half of `most` is not cached. There are two generations, and the older one is evicted as a whole. So the most recently
+ * An approximate LRU cache with text keys, up to a total size of `maxSize`. A value has the size 1, or the result of `sizeOf`; one
+ * larger than half of `maxSize` is not cached. There are two generations, and the older one is evicted as a whole. So the most recently
  * used half always stays, and most hits write nothing, unlike in a Map that is kept in order of use.
  */
 export function createLruCache<Value>(maxSize: number, sizeOf: (text: string, value: Value) => number = () => 1) {

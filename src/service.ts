@@ -6,13 +6,12 @@ import type { NewRow, Table } from './store/table.ts';
 /** One resource of a service, such as books; one folder describes it. */
 export interface Resource<T extends Table = Table> {
   readonly table: T;
-  /** OpenAPI's description of its operations as a group. */
+  /** The description of its OpenAPI tag. */
   readonly description: string;
-  /** Defines its GraphQL types and fields. */
   readonly defineTypes: (builder: Builder) => void;
   readonly operationRows: readonly OperationRow[];
   readonly deprecations?: readonly Deprecation[];
-  /** The first tabs of GraphiQL, in this order. */
+  /** Tabs that GraphiQL opens with, in this order. */
   readonly tabs?: readonly Tab[];
   /** The sample number `index`, from 0. The same index always gives the same sample. */
   readonly sample?: (index: number) => NewRow<T>;
@@ -21,11 +20,11 @@ export interface Resource<T extends Table = Table> {
 /** A tab of GraphiQL with an example operation. */
 export interface Tab {
   readonly query: string;
-  /** As JSON. GraphiQL does not show the variables of the first tab. */
+  /** A JSON text. The first tab has none: GraphiQL does not show its variables. */
   readonly variables?: string;
 }
 
-/** The description of a service, from which both APIs and the pages are made. */
+/** The description of a service. Both APIs and the pages are made from it. */
 export interface Service extends RestService {
   /** Its name on the pages. */
   readonly name: string;
@@ -39,7 +38,7 @@ export interface Service extends RestService {
   readonly changes?: readonly { readonly version: string; readonly changes: readonly string[] }[];
 }
 
-/** Checks the type of a resource against the type of its table. */
+/** Types a resource by its table: its samples must be rows of the table. */
 export function defineResource<T extends Table>(resource: Resource<T>): Resource {
   return resource as unknown as Resource; // samples are only put into the table of the same resource
 }

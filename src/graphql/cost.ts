@@ -30,9 +30,9 @@ export function limitsByType(schema: GraphQLSchema) {
 }
 
 /**
- * Creates a function that counts what an operation may touch, before it runs: the `objects` of the type with the highest count,
- * and the `reads` that it asks of the database at once. It throws GraphQLError when a limit is exceeded. `things` names the
- * objects of answers in messages.
+ * Creates the cost analysis of operations. Before an operation runs, it gives upper bounds: `objects`, the count of the type with
+ * most objects, and `reads`, the concurrent reads of the store. Throws GraphQLError when a limit is exceeded. `plural` is the noun
+ * for the service's objects in messages.
  */
 export function createCost(schema: GraphQLSchema, plural: string) {
   const limits = limitsByType(schema);
@@ -57,8 +57,8 @@ export function createCost(schema: GraphQLSchema, plural: string) {
 }
 
 /**
- * What GraphQL alone refuses, for documents: each code with its meaning or an example of its message. `things` names the
- * objects of the type whose limits are told.
+ * The error codes that only GraphQL has, for documentation: each with its meaning or an example of its message. `plural` selects
+ * the type for the examples of cost limits.
  */
 export function describeRefusals(schema: GraphQLSchema, plural: string) {
   const documentErrors = Object.entries(DOCUMENT_CODES).map(([code, message]) => ({ code, message }));
@@ -88,8 +88,8 @@ function add(cost: Cost, type: GraphQLObjectType, objects: number, leaves: numbe
 }
 
 /**
- * Adds the objects of a field that is selected on `parents` objects, and those of its selection; gives their reads. `page` is the
- * page size of the nearest enclosing field that no list has used yet: it bounds a list that is a property, such as `edges`.
+ * Adds the objects of a field on `parents` parent objects, and those of its selection. Returns their reads. `page` is the page size
+ * of an enclosing field such as a connection: it bounds the first list below it that has no resolver, such as `edges`.
  */
 function addField(cost: Cost, field: FieldPlan, argumentsOf: ArgumentsOf, parents: number, page?: number): number {
   const { selection, isList, resolver } = field;
@@ -113,8 +113,8 @@ function pageSizeOf(field: FieldPlan, argumentsOf: ArgumentsOf): number | undefi
 }
 
 /**
- * Adds the input values of a mutation's fields as leaves of the types that the fields give. Returns an upper bound of the
- * answer in bytes, as if each leaf were the whole input: data must not be written when its answer would exceed the limit.
+ * Adds the input values of each field of a mutation as leaves of the field's type. Returns an upper bound of the answer in bytes,
+ * as if each leaf were the whole input: a mutation must not change data and then fail because its answer is too large.
  */
 function addInputs(cost: Cost, { fields }: OperationPlan, argumentsOf: ArgumentsOf): number {
   let answerBytes = 0;

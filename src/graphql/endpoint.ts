@@ -28,8 +28,8 @@ interface GraphqlParts extends Telemetry {
 }
 
 /**
- * Creates the routes of GraphQL over HTTP, for GET and POST, and the names of their operations in log and metrics. The
- * handler throws ApiError for a request without a GraphQL document and for a mutation by GET.
+ * Creates the routes of GraphQL over HTTP, for GET and POST. `operations` are the names that log and metrics use for them. The
+ * handler throws ApiError for a request without a document, and for a mutation by GET.
  */
 export function createGraphqlRoutes(parts: GraphqlParts): { routes: readonly Route[]; operations: readonly string[] } {
   const handle = createHandler(parts);
@@ -91,7 +91,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
   };
 }
 
-/** GraphQL §6.1 GetOperation: the operation to run, or the errors if there is none. */
+/** GraphQL §6.1 GetOperation: the operation to run, or an answer with errors if there is none. */
 function chooseOperation(
   { errors, operations }: PreparedDocument,
   name: string | undefined,

@@ -7,12 +7,11 @@ import { createCost } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
 import { limitError } from './limits.ts';
 
-/** A request for an operation. */
 interface OperationRequest {
   readonly prepared: PreparedOperation;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
-  /** Reserves memory for an answer, before the operation runs. */
+  /** Reserves memory for the answer. */
   readonly reserve: AdmittedRequest['reserve'];
   /** Called before the operation runs. */
   readonly onRun: () => void;
@@ -21,7 +20,7 @@ interface OperationRequest {
 /** The most errors about variables in one answer. */
 const ERRORS_MAX = 5;
 
-/** Creates a function that runs a valid operation within the limits. `things` names the objects of answers in messages. */
+/** Creates a function that runs a valid operation, or refuses it by its cost. `plural` is the noun for objects in messages. */
 export function createExecution(
   schema: GraphQLSchema,
   plural: string,

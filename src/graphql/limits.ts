@@ -12,9 +12,9 @@ import { PLANNED_FIELDS_MAX } from '../schema/plan.ts';
 import { ANSWER_BYTES_MAX } from '../schema/planned-execution.ts';
 
 /**
- * The limits of one request, for every schema: a little more than the largest ordinary request needs. That is the
- * introspection query of explorers for tokens and depth, and the limits of `weighTypes` for the rest. In a message, `#`
- * stands for the limit, and `THINGS` for the objects of the answer.
+ * The limits of one request, for every schema: a little more than the largest ordinary request needs. For tokens and depth this
+ * is the introspection query of explorers, for the rest a request at the limits of `limitsByType`. In a message, `#` stands for
+ * the limit, and `OBJECTS` for the noun for the answer's objects.
  */
 export const LIMITS = {
   documentBytes: {
@@ -42,7 +42,7 @@ export const LIMITS = {
   },
 } as const;
 
-/** The error of a request that exceeds a limit. `things` names the objects of the answer. */
+/** The error of a request that exceeds a limit. `plural` is the noun for the answer's objects, `node` its location. */
 export function limitError(
   limit: keyof typeof LIMITS,
   { plural = '', node }: { plural?: string; node?: FieldNode } = {},
@@ -52,13 +52,13 @@ export function limitError(
   return new GraphQLError(text, { ...(node && { nodes: node }), extensions: { code } });
 }
 
-/** What graphql-js refuses in a document, by code, with its meaning for documents. */
+/** The codes for errors that graphql-js finds in a document, each with its meaning for documentation. */
 export const DOCUMENT_CODES = {
   GRAPHQL_PARSE_FAILED: 'The document is no GraphQL; `locations` shows where.',
   GRAPHQL_VALIDATION_FAILED: 'The document does not fit the schema.',
 } as const;
 
-/** Validation rule: refuses documents with too many aliases in all their operations. */
+/** Validation rule: limits the aliases of a document, all operations and fragments together. */
 export function aliasLimitRule(context: ValidationContext): ASTVisitor {
   let aliases = 0;
   return {
@@ -71,9 +71,9 @@ export function aliasLimitRule(context: ValidationContext): ASTVisitor {
 }
 
 /**
- * Validation rule: refuses aliases within introspection, and several response names of `__schema`. Lists of introspection
- * have no `limit`, so aliases of nested lists would multiply. Aliases of `__type`, as gql.tada sends them, only add up and
- * are allowed. graphql-js's MaxIntrospectionDepthRule bounds the depth.
+ * Validation rule: refuses aliases below `__schema` and `__type`, and several response names of `__schema`. Introspection's lists
+ * have no page size, so aliases of nested lists would multiply the answer. Aliases of `__type` itself only add to it; gql.tada
+ * sends them. The depth is limited by graphql-js's MaxIntrospectionDepthRule.
  */
 export function introspectionAliasRule(context: ValidationContext): ASTVisitor {
   const schemaNames = new Set<string>();
@@ -90,7 +90,7 @@ export function introspectionAliasRule(context: ValidationContext): ASTVisitor {
   };
 }
 
-/** Validation rule: refuses operations that nest fields too deeply, fragments followed. */
+/** Validation rule: limits how deep an operation nests fields, in its fragments too. */
 export function depthLimitRule(context: ValidationContext): ASTVisitor {
   const fragmentDepths = new Map<string, number>();
   const depthOf = ({ selections }: SelectionSetNode): number =>

@@ -20,14 +20,14 @@ export function parametersFromBody(body: Buffer): GraphQLParams {
 }
 
 /**
- * Takes the parameters of GraphQL over HTTP §5 and ignores other members. It does not check the types. ApiError
- * `bad_request` without a document.
+ * Takes the parameters of GraphQL over HTTP §5, of any type, and ignores other members. Throws ApiError `bad_request` without a
+ * document.
  */
 function requireDocument(sent: unknown): GraphQLParams {
   if (!isJsonObject(sent)) return sent as GraphQLParams; // Yoga refuses it
   const { query, operationName, variables, extensions } = sent as GraphQLParams;
   if (query === undefined || query === null) {
-    // Apollo's and urql's links send the document after an error with this message.
+    // For an error with this message, Apollo Client and urql send the request again, with its document.
     const isPersisted = isJsonObject(extensions) && extensions.persistedQuery !== undefined;
     throw new ApiError(
       'bad_request',

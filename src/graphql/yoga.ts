@@ -4,18 +4,18 @@ import type { Context as KoaContext } from 'koa';
 import type { Answer } from '../schema/planned-execution.ts';
 import { createErrorMask, type Telemetry } from './error-masking.ts';
 
-/** What Yoga gets besides the request. Koa's context is a property of it, and not the whole (yoga#3145). */
+/** The server context of Yoga. Koa's context is a property of it, because it must not be Yoga's context itself (yoga#3145). */
 interface ServerContext {
   readonly koa: KoaContext;
-  /** The parameters. Yoga's own parsers would round integers and accept other content types. */
+  /** The parsed parameters. Yoga's own parsers would round integers and accept other content types. */
   readonly params: GraphQLParams;
   /** The answer; undefined when the parameters have wrong types. */
   readonly answer: Answer | undefined;
 }
 
 /**
- * Creates Yoga, which writes every answer with errors by the rules of GraphQL over HTTP: status, headers and body. Yoga does
- * not execute operations, because its executor takes more CPU time than the rest of a request.
+ * Creates a Yoga server that writes answers with errors by the rules of GraphQL over HTTP: status, headers and body. It executes
+ * no operations: Yoga's executor takes more CPU time than the rest of a request.
  */
 export function createGatewayYoga(schema: GraphQLSchema, path: string, telemetry: Telemetry) {
   return createYoga<ServerContext>({

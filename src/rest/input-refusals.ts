@@ -2,7 +2,7 @@ import { ApiError, QUOTED_MAX } from '../errors.ts';
 import { maskValue } from '../key-mask.ts';
 import type { AnyKind } from '../kinds.ts';
 
-/** How many characters of an input are read: more than are quoted, because a key is masked only if it is read as a whole. */
+/** In characters. More than are quoted, because an API key is recognized and masked only as a whole. */
 const READ_MAX = 400;
 const TRAILING_HIGH_SURROGATE = /[\ud800-\udbff]$/;
 // Characters that would break the line of a message or change the direction of its text.
@@ -16,7 +16,7 @@ export function quoteInput(text: string): string {
   return start.toWellFormed().replace(UNPRINTABLE, '\ufffd');
 }
 
-/** Throws ApiError `bad_request` for a JSON value (see `parseJson`) that a leaf does not allow; `path` is its path in the body. */
+/** Throws ApiError `bad_request` for a JSON value that a leaf does not allow. `path` is the path of the property in the body. */
 export function refuseJson(leaf: AnyKind, path: string, value: unknown): never {
   const suggested = leaf.suggest(value);
   const rule = `${path} must be ${leaf.allowed}`;
@@ -30,7 +30,7 @@ function nameJson(value: unknown): string {
   if (typeof value === 'string') return `"${quoteInput(value)}"`;
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
-  // `parseJson` gives NaN for a fraction that a double would round to an integer.
+  // `parseJson` gives NaN for a number with a fraction that a double would round to an integer.
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number out of range or with a fraction';
   return quoteInput(String(value));
 }
@@ -42,7 +42,7 @@ export function textRefusal(leaf: AnyKind, name: string, text: string): ApiError
   return new ApiError('bad_request', `${name}=${quoteInput(text)}: did you mean ${suggested}?`);
 }
 
-/** The ApiError `bad_request` for a parameter's text; `allowed` names the allowed values. */
+/** Makes the ApiError `bad_request` for the text of a parameter. `allowed` describes the allowed values. */
 export function notAllowed(name: string, text: string, allowed: string): ApiError {
   return new ApiError('bad_request', `${name}=${quoteInput(text)} is not allowed: ${allowed}.`);
 }

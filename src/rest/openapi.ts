@@ -95,7 +95,7 @@ function describeParameter(parameter: Parameter, place: 'path' | 'query'): Json 
   return { name, in: place, required: isRequired, ...(description && { description }), schema, example };
 }
 
-/** Describes the answers of an operation, by their status: integer keys are in ascending order. */
+/** Describes the responses of an operation by status, in ascending order: that is JavaScript's order of integer keys. */
 function describeResponses(operation: Operation): Json {
   const { success, answer, examples, queryParams, body, notFound, isMutation, isPaged, isIdempotent } = operation;
   const [deprecation] = operation.deprecations;
@@ -143,7 +143,7 @@ function describeBadRequest({ body, queryParams }: Operation): Json {
   return describeRefusal('bad_request', description, message ?? IDEMPOTENCY_KEY.message);
 }
 
-/** The message of the ApiError that `read` throws; undefined when it throws none. */
+/** The message of the ApiError that `read` throws; undefined if it throws none. */
 function refusalOf(read: () => unknown): string | undefined {
   try {
     read();

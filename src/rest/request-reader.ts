@@ -9,8 +9,8 @@ import type { Operation } from './operation.ts';
 export type RestRequest = ReturnType<typeof readRequest>;
 
 /**
- * Reads the inputs of a request. `path` has the decoded path parameters; `body` is the parsed JSON body, if the operation has
- * one. ApiError `bad_request` names an invalid input; `not_found` for an invalid path parameter.
+ * Reads the inputs of a request. `body` is the parsed JSON body, if the operation has one. Throws ApiError `bad_request`, which
+ * names an invalid input, and `not_found` for an invalid path parameter.
  */
 export function readRequest(operation: Operation, querystring: string, params: PathParams, body: unknown) {
   const args: Record<string, unknown> = {};

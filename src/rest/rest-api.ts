@@ -15,7 +15,7 @@ import type { Json, Schemas } from './representation.ts';
 import { explainError, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
 /**
- * Creates the REST API of a service: its operations, their routes, and what makes the OpenAPI document for a base address.
+ * Creates the REST API of a service: its operations, their routes, and the function that makes its OpenAPI document.
  * Throws Error, which stops the start, when a row does not fit the schema.
  */
 export function createRestApi(service: RestService, schema: GraphQLSchema, stores: Stores) {
@@ -32,7 +32,7 @@ export function createRestApi(service: RestService, schema: GraphQLSchema, store
   };
 }
 
-/** The route of an operation: it reads the arguments, runs the operation and writes the answer. */
+/** The route of an operation. Its handler reads the arguments, runs the operation and writes the answer. */
 function toRoute(operation: Operation, basePath: string, stores: Stores): Route {
   const { method, body, isMutation, isPaged, success, answer, isNullable } = operation;
   const [deprecation] = operation.deprecations;
@@ -78,7 +78,7 @@ function validPageSize(limit: number): number {
   return limit >= LIST_LIMIT.min && limit <= LIST_LIMIT.max ? limit : 0;
 }
 
-/** Creates a function that sets `Location`, and the `Link` to the next page: `paged` is the request of a page that has one. */
+/** Creates a function that sets `Location`, and `Link` if there is a next page: then `paged` is the request of this page. */
 function headerWriter({ isPaged, success, propertyOf }: Operation, basePath: string) {
   const id = isPaged ? propertyOf('id') : '';
   const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${propertyOf(member)}}`);

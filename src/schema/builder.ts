@@ -9,7 +9,7 @@ type ScalarOf<Name extends KindName> = Extract<(typeof KINDS)[Name]['scalar'], s
 
 interface SchemaTypes {
   Context: Context;
-  /** The scalars of the kinds. An ID as an input is a text; the rule `int64Id` makes it an Int64. */
+  /** The scalars of the kinds. An ID input is a plain string until the rule `int64Id` has made it an Int64. */
   Scalars: {
     [Name in KindName as ScalarOf<Name>]: {
       Input: Name extends 'int64' ? string : ValueIn<Name>;
@@ -19,7 +19,7 @@ interface SchemaTypes {
   DefaultFieldNullability: false;
 }
 
-/** The type parameter of the builder and of its refs. */
+/** The type parameter of Pothos for this schema, as in `ObjectRef<BuilderTypes, Row>`. */
 export type BuilderTypes = PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>;
 
 /** The Pothos builder that a resource defines its types with. */
@@ -30,7 +30,7 @@ export function createBuilder(): Builder {
   return new SchemaBuilder<SchemaTypes>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
 }
 
-/** The rule of every `ID` input: it must be a 64-bit integer in canonical decimal form. It gives an Int64. */
+/** The rule of every `ID` input: a 64-bit integer in canonical decimal form. The validated value is an Int64. */
 export const int64Id = z.custom<Int64, string>(
   (text) => typeof text === 'string' && parseInt64(text) !== undefined,
   'must be a decimal integer of 64 bits, without leading zeros',
@@ -65,7 +65,7 @@ export function countedAs(plural: string): { readonly countedAs: string } {
   return { countedAs: plural };
 }
 
-/** Wraps `define` so that it runs once for each builder, for a type that several resources use. */
+/** Caches the result of `define` for each builder: several resources may use the type, and Pothos defines a name only once. */
 export function oncePerSchema<Defined>(define: (builder: Builder) => Defined): (builder: Builder) => Defined {
   const cache = new WeakMap<Builder, Defined>();
   return (builder) => {
@@ -75,7 +75,7 @@ export function oncePerSchema<Defined>(define: (builder: Builder) => Defined): (
   };
 }
 
-/** Defines an enum: its names are the words of store and REST in capitals. `descriptions` has one for each word, in order. */
+/** Defines an enum. Its values are the words of store and REST, its names the same words in capitals. */
 export function wordEnum<Word extends string>(
   builder: Builder,
   name: string,

@@ -13,7 +13,7 @@ function cursorOf(id: Integer64): string {
   return Buffer.from(`id:${id}`).toString('base64url');
 }
 
-/** The id in a cursor; undefined for a text that `cursorOf` does not give. */
+/** The id in a cursor; undefined for a text that is no cursor of ours. */
 function parseCursor(cursor: string): Int64 | undefined {
   const [, digits = ''] = /^id:(.+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const id = parseInt64(digits);
@@ -45,7 +45,7 @@ export function toPageQuery<Given extends PagingArguments>({ first, after, ...fi
   return { ...filters, limit: first, after: after ? parseCursor(after) : undefined };
 }
 
-/** Makes a connection of a page that was asked for with `after`. */
+/** Makes a connection of a page; `after` is the argument that the page was read with. */
 export function toConnection<Row extends { readonly id: Integer64 }>({ rows, hasMore }: Page<Row>, after: unknown) {
   const [start, end] = [rows[0], rows.at(-1)];
   return {
@@ -87,7 +87,7 @@ const pageInfoType = oncePerSchema((builder) =>
   }),
 );
 
-/** Defines the connection and the edge of a type with `name`. `things` names its objects in descriptions. */
+/** Defines the types `NAMEConnection` and `NAMEEdge` for a node type. `plural` is the noun for its objects in descriptions. */
 export function connectionType<Row extends { readonly id: Integer64 }>(
   builder: Builder,
   name: string,

@@ -9,20 +9,20 @@ import type { NewRow, PageQuery, Table } from '../store/table.ts';
 /** The API key of a request. */
 interface Caller {
   readonly keyId: string;
-  /** The same for a key and its replacements by `rotate`. */
+  /** The id of the first key in a chain of rotations. */
   readonly ownerId: string;
   /** False for a read-only key. */
   readonly mayWrite: boolean;
 }
 
-/** The rule of an Idempotency-Key. `most` is its length in characters. */
+/** The rule of an Idempotency-Key. `max` is in characters. */
 export const IDEMPOTENCY_KEY = {
   max: 255,
   pattern: /^[\x21-\x7e]+$/,
   message: 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
 };
 
-/** A query that has nothing but what lists of the table know: they would leave out another filter without a word. */
+/** A query with the properties of PageQuery only. A list would silently ignore any other property, such as a misspelt filter. */
 type Exactly<T extends Table, Query> = Query & { readonly [Name in Exclude<keyof Query, keyof PageQuery<T>>]: never };
 
 /** The context of a request, which every resolver gets. */
@@ -45,15 +45,15 @@ export function createContext(stores: Stores, caller: Caller, headers: IncomingH
     store<T extends Table>(table: T) {
       const { list, get, add } = stores(table);
       return {
-        /** A page in ascending order of id, and whether more rows follow it. */
+        /** A page by ascending id, and whether more rows follow it. */
         page: <Query extends PageQuery<T>>(query: Exactly<T, Query>) => list(query, deadline),
-        /** The rows of the same page. */
+        /** The rows of such a page. If more follow, the array is added to `listsWithNextPage`. */
         async list<Query extends PageQuery<T>>(query: Exactly<T, Query>) {
           const { rows, hasMore } = await list(query, deadline);
           if (hasMore) listsWithNextPage.push(rows);
           return rows;
         },
-        /** The row with an id, which may be an input or a stored value; null when there is none. */
+        /** The row with an id; null when there is none. */
         get: (id: Integer64) => get(toInt64(id), deadline),
         /** Adds a row, once for each Idempotency-Key. ApiError `bad_request` when that key is invalid; Error in a field of Query. */
         async add(added: NewRow<T>) {
@@ -75,7 +75,7 @@ export function createContext(stores: Stores, caller: Caller, headers: IncomingH
   return context;
 }
 
-/** The one rule of rights: changes need a key that is not read-only. Throws ApiError `forbidden`. */
+/** Throws ApiError `forbidden` for a read-only key. */
 export function requireWrite({ mayWrite }: Caller): void {
   if (!mayWrite) throw new ApiError('forbidden', 'This API key may only read.');
 }

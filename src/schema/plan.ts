@@ -21,21 +21,21 @@ import {
 import { type FieldShape, shapeFields } from './field-shape.ts';
 
 /*
- * A plan holds what graphql-js finds out while it runs an operation: the fields, their arguments and how they are written.
- * So the document is walked once, and not for each object. The resolvers are those of the schema.
+ * A plan is an operation after field collection: its fields, how their arguments are coerced and how their values are written.
+ * graphql-js walks the document again for each object; a plan is made once, and serves many requests.
  */
 
 /** A selected field. */
 export interface FieldPlan extends FieldShape {
   readonly responseName: string;
-  /** The constant JSON before its value: its response name, and the values of `__typename` before it. */
+  /** The constant JSON before the value: `,"name":`. Members for `__typename` selected before this field are part of it. */
   readonly head: string;
   readonly nodes: readonly FieldNode[];
   /** The selection of its objects; undefined for a leaf. */
   readonly selection: SelectionPlan | undefined;
   /** Writes a leaf other than null as JSON. Throws Error, an internal error, when the schema does not allow the value. */
   writeLeaf(value: unknown): string;
-  /** Whether the field is left out when it is null. */
+  /** Whether the answer leaves out the field when it is null. */
   readonly omitsNull: boolean;
   /** GraphQL §6.4.1 CoerceArgumentValues, into objects with a prototype. Throws GraphQLError. */
   coerceArguments(variables: VariableValues): Arguments;
@@ -46,15 +46,15 @@ export interface FieldPlan extends FieldShape {
 /** Coerced arguments by their names. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** A response position: a response name or list index, and the path of the object or list around it. */
+/** A response path as a linked list: its last response name or list index, and the path before that. */
 export type Path = GraphQLResolveInfo['path'];
 
-/** The path of a field of the object at the path `prev`. */
+/** The path of a field; `prev` is the path of its object. */
 export function pathOf({ responseName, parentType }: FieldPlan, prev: Path | undefined): Path {
   return { prev, key: responseName, typename: parentType.name };
 }
 
-/** The selection of an object type. `__typename` has no field plan: it is part of `head` and `tail`. */
+/** The selected fields of an object type. `__typename` has no FieldPlan: it is constant JSON, in `head` or `tail`. */
 export interface SelectionPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
@@ -62,7 +62,7 @@ export interface SelectionPlan {
   readonly tail: string;
   /** The number of selected leaves, without those of nested objects. */
   readonly leafCount: number;
-  /** Whether all selected fields, at every depth, only expose properties: then no resolver runs. */
+  /** Whether no selected field, at any depth, has a resolver: all of them only expose properties. */
   readonly isExposed: boolean;
 }
 
@@ -72,19 +72,19 @@ export interface OperationPlan extends SelectionPlan {
   readonly fieldCount: number;
 }
 
-/** For operations without variables. */
+/** The variable values of an operation without variables. */
 export const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
 
-/** The most fields of a plan, because fragments multiply fields. A plan with more is incomplete and must not run. */
+/** The most fields of a plan: nested fragments can multiply fields. Planning stops there; a plan with more must not run. */
 export const PLANNED_FIELDS_MAX = 2000;
 
 /**
- * Plans an operation of a valid document, for the variables' values in its `@skip` and `@include`. Throws GraphQLError when
- * one of these values is not a Boolean.
+ * Plans an operation of a valid document. The plan holds for the given values of the variables in `@skip` and `@include`.
+ * Throws GraphQLError when one of these values is not a Boolean.
  */
 export type PlanOperation = ReturnType<typeof createPlanner>;
 
-/** How an API writes a leaf, by the name of the writer in `Kind`, and whether it leaves out what is null. */
+/** How an API writes an answer. `writer` is the method of src/kinds.ts's `Kind` for leaves; `omitsNull` leaves out null fields. */
 export interface AnswerFormat {
   readonly writer: 'write' | 'writeGraphql';
   readonly omitsNull: boolean;
@@ -224,7 +224,7 @@ export function planArguments(field: GraphQLField<unknown, unknown>, node: Field
   };
 }
 
-/** Gives objects a prototype. graphql-js makes them without one; V8 stores those as hash tables, which Pothos copies slowly. */
+/** Copies coerced values into objects with a prototype. V8 keeps the ones of graphql-js, without a prototype, as slow hash tables. */
 function toPlain(values: Arguments): Arguments {
   const plain: Record<string, unknown> = {};
   for (const name of Object.keys(values)) {
@@ -238,10 +238,10 @@ function hasNullPrototype(value: unknown): value is Arguments {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === null;
 }
 
-/** Gives the coerced arguments of a field for one request, or the error of coercing them. */
+/** Gives the coerced arguments of a field in one request, or the error of argument coercion. */
 export type ArgumentsOf = (field: FieldPlan) => Arguments | GraphQLError;
 
-/** Creates the cache of a request's coerced arguments, for the values of its variables. */
+/** Creates the argument coercion of one request. Results are cached: both the cost analysis and the execution ask for them. */
 export function createArgumentsOf(variables: VariableValues): ArgumentsOf {
   const cache = new Map<FieldPlan, Arguments | GraphQLError>();
   return (field) => {
@@ -257,7 +257,7 @@ export function createArgumentsOf(variables: VariableValues): ArgumentsOf {
   };
 }
 
-/** Creates a function that makes the `info` argument of a resolver. */
+/** Creates a function that makes the `info` of a field's resolver. */
 function planInfo(
   { schema, operation, fragments }: PlanState,
   { field, parentType }: FieldShape,
@@ -281,7 +281,7 @@ function planInfo(
 
 const getAbortSignal = () => undefined;
 
-/** Work that a resolver does not await is not tracked. */
+/** No tracking of promises that a resolver does not await. */
 const getAsyncHelpers: GraphQLResolveInfo['getAsyncHelpers'] = () => ({
   promiseAll: (values) => Promise.all(values),
   track: () => {},

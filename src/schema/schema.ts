@@ -3,7 +3,7 @@ import { type Deprecation, deprecationOf, longDay } from '../deprecations.ts';
 import { type Builder, createBuilder } from './builder.ts';
 import { type Context, requireWrite } from './context.ts';
 
-/** What a schema is made of. */
+/** The parts of a service that its schema is made from. */
 interface SchemaParts {
   /** The plural noun of the service's objects, such as `books`, for the descriptions of Query and Mutation. */
   readonly plural: string;
@@ -44,8 +44,8 @@ export function noteDeprecations(deprecations: readonly Deprecation[], found: Se
 }
 
 /**
- * Wraps the resolver of every field of Mutation: it refuses read-only keys and then allows `add` of the store. So no resolver
- * checks rights, and a field of Query, which is open to read-only keys and GET, cannot change data.
+ * Wraps the resolver of every field of Mutation: it refuses read-only keys, then lets the context add rows. So no resolver has to
+ * check rights. A field of Query cannot change data: read-only keys and GET may select it.
  */
 function guardMutations(mutation: GraphQLObjectType<unknown, Context>): void {
   for (const field of Object.values(mutation.getFields())) {

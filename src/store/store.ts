@@ -15,13 +15,13 @@ import {
   type Table,
 } from './table.ts';
 
-/** Reads and adds rows of one table. All functions throw DatabaseFault `unavailable` at the deadline or without the database. */
+/** Reads and adds rows of one table. All functions reject with DatabaseFault `unavailable` at the deadline or without the database. */
 export type Store<T extends Table> = ReturnType<typeof createStore<T>>;
 
-/** Gives the store of a table; the same one for each call, because a store batches. */
+/** Gives the store of a table. Each call gives the same store, which batches concurrent queries. */
 export type Stores = ReturnType<typeof createStores>;
 
-/** Creates the stores of a database. A process needs one set only. */
+/** Creates the stores of a database. A process should have one set: queries of different sets share no batch. */
 export function createStores(database: Database) {
   const stores = new Map<Table, unknown>();
   return <T extends Table>(table: T): Store<T> => {
@@ -60,10 +60,10 @@ function createStore<T extends Table>(database: Database, table: T) {
   };
 }
 
-/** How many samples of each resource a newcomer gets. */
+/** The number of samples for each table. */
 const SAMPLES = 12;
 
-/** Adds samples to each table that is empty; gives how many in all. */
+/** Adds samples to each empty table of a resource that has samples. Gives the total number. */
 export async function addSamples<T extends Table>(
   within: Database,
   resources: readonly { readonly table: T; readonly sample?: (index: number) => NewRow<T> }[],
@@ -79,9 +79,8 @@ export async function addSamples<T extends Table>(
 }
 
 /**
- * Checks that the database takes writes to these tables, by an INSERT of no rows into each: it needs the rights, the table and
- * the server of a real write. The transaction is rolled back, because even such an INSERT makes SQLite store the last id. Throws
- * what a write would throw.
+ * Checks that the database takes writes to these tables. An INSERT of no rows needs the same rights, table and server as a real
+ * one. The transaction is rolled back, because even such an INSERT makes SQLite store the last id. Rejects as a real write would.
  */
 export async function checkWrites(database: Database, tables: readonly Table[], deadline?: Deadline): Promise<void> {
   const writeNothing = async (knex: Knex) => {

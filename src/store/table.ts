@@ -6,16 +6,16 @@ export type Field = (
   | { readonly kind: Exclude<KindName, 'word'> }
   | { readonly kind: 'word'; readonly words: readonly string[] }
 ) & {
-  /** Whether a row may lack it. */
+  /** Whether its value may be absent. */
   readonly optional?: true;
   /**
-   * Lists can be filtered by it. The table must have the index `TABLE_COLUMN_id` on the column and the id. A text column must have
+   * Whether lists can be filtered by it. The table needs the index `TABLE_COLUMN_id` on the column and the id. A text column must have
    * a NO PAD collation (MariaDB utf8mb4_nopad_bin, MySQL utf8mb4_0900_bin): under others 'a' and 'a ' are equal.
    */
   readonly filter?: true;
 };
 
-/** Fields by name, in the order of the columns; a column has the field's name in snake case. */
+/** Fields by name, in the order of the columns. The name of a column is that of its field in snake case. */
 export type Fields = Readonly<Record<string, Field>>;
 
 /** A table whose rows have an `id` that the database assigns, and these fields. */
@@ -23,8 +23,8 @@ export interface Table<F extends Fields = Fields> {
   readonly name: string;
   readonly fields: F;
   /**
-   * How idempotency records identify an input. `name` is the operation (null: none); the first `byPlace` fields are identified by
-   * position, the others by name. The default is the table's name, and all fields by name.
+   * How idempotency records hash an input. `name` is the operation's name, null for none; by default it is the table's. The first
+   * `positionalFields` fields (by default none) are hashed by position, the others by name.
    */
   readonly idempotency?: { readonly name: string | null; readonly positionalFields: number };
 }
@@ -52,7 +52,7 @@ export type NewRow<T extends Table> =
       }
     : never;
 
-/** A row of the table; 64-bit integers as the database gives them, an absent value is null. */
+/** A row as the database gives it. An absent value is null; a 64-bit integer is a number up to 2^53, else an Int64. */
 export type StoredRow<T extends Table> =
   T extends Table<infer F>
     ? { readonly id: Integer64 } & {
@@ -60,7 +60,7 @@ export type StoredRow<T extends Table> =
       }
     : never;
 
-/** A query for one page; a filter that is absent or null lets all rows through. */
+/** A query for one page. A filter that is absent or null is not applied. */
 export type PageQuery<T extends Table> = {
   readonly limit: number;
   /** Only rows with a greater id. */
@@ -69,7 +69,7 @@ export type PageQuery<T extends Table> = {
   ? { readonly [Name in Marked<F, { filter: true }>]?: Value<F[Name]> | null | undefined }
   : never);
 
-/** The columns of a table's fields, in their order. `index` is the name of the index for a filter by this field. */
+/** The columns of a table, in the order of its fields. `index` is the name of a filter's index; undefined without a filter. */
 export function columnsOf({ name: table, fields }: Table) {
   return Object.entries(fields).map(([name, field]) => {
     const column = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -78,7 +78,7 @@ export function columnsOf({ name: table, fields }: Table) {
   });
 }
 
-/** The select list; it names columns as the fields are named. */
+/** The select list of a table, with `id`. Aliases give columns the names of their fields. */
 export function selectList(table: Table): string {
   const columns = columnsOf(table).map(({ name, column }) => (column === name ? column : `${column} AS ${name}`));
   return ['id', ...columns].join(', ');

@@ -18,7 +18,7 @@ const statusType = oncePerSchema((builder) =>
   }),
 );
 
-/** The GraphQL type of an animal; every field that gives an animal uses it. */
+/** The GraphQL type of an animal, for this and other resources. */
 export const petType = oncePerSchema((builder) => {
   const status = statusType(builder);
   return builder.objectRef<Pet>('Pet').implement({
@@ -35,7 +35,7 @@ export const petType = oncePerSchema((builder) => {
   });
 });
 
-/** Text that UTF-8 can encode: without lone surrogates. */
+/** Text without lone surrogates, which UTF-8 cannot encode. */
 const wellFormed = z
   .string()
   .check(z.refine((name) => name.isWellFormed(), 'must be well-formed Unicode: it holds a lone surrogate'));

@@ -6,7 +6,7 @@ export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 /** An animal's availability: PetStatus of the API description. */
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-/** THE list of an animal's fields. Idempotency records hash the first three by position, so these must not move. */
+/** THE list of an animal's fields. Idempotency records hash the first three by position: do not reorder them. */
 export const PETS = defineTable(
   'pets',
   {
@@ -20,5 +20,5 @@ export const PETS = defineTable(
 /** An animal to add; `status` has no default. */
 export type NewPet = NewRow<typeof PETS>;
 
-/** A stored animal; ids ascend on one server, but are neither dense nor small. */
+/** A stored animal. Ids may be large, and may have gaps. */
 export type Pet = StoredRow<typeof PETS>;

@@ -5,7 +5,7 @@ const CATEGORIES = ['Labrador', 'Siamese', 'Cockatiel', 'Clownfish', 'Hamster', 
 const NAMES = 'Bella Luna Rio Nemo Hazel Speedy Max Milo Kiwi Marlin Pepper Zoé'.split(' ');
 const STATUSES: readonly (PetStatus | null)[] = ['available', 'available', 'pending', 'sold', null];
 
-/** Sample animal number `index` (from 0) of an endless series that is always the same; some have no status. */
+/** The sample animal number `index`, from 0. The same index always gives the same animal; some have no status. */
 export function samplePet(index: number): NewPet {
   const category = index % CATEGORIES.length;
   const round = Math.floor(index / NAMES.length);
