@@ -133,14 +133,14 @@ function setting<Value>(name: string, fallback: string, allowed: string, parse: 
   return { name, fallback, allowed, parse };
 }
 
-function wholeNumber(name: string, fallback: number, least: number, most: number) {
-  const allowed = `a whole number from ${least} to ${most}`;
-  return setting(name, String(fallback), allowed, (text) => parseWholeNumber(text, least, most));
+function wholeNumber(name: string, fallback: number, min: number, max: number) {
+  const allowed = `a whole number from ${min} to ${max}`;
+  return setting(name, String(fallback), allowed, (text) => parseWholeNumber(text, min, max));
 }
 
-function parseWholeNumber(text: string, least: number, most: number): number | null {
+function parseWholeNumber(text: string, min: number, max: number): number | null {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  return number >= least && number <= most ? number : null;
+  return number >= min && number <= max ? number : null;
 }
 
 function flag(name: string) {

@@ -1,9 +1,9 @@
 import { type Int64, type Integer64, int64FromJson, parseInt64 } from './int64.ts';
 
-/** A value that is bound to an SQL statement; a number is an integer. */
-type Stored = string | number | bigint;
+/** A `Binding` other than null; a number is an integer. */
+type NonNullBinding = string | number | bigint;
 /** A value for a `?` of a prepared statement. */
-export type Binding = Stored | null;
+export type Binding = NonNullBinding | null;
 /** The values of a row, in the order of an INSERT. */
 export type RowValues = readonly Binding[];
 
@@ -12,19 +12,20 @@ export type Bounds = Readonly<Record<string, unknown>>;
 
 /**
  * A kind of value within bounds: how the store and both APIs read and write it. `In` is the type of inputs, `Out` the type
- * of stored values. Both are texts, numbers or booleans, because filters and retries are compared as text.
+ * of values that the database returns. Both are strings, numbers or booleans: filters and retries are compared as text.
  */
 export interface Kind<In extends Out, Out = In> {
   /** Its JSON Schema in REST. */
   readonly schema: Bounds;
-  /** The allowed values, as messages of REST name them. */
+  /** The allowed values, in words for REST's error messages: `a 64-bit integer`. */
   readonly allowed: string;
-  bind(value: In): Stored;
+  /** Converts an input for an SQL statement. */
+  bind(value: In): NonNullBinding;
   /** Reads the text of a URL parameter; undefined when it is not allowed. */
   fromText(text: string): In | undefined;
   /** Reads a JSON value (see `parseJson`); undefined when it is not allowed. */
   fromJson(value: unknown): In | undefined;
-  /** Suggests an allowed text for a text or JSON value that is not allowed. */
+  /** The allowed text that was probably meant by a text or JSON value that is not allowed; undefined without one. */
   suggest(value: unknown): string | undefined;
   /** Writes a value as JSON for REST. */
   write(value: Out): string;
@@ -53,13 +54,13 @@ const int64 = (): Kind<Int64, Integer64> => ({
   fromText: parseInt64,
   fromJson: int64FromJson,
   suggest: (value) => (typeof value === 'string' ? parseInt64(value) : undefined),
-  write: String, // digits: of an Int64, or of a number within 2^53
+  write: String, // an Int64 is decimal digits; a number is at most 2^53, so String gives no exponent
   writeGraphql: (id) => `"${id}"`,
 });
 
 const int = (bounds: Bounds): Kind<number> => {
   const { minimum, maximum } = bounds;
-  // `| 0` wraps a number to 32 bits, and turns -0, which JSON allows, into 0.
+  // `| 0` converts to int32: equality proves the range. It also turns -0, which JSON allows, into 0.
   const fromJson = (value: unknown) => (typeof value === 'number' && (value | 0) === value ? value | 0 : undefined);
   return {
     schema: { type: 'integer', format: 'int32', ...bounds },
@@ -109,9 +110,9 @@ const word = ({ enum: given }: Bounds): Kind<string> => {
 };
 
 /**
- * THE table of kinds, used by store, planner and representation: a new kind is one more row and its function. `scalar` is
- * the name of the GraphQL type (each enum has its own name). `columns` are the MySQL column types that hold every value
- * exactly.
+ * THE table of kinds, for the store, plans and REST: a new kind is one more row and its function. `scalar` is the name of
+ * the GraphQL scalar; kind `word` has none, because each enum has its own name. `columns` are the MySQL column types that
+ * hold every value exactly.
  */
 export const KINDS = {
   text: { scalar: 'String', columns: ['varchar', 'text', 'mediumtext', 'longtext'], within: text },
@@ -121,7 +122,6 @@ export const KINDS = {
   word: { scalar: undefined, columns: ['enum', 'varchar'], within: word },
 } as const;
 
-/** The name of a kind. */
 export type KindName = keyof typeof KINDS;
 
 type KindOf<Name extends KindName> = ReturnType<(typeof KINDS)[Name]['within']>;
@@ -132,10 +132,10 @@ export type ValueIn<Name extends KindName> = Parameters<KindOf<Name>['bind']>[0]
 /** The type of a kind's stored values. */
 export type ValueOut<Name extends KindName> = Parameters<KindOf<Name>['write']>[0];
 
-/** A kind whose types TypeScript does not know: the table or schema that it comes from makes its values fit. */
+/** A kind whose value types are known at run time only, from a table or the schema. */
 export type AnyKind = Kind<unknown>;
 
-/** Finds the kind of a GraphQL scalar; undefined for a scalar that is not in the table. */
+/** The kind of a GraphQL scalar; undefined for a scalar that is not in the table. */
 export function kindOfScalar(scalar: string, bounds: Bounds): AnyKind | undefined {
   return Object.values(KINDS)
     .find((kind) => kind.scalar === scalar)
@@ -159,9 +159,9 @@ function nearestWord(sent: string, words: readonly string[]): string | undefined
   return words.find((one) => one.toLowerCase() === meant);
 }
 
-/** Characters that JSON escapes (RFC 8259 §7): quotes, backslashes and control characters; also surrogates, escaped if lone. */
+/** What JSON escapes (RFC 8259 §7): quotes, backslashes, control characters. And surrogates: JSON.stringify escapes lone ones. */
 const TO_ESCAPE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
-/** In characters. For longer texts, `JSON.stringify` alone is faster than a search for characters to escape. */
+/** In characters. For longer texts, `JSON.stringify` is faster than a search for characters to escape. */
 const SEARCHED_MAX = 100;
 
 function writeText(value: string): string {

@@ -1,17 +1,17 @@
 /**
- * An approximate LRU cache with text keys, up to a total size of `most`. A value has the size 1, or the result of `sizeOf`; one
- * larger than half of `most` is not cached. There are two generations, and the older one is evicted as a whole. So the most recently
+ * An approximate LRU cache with text keys, up to a total size of `maxSize`. A value has the size 1, or the result of `sizeOf`; one
+ * larger than half of `maxSize` is not cached. There are two generations, and the older one is evicted as a whole. So the most recently
  * used half always stays, and most hits write nothing, unlike in a Map that is kept in order of use.
  */
-export function createLruCache<Value>(most: number, sizeOf: (text: string, value: Value) => number = () => 1) {
+export function createLruCache<Value>(maxSize: number, sizeOf: (text: string, value: Value) => number = () => 1) {
   let young = new Map<string, Value>();
   let old = new Map<string, Value>();
   let youngSize = 0;
   /** Gives the value. */
   const set = (text: string, value: Value): Value => {
     const size = sizeOf(text, value);
-    if (size > most / 2) return value;
-    if (youngSize + size > most / 2) {
+    if (size > maxSize / 2) return value;
+    if (youngSize + size > maxSize / 2) {
       [old, young] = [young, new Map()];
       youngSize = 0;
     }

@@ -7,7 +7,7 @@ import { migrationStatus } from '../database/migrations.ts';
 import { examineSession, schemaProblems } from '../database/schema-check.ts';
 import { describeUnknown } from '../dot-env.ts';
 import { explainFailure } from '../failure.ts';
-import { weighTypes } from '../graphql/cost.ts';
+import { limitsByType } from '../graphql/cost.ts';
 import { LIMITS } from '../graphql/limits.ts';
 import { createKeyStore } from '../keys/key-store.ts';
 import { PETS } from '../petstore/pets/pet.ts';
@@ -117,14 +117,14 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
 }
 
 function limitsOf(config: Config): Record<string, string> {
-  const weights = [...weighTypes(createSchema(PETSTORE)).values()].flatMap(({ things, mostObjects, mostLeaves }) => [
-    [`GraphQL ${things}`, String(mostObjects)],
-    [`GraphQL values of ${things}`, String(mostLeaves)],
+  const weights = [...limitsByType(createSchema(PETSTORE)).values()].flatMap(({ plural, maxObjects, maxLeaves }) => [
+    [`GraphQL ${plural}`, String(maxObjects)],
+    [`GraphQL values of ${plural}`, String(maxLeaves)],
   ]);
   return {
-    list: `${LIST_LIMIT.least} to ${LIST_LIMIT.most} ${PETSTORE.things}, by default ${LIST_LIMIT.fallback}`,
+    list: `${LIST_LIMIT.min} to ${LIST_LIMIT.max} ${PETSTORE.plural}, by default ${LIST_LIMIT.defaultValue}`,
     body: `${config.bodyLimitBytes} bytes`,
-    ...Object.fromEntries(Object.entries(LIMITS).map(([name, { most }]) => [`GraphQL ${name}`, String(most)])),
+    ...Object.fromEntries(Object.entries(LIMITS).map(([name, { max }]) => [`GraphQL ${name}`, String(max)])),
     ...Object.fromEntries(weights),
   };
 }

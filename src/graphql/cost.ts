@@ -11,71 +11,71 @@ import { LIST_LIMIT } from '../schema/builder.ts';
 import type { ArgumentsOf, FieldPlan, OperationPlan } from '../schema/plan.ts';
 import { DOCUMENT_CODES, LIMITS, limitError } from './limits.ts';
 
-/** The most objects of a type: five of the largest pages. */
-const OBJECTS_MAX = 5 * LIST_LIMIT.most;
+/** The most objects of one type in a request: five of the largest pages. */
+const OBJECTS_MAX = 5 * LIST_LIMIT.max;
 
-/** The limits of one request for each object type of a schema. They do not depend on the other types. */
-export function weighTypes(schema: GraphQLSchema) {
+/** The limits of one request for each object type: at most so many objects, and so many selected leaves of them in all. */
+export function limitsByType(schema: GraphQLSchema) {
   const roots: readonly unknown[] = [schema.getQueryType(), schema.getMutationType()];
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   const counted = types.filter((type) => !isIntrospectionType(type) && !roots.includes(type));
   return new Map(
     counted.map((type) => {
-      const { countedAs: things = `${type.name} objects` } = type.extensions as { countedAs?: string }; // see countedAs
+      const { countedAs: plural = `${type.name} objects` } = type.extensions as { countedAs?: string }; // set by `countedAs`
       const leaves = Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type)));
-      // Each object may have all its leaves and `__typename`, which caches ask for.
-      return [type, { things, mostObjects: OBJECTS_MAX, mostLeaves: OBJECTS_MAX * (leaves.length + 1) }] as const;
+      // Room for all leaves of each object, and for `__typename`, which caches of clients select.
+      return [type, { plural, maxObjects: OBJECTS_MAX, maxLeaves: OBJECTS_MAX * (leaves.length + 1) }] as const;
     }),
   );
 }
 
 /**
- * Creates a function that counts what an operation may touch, before it runs: the `objects` of the type with the highest count,
- * and the `reads` that it asks of the database at once. It throws GraphQLError when a limit is exceeded. `things` names the
- * objects of answers in messages.
+ * Creates the cost analysis of operations. Before an operation runs, it gives upper bounds: `objects`, the count of the type with
+ * most objects, and `reads`, the concurrent reads of the store. Throws GraphQLError when a limit is exceeded. `plural` is the noun
+ * for the service's objects in messages.
  */
-export function createCost(schema: GraphQLSchema, things: string) {
-  const weights = weighTypes(schema);
+export function createCost(schema: GraphQLSchema, plural: string) {
+  const limits = limitsByType(schema);
   return (plan: OperationPlan, isMutation: boolean, argumentsOf: ArgumentsOf) => {
-    if (plan.fieldCount > LIMITS.fields.most) throw limitError('fields');
+    if (plan.fieldCount > LIMITS.fields.max) throw limitError('fields');
     const cost: Cost = new Map();
     let reads = 0;
     for (const field of plan.fields) reads += addField(cost, field, argumentsOf, 1);
     const answerBytes = isMutation ? addInputs(cost, plan, argumentsOf) : 0;
-    let most = 0;
+    let highest = 0;
     for (const [type, { objects, leaves }] of cost) {
-      const weight = weights.get(type);
-      if (weight === undefined) continue;
-      const { things: ofType, mostObjects, mostLeaves } = weight;
-      if (objects > mostObjects) throw costError(mostObjects, objects, ofType);
-      if (leaves > mostLeaves) throw costError(mostLeaves, leaves, `values of ${ofType}`);
-      most = Math.max(most, objects);
+      const limit = limits.get(type);
+      if (limit === undefined) continue;
+      const { plural: noun, maxObjects, maxLeaves } = limit;
+      if (objects > maxObjects) throw costError(maxObjects, objects, noun);
+      if (leaves > maxLeaves) throw costError(maxLeaves, leaves, `values of ${noun}`);
+      highest = Math.max(highest, objects);
     }
-    if (answerBytes > LIMITS.responseBytes.most) throw limitError('responseBytes', { things });
-    return { objects: most, reads: isMutation ? 1 : reads }; // the fields of a mutation run one after another
+    if (answerBytes > LIMITS.responseBytes.max) throw limitError('responseBytes', { plural });
+    return { objects: highest, reads: isMutation ? 1 : reads }; // the fields of a mutation run one after another
   };
 }
 
 /**
- * What GraphQL alone refuses, for documents: each code with its meaning or an example of its message. `things` names the
- * objects of the type whose limits are told.
+ * The error codes that only GraphQL has, for documentation: each with its meaning or an example of its message. `plural` selects
+ * the type for the examples of cost limits.
  */
-export function describeRefusals(schema: GraphQLSchema, things: string) {
-  const ofDocuments = Object.entries(DOCUMENT_CODES).map(([code, message]) => ({ code, message }));
+export function describeRefusals(schema: GraphQLSchema, plural: string) {
+  const documentErrors = Object.entries(DOCUMENT_CODES).map(([code, message]) => ({ code, message }));
   const names = Object.keys(LIMITS) as (keyof typeof LIMITS)[]; // it has no other keys
-  const ofLimits = names.map((name) => limitError(name, { things }));
-  const weights = [...weighTypes(schema).values()].filter((weight) => weight.things === things).slice(0, 1);
-  const ofCosts = weights.flatMap(({ mostObjects, mostLeaves }) => [
-    costError(mostObjects, mostObjects + 1, things),
-    costError(mostLeaves, mostLeaves + 1, `values of ${things}`),
+  const limitErrors = names.map((name) => limitError(name, { plural }));
+  const limits = [...limitsByType(schema).values()].filter((limit) => limit.plural === plural).slice(0, 1);
+  const costErrors = limits.flatMap(({ maxObjects, maxLeaves }) => [
+    costError(maxObjects, maxObjects + 1, plural),
+    costError(maxLeaves, maxLeaves + 1, `values of ${plural}`),
   ]);
-  const errors = [...ofLimits.slice(0, -1), ...ofCosts, ...ofLimits.slice(-1)]; // the limit of answers is the last one
-  return [...ofDocuments, ...errors.map(({ message, extensions }) => ({ code: String(extensions.code), message }))];
+  const errors = [...limitErrors.slice(0, -1), ...costErrors, ...limitErrors.slice(-1)]; // the answer's size is the last limit
+  return [...documentErrors, ...errors.map(({ message, extensions }) => ({ code: String(extensions.code), message }))];
 }
 
-function costError(most: number, actual: number, what: string): GraphQLError {
+function costError(max: number, actual: number, what: string): GraphQLError {
   const counted = Number.isFinite(actual) ? actual : 'any number of';
-  const message = `The request may touch ${counted} ${what}; the limit is ${most}.`;
+  const message = `The request may touch ${counted} ${what}; the limit is ${max}.`;
   return new GraphQLError(message, { extensions: { code: LIMITS.fields.code } });
 }
 
@@ -88,13 +88,13 @@ function add(cost: Cost, type: GraphQLObjectType, objects: number, leaves: numbe
 }
 
 /**
- * Adds the objects of a field that is selected on `parents` objects, and those of its selection; gives their reads. `page` is the
- * page size of the nearest enclosing field that no list has used yet: it bounds a list that is a property, such as `edges`.
+ * Adds the objects of a field on `parents` parent objects, and those of its selection. Returns their reads. `page` is the page size
+ * of an enclosing field such as a connection: it bounds the first list below it that has no resolver, such as `edges`.
  */
 function addField(cost: Cost, field: FieldPlan, argumentsOf: ArgumentsOf, parents: number, page?: number): number {
   const { selection, isList, resolver } = field;
   if (selection === undefined || parents === 0) return 0;
-  const ownPage = pageOf(field, argumentsOf);
+  const ownPage = pageSizeOf(field, argumentsOf);
   const listPage = resolver === undefined ? page : ownPage;
   const count = isList ? parents * (listPage ?? Number.POSITIVE_INFINITY) : parents; // a list without a page size has no bound
   add(cost, selection.type, count, count * selection.leafCount);
@@ -104,26 +104,26 @@ function addField(cost: Cost, field: FieldPlan, argumentsOf: ArgumentsOf, parent
   return reads;
 }
 
-/** The page size of a field; undefined for a field without pages; 0 for a size that the rules refuse, because nothing is read. */
-function pageOf(field: FieldPlan, argumentsOf: ArgumentsOf): number | undefined {
+/** The page size of a field; undefined for a field without one. 0 for an invalid size: the rules refuse it before any read. */
+function pageSizeOf(field: FieldPlan, argumentsOf: ArgumentsOf): number | undefined {
   if (field.page === undefined) return undefined;
-  const given = argumentsOf(field);
-  const size = given instanceof Error ? 0 : Number(given[field.page.name]);
-  return size >= 0 && size <= field.page.most ? size : 0;
+  const args = argumentsOf(field);
+  const size = args instanceof Error ? 0 : Number(args[field.page.name]);
+  return size >= 0 && size <= field.page.max ? size : 0;
 }
 
 /**
- * Adds the input values of a mutation's fields as leaves of the types that the fields give. Returns an upper bound of the
- * answer in bytes, as if each leaf were the whole input: data must not be written when its answer would exceed the limit.
+ * Adds the input values of each field of a mutation as leaves of the field's type. Returns an upper bound of the answer in bytes,
+ * as if each leaf were the whole input: a mutation must not change data and then fail because its answer is too large.
  */
 function addInputs(cost: Cost, { fields }: OperationPlan, argumentsOf: ArgumentsOf): number {
   let answerBytes = 0;
   for (const field of fields) {
-    const given = argumentsOf(field);
-    if (given instanceof Error) continue;
-    if (field.type) add(cost, field.type, 0, countValues(given));
+    const args = argumentsOf(field);
+    if (args instanceof Error) continue;
+    if (field.type) add(cost, field.type, 0, countValues(args));
     const copies = 1 + (field.selection?.leafCount ?? 1);
-    answerBytes += Buffer.byteLength(JSON.stringify(given)) * copies;
+    answerBytes += Buffer.byteLength(JSON.stringify(args)) * copies;
   }
   return answerBytes;
 }

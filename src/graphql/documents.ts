@@ -16,17 +16,17 @@ import type { OperationPlan, PlanOperation } from '../schema/plan.ts';
 import { noteDeprecations } from '../schema/schema.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitError } from './limits.ts';
 
-/** An operation of a document. */
+/** An operation of a parsed document. */
 export interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly isMutation: boolean;
   /** The coordinates of the deprecated fields in the document. */
   readonly deprecated: readonly string[];
-  /** Plans it for the variables of a request. Throws GraphQLError when the value of `@skip` or `@include` is no Boolean. */
+  /** Plans it for coerced variables; plans are cached. Throws GraphQLError when a value for `@skip` or `@include` is no Boolean. */
   plan(variables: VariableValues): OperationPlan;
 }
 
-/** A parsed and validated document: its operations, and the errors that keep all of them from running. */
+/** A parsed and validated document. If it has errors, none of its operations may run. */
 export interface PreparedDocument {
   readonly errors: readonly GraphQLError[];
   readonly operations: readonly PreparedOperation[];
@@ -34,13 +34,12 @@ export interface PreparedDocument {
   readonly bytes: number;
 }
 
-/** The size of the cache, in bytes. */
 const CACHE_BYTES = 32 * 2 ** 20;
 
-/** In characters. Errors in longer texts have no locations, because finding one reads all lines before it. */
+/** In characters. Errors in longer texts have no locations: graphql-js reads all lines before an error to find its line. */
 const LOCATED_MAX = 16_384;
 
-/** An upper estimate of the memory for each token in the document and its plans, in bytes. */
+/** An upper estimate of the memory that a token costs in the document and its plans, in bytes. */
 const TOKEN_BYTES = 800;
 
 interface DocumentParts {
@@ -48,7 +47,7 @@ interface DocumentParts {
   readonly plan: PlanOperation;
 }
 
-/** Creates a function that parses and validates a document within the limits. Results, including errors, are cached. */
+/** Creates a function that parses and validates the text of a document. Results, including errors, are in an LRU cache. */
 export function createDocuments(parts: DocumentParts) {
   const cache = createLruCache<PreparedDocument>(CACHE_BYTES, (_text, { bytes }) => bytes);
   return (text: string) => cache.get(text) ?? cache.set(text, prepareDocument(text, parts));
@@ -75,16 +74,16 @@ function prepareDocument(text: string, { validate: validateDocument, plan }: Doc
   return { errors, operations, bytes: sizeOf(text, document.tokenCount) };
 }
 
-/** Nodes keep all tokens in memory. graphql-js does not count comments as tokens: here each `#` counts as one. */
+/** In bytes. AST nodes keep all tokens in memory. graphql-js does not count comments as tokens: here each `#` counts as one. */
 function sizeOf(text: string, tokens = 0): number {
   return 4000 + 2 * text.length + (tokens + text.split('#').length) * TOKEN_BYTES;
 }
 
 function parseWithinLimits(text: string): DocumentNode {
   const { documentBytes, tokens } = LIMITS;
-  if (Buffer.byteLength(text) > documentBytes.most) throw limitError('documentBytes');
+  if (Buffer.byteLength(text) > documentBytes.max) throw limitError('documentBytes');
   try {
-    return parse(text, { maxTokens: tokens.most, noLocation: text.length > LOCATED_MAX });
+    return parse(text, { maxTokens: tokens.max, noLocation: text.length > LOCATED_MAX });
   } catch (error) {
     // parse throws only GraphQLErrors; the one for `maxTokens` differs from a syntax error only in its message
     throw (error as GraphQLError).message.includes('Parsing aborted') ? limitError('tokens') : error;
@@ -110,7 +109,7 @@ function cachePlans(plan: PlanOperation, document: DocumentNode, operation: Oper
     const cached = cache.get(key);
     if (cached) return cached;
     const planned = plan(document, operation, variables);
-    // TOKEN_BYTES covers one field for each token: a plan with more fields, by fragments, would exceed the estimate.
+    // TOKEN_BYTES covers one planned field for each token. Fragments can make more fields: such a plan is not cached.
     return planned.fieldCount <= (document.tokenCount ?? 0) ? cache.set(key, planned) : planned;
   };
 }
@@ -119,26 +118,26 @@ function cachePlans(plan: PlanOperation, document: DocumentNode, operation: Oper
 const ERRORS_MAX = 10;
 
 /**
- * A rule whose name matches `word` is skipped for a text without `sign`, where it cannot find anything. This halves the time
- * for documents that are never cached because clients write values into them. All other rules always run.
+ * Validation rules whose names match `rule` find nothing in a text without `syntax`, so they are skipped there. This halves the
+ * time for documents that miss the cache because clients write values into them. All other rules always run.
  */
-const SIGNS = [
-  { word: /Variable/, sign: /\$/ },
-  { word: /Directive/, sign: /@/ },
-  { word: /Fragment/, sign: /\.\.\.|fragment/ },
+const SKIPPABLE_RULES = [
+  { rule: /Variable/, syntax: /\$/ },
+  { rule: /Directive/, syntax: /@/ },
+  { rule: /Fragment/, syntax: /\.\.\.|fragment/ },
 ];
 
 const RULES = [...specifiedRules, aliasLimitRule, introspectionAliasRule, depthLimitRule];
 
 /**
- * Creates a function that validates by the rules of the specification and by the limits. It gives the errors of a document
- * or, if it has none, the deprecations of its fields. `text` is the source of the document.
+ * Creates a function that validates a document by the rules of the specification and by the limits. It gives the errors or, if
+ * there are none, the deprecations of the selected fields. `text` is the source of the document.
  */
 export function createValidator(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
   return (document: DocumentNode, text: string): { errors: readonly GraphQLError[]; deprecations: Deprecation[] } => {
     const found = new Set<Deprecation>();
-    const absent = SIGNS.filter(({ sign }) => !sign.test(text));
-    const rules = RULES.filter(({ name }) => !absent.some(({ word }) => word.test(name)));
+    const skipped = SKIPPABLE_RULES.filter(({ syntax }) => !syntax.test(text));
+    const rules = RULES.filter(({ name }) => !skipped.some(({ rule }) => rule.test(name)));
     const errors = validate(schema, document, [...rules, noteDeprecations(deprecations, found)], {
       maxErrors: ERRORS_MAX,
     });

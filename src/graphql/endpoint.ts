@@ -11,16 +11,15 @@ import type { Stores } from '../store/store.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
 import type { AdmittedRequest, Route } from '../web/route.ts';
 import { createDocuments, createValidator, type PreparedDocument, type PreparedOperation } from './documents.ts';
-import { type ErrorWatch, listNames } from './error-masking.ts';
+import { listNames, type Telemetry } from './error-masking.ts';
 import { createExecution } from './execution.ts';
-import { asRunnable, parametersInAddress, parametersInBody } from './request-parameters.ts';
+import { checkParameters, parametersFromBody, parametersFromQuery } from './request-parameters.ts';
 
 /** The path of the GraphQL API. */
 export const GRAPHQL_PATH = '/graphql';
 
-/** The dependencies of the endpoint. */
-interface GraphqlParts extends ErrorWatch {
-  readonly service: Pick<Service, 'deprecations' | 'things'>;
+interface GraphqlParts extends Telemetry {
+  readonly service: Pick<Service, 'deprecations' | 'plural'>;
   readonly schema: GraphQLSchema;
   readonly stores: Stores;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
@@ -29,8 +28,8 @@ interface GraphqlParts extends ErrorWatch {
 }
 
 /**
- * Creates the routes of GraphQL over HTTP, for GET and POST, and the names of their operations in log and metrics. The
- * handler throws ApiError for a request without a GraphQL document and for a mutation by GET.
+ * Creates the routes of GraphQL over HTTP, for GET and POST. `operations` are the names that log and metrics use for them. The
+ * handler throws ApiError for a request without a document, and for a mutation by GET.
  */
 export function createGraphqlRoutes(parts: GraphqlParts): { routes: readonly Route[]; operations: readonly string[] } {
   const handle = createHandler(parts);
@@ -44,17 +43,17 @@ export function createGraphqlRoutes(parts: GraphqlParts): { routes: readonly Rou
   };
 }
 
-function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ...watch }: GraphqlParts) {
+function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ...telemetry }: GraphqlParts) {
   const validate = createValidator(schema, service.deprecations);
   const prepareDocument = createDocuments({ validate, plan: createPlanner(schema) });
-  const execute = createExecution(schema, service.things, runPlan);
-  // Yoga writes answers with errors. It is loaded for the first of them, because loading it would slow every start.
-  const loadYoga = makeOnce(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, watch));
+  const execute = createExecution(schema, service.plural, runPlan);
+  // Yoga writes answers with errors. It is imported for the first of them, because the import would slow every start.
+  const loadYoga = makeOnce(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, telemetry));
 
   const observe = ({ state }: KoaContext, { operation, isMutation, deprecated }: PreparedOperation) => {
     state.operation = operation.operation;
     if (isMutation) state.changes = true;
-    watch.metrics.countGraphqlOperation(operation.operation);
+    telemetry.metrics.countGraphqlOperation(operation.operation);
     for (const coordinate of deprecated) noteDeprecatedUse(state.keyId, coordinate);
   };
 
@@ -71,8 +70,8 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
   };
 
   return async (ctx: KoaContext, { body, deadline, reserve }: AdmittedRequest): Promise<void> => {
-    const params = ctx.method === 'POST' ? parametersInBody(body) : parametersInAddress(ctx.querystring);
-    const request = asRunnable(params);
+    const params = ctx.method === 'POST' ? parametersFromBody(body) : parametersFromQuery(ctx.querystring);
+    const request = checkParameters(params);
     if (!request) return writeErrors(ctx, params, undefined);
     const document = prepareDocument(request.query);
     const prepared = chooseOperation(document, request.operationName);
@@ -92,7 +91,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
   };
 }
 
-/** GraphQL §6.1 GetOperation: the operation to run, or the errors if there is none. */
+/** GraphQL §6.1 GetOperation: the operation to run, or an answer with errors if there is none. */
 function chooseOperation(
   { errors, operations }: PreparedDocument,
   name: string | undefined,
@@ -102,8 +101,8 @@ function chooseOperation(
   const named = operations.find(({ operation }) => name !== undefined && operation.name?.value === name);
   if (named) return named;
   if (!first) {
-    const isDocument = errors.every(({ extensions }) => extensions.code === 'GRAPHQL_VALIDATION_FAILED');
-    return { errors: isDocument ? [new GraphQLError('The document has no operation.')] : errors };
+    const isParsed = errors.every(({ extensions }) => extensions.code === 'GRAPHQL_VALIDATION_FAILED');
+    return { errors: isParsed ? [new GraphQLError('The document has no operation.')] : errors };
   }
   const names = listNames(operations.map(({ operation }) => operation.name?.value ?? 'one without a name'));
   const message =

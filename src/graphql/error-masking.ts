@@ -11,22 +11,22 @@ import { acceptedMediaType } from '../web/negotiation.ts';
 import { DOCUMENT_CODES, LIMITS } from './limits.ts';
 
 /** Where errors are logged and counted. */
-export interface ErrorWatch {
+export interface Telemetry {
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** The most internal errors of one request that are logged, because each item of a list may have one. */
+/** The most faults that one request logs: each item of a list may have one. */
 const FAULTS_MAX = 5;
 
 /**
- * Masks the errors of one answer: each becomes an error that its client may see, with an `extensions.code`. An error that is
- * neither an ApiError nor GraphQL's own becomes `INTERNAL_SERVER_ERROR`, and its cause is logged under the request id.
+ * Creates a function that masks the errors of one answer: it gives an error that clients may see, with an `extensions.code`. An
+ * unknown error becomes `INTERNAL_SERVER_ERROR`; its cause is logged with the request id.
  */
-export function createErrorMask(requestId: string, { log, metrics }: ErrorWatch): (thrown: unknown) => GraphQLError {
+export function createErrorMask(requestId: string, { log, metrics }: Telemetry): (thrown: unknown) => GraphQLError {
   const logged = new Set<unknown>();
   const note = (error: ApiError) => {
-    // Fields whose reads share a statement share its error.
+    // Reads in one batch reject with the same error: it is logged once.
     if (error.cause === undefined || logged.size >= FAULTS_MAX || logged.has(error.cause)) return;
     logged.add(error.cause);
     logFault(log, error, requestId);
@@ -46,7 +46,7 @@ function mask(thrown: unknown, noteFault: (error: ApiError) => void): GraphQLErr
   }
   if (cause instanceof GraphQLError && !isFault(thrown, cause)) {
     const { code, http } = cause.extensions;
-    // The outermost error of a variable names the variable, the innermost one only its value.
+    // graphql-js nests the errors of a variable: only the outermost one names the variable.
     return rewrite(thrown, thrown instanceof GraphQLError ? thrown.message : cause.message, {
       code: CODES.has(code) ? code : ERRORS.bad_request.graphql,
       ...(http ? { http } : {}),
@@ -57,22 +57,22 @@ function mask(thrown: unknown, noteFault: (error: ApiError) => void): GraphQLErr
   return rewrite(thrown, error.message, { ...extensionsOf(error), http: { headers: error.headers } });
 }
 
-/** The extensions of a refusal: its code, and the seconds of `Retry-After` if it has that header. */
+/** The extensions of an ApiError: its code, and `retryAfter` in seconds if it has the header `Retry-After`. */
 function extensionsOf({ graphqlCode, headers }: ApiError): Record<string, unknown> {
   const retryAfter = headers['Retry-After'];
   return { code: graphqlCode, ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }) };
 }
 
 /**
- * Whether a GraphQLError is about a resolver's value, and not about the request. A type throws such an error without nodes;
- * execution then wraps it in an error with the field's path.
+ * Whether a GraphQLError is a fault: a resolver gave a value that its type cannot serialize. The type throws it without nodes, and
+ * execution wraps it in an error with the field's path. Any other GraphQLError is about the request.
  */
 function isFault(thrown: unknown, cause: GraphQLError): boolean {
   const isOfField = thrown instanceof GraphQLError && thrown.path !== undefined;
   return isOfField && cause.nodes === undefined && !CODES.has(cause.extensions.code);
 }
 
-/** The values of `extensions.code` that clients may see. graphql-yoga sets others; they are replaced. */
+/** The values of `extensions.code` that clients may see. Other ones, which Yoga sets, are replaced. */
 export const ERROR_CODES: readonly string[] = [
   ...Object.keys(DOCUMENT_CODES),
   ...Object.values(LIMITS).map((limit) => limit.code),
@@ -86,8 +86,8 @@ function rewrite(thrown: unknown, message: string, extensions: Record<string, un
   return new GraphQLError(shortMessage(message), { ...locations, path, extensions });
 }
 
-/** Koa middleware: an error thrown below, such as a missing key or invalid JSON, becomes a GraphQL answer with one error. */
-export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
+/** Koa middleware: an error of the inner middleware, such as a missing API key, becomes a GraphQL answer with one error. */
+export function graphqlErrorBody({ log, metrics }: Telemetry): Middleware {
   return async (ctx, next) => {
     ctx.state.api = 'graphql';
     try {
@@ -104,18 +104,18 @@ export function graphqlErrorBody({ log, metrics }: ErrorWatch): Middleware {
   };
 }
 
-/** The longest message with its quotes, in characters. */
+/** The longest message, in characters. */
 const MESSAGE_MAX = 400;
 
-/** How many characters of a longer message are read. */
+/** How many characters of a longer message are searched for quoted input. */
 const READ_MAX = 2 * MESSAGE_MAX;
 
-// In messages of graphql-js, input is in quotation marks, or follows one of these words to the end.
+// Messages of graphql-js quote input in quotation marks, or after one of these words up to the end.
 const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)|(?<=(?:found|Found|value): ).+$/gs;
 
-/** Shortens a message of graphql-js: it then quotes at most the first 100 characters of the input, and no API key. */
+/** Shortens a message of graphql-js. It then quotes QUOTED_MAX characters of input at most, and no API key. */
 function shortMessage(whole: string): string {
-  const message = maskValue(cut(whole, READ_MAX)); // masked before quotes are cut: a part of a key would not be recognized
+  const message = maskValue(cut(whole, READ_MAX)); // before quotes are cut, because a part of an API key would not be recognized
   if (message.length <= QUOTED_MAX) return message;
   let left = QUOTED_MAX;
   const shortened = message.replace(QUOTED, (quoted) => {
@@ -126,11 +126,11 @@ function shortMessage(whole: string): string {
   return cut(shortened, MESSAGE_MAX);
 }
 
-/** Lists names from the input for a message, cut to the length that it may quote. */
+/** Joins names from the input for a message. The text is cut to QUOTED_MAX characters, with API keys masked. */
 export function listNames(names: readonly string[]): string {
   return cut(maskValue(names.slice(0, QUOTED_MAX).join(', ')), QUOTED_MAX);
 }
 
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+function cut(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`;
 }

@@ -7,12 +7,11 @@ import { createCost } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
 import { limitError } from './limits.ts';
 
-/** A request for an operation. */
 interface OperationRequest {
   readonly prepared: PreparedOperation;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
-  /** Reserves memory for an answer, before the operation runs. */
+  /** Reserves memory for the answer. */
   readonly reserve: AdmittedRequest['reserve'];
   /** Called before the operation runs. */
   readonly onRun: () => void;
@@ -21,19 +20,19 @@ interface OperationRequest {
 /** The most errors about variables in one answer. */
 const ERRORS_MAX = 5;
 
-/** Creates a function that runs a valid operation within the limits. `things` names the objects of answers in messages. */
+/** Creates a function that runs a valid operation, or refuses it by its cost. `plural` is the noun for objects in messages. */
 export function createExecution(
   schema: GraphQLSchema,
-  things: string,
-  runPlan: (request: PlanRequest) => Promise<Answer> = createPlannedExecution(limitError('responseBytes', { things })),
+  plural: string,
+  runPlan: (request: PlanRequest) => Promise<Answer> = createPlannedExecution(limitError('responseBytes', { plural })),
 ): (request: OperationRequest) => Answer | Promise<Answer> {
-  const costOf = createCost(schema, things);
-  return ({ prepared, variables: given, context, reserve, onRun }) => {
+  const costOf = createCost(schema, plural);
+  return ({ prepared, variables: rawVariables, context, reserve, onRun }) => {
     const { operation, isMutation } = prepared;
     const definitions = operation.variableDefinitions ?? [];
-    const read = getVariableValues(schema, definitions, given, { maxErrors: ERRORS_MAX });
-    if (read.errors) return { errors: read.errors };
-    const { variableValues: variables } = read;
+    const coerced = getVariableValues(schema, definitions, rawVariables, { maxErrors: ERRORS_MAX });
+    if (coerced.errors) return { errors: coerced.errors };
+    const { variableValues: variables } = coerced;
     const argumentsOf = createArgumentsOf(variables);
     const run = (plan: OperationPlan) => {
       onRun();
@@ -42,10 +41,10 @@ export function createExecution(
     try {
       const plan = prepared.plan(variables);
       const { objects, reads } = costOf(plan, isMutation, argumentsOf);
-      const room = reserve(objects, reads);
-      return room === undefined ? run(plan) : room.then(() => run(plan));
+      const reserved = reserve(objects, reads);
+      return reserved === undefined ? run(plan) : reserved.then(() => run(plan));
     } catch (error) {
-      if (error instanceof GraphQLError) return { errors: [error] }; // a limit, or a condition that is not a Boolean
+      if (error instanceof GraphQLError) return { errors: [error] }; // a limit, or a value for @skip or @include that is no Boolean
       throw error;
     }
   };

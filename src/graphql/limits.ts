@@ -12,58 +12,58 @@ import { PLANNED_FIELDS_MAX } from '../schema/plan.ts';
 import { ANSWER_BYTES_MAX } from '../schema/planned-execution.ts';
 
 /**
- * The limits of one request, for every schema: a little more than the largest ordinary request needs. That is the
- * introspection query of explorers for tokens and depth, and the limits of `weighTypes` for the rest. In a message, `#`
- * stands for the limit, and `THINGS` for the objects of the answer.
+ * The limits of one request, for every schema: a little more than the largest ordinary request needs. For tokens and depth this
+ * is the introspection query of explorers, for the rest a request at the limits of `limitsByType`. In a message, `#` stands for
+ * the limit, and `OBJECTS` for the noun for the answer's objects.
  */
 export const LIMITS = {
   documentBytes: {
-    most: 65_536,
+    max: 65_536,
     code: 'MAX_DOCUMENT_BYTES_EXCEEDED',
     message: 'The document is larger than # bytes: put its values into variables.',
   },
-  tokens: { most: 1000, code: 'MAX_TOKENS_EXCEEDED', message: 'The document has more than # tokens.' },
+  tokens: { max: 1000, code: 'MAX_TOKENS_EXCEEDED', message: 'The document has more than # tokens.' },
   fields: {
-    most: PLANNED_FIELDS_MAX,
+    max: PLANNED_FIELDS_MAX,
     code: 'MAX_COST_EXCEEDED',
     message: 'The operation has more than # fields, those of its fragments counted wherever they are spread.',
   },
-  depth: { most: 16, code: 'MAX_DEPTH_EXCEEDED', message: 'The document nests fields more than # levels deep.' },
-  aliases: { most: 30, code: 'MAX_ALIASES_EXCEEDED', message: 'The document has more than # aliases.' },
+  depth: { max: 16, code: 'MAX_DEPTH_EXCEEDED', message: 'The document nests fields more than # levels deep.' },
+  aliases: { max: 30, code: 'MAX_ALIASES_EXCEEDED', message: 'The document has more than # aliases.' },
   introspectionAliases: {
-    most: 0,
+    max: 0,
     code: 'MAX_ALIASES_EXCEEDED',
     message: 'Introspection may have no aliases below __schema and __type, and __schema only one name.',
   },
   responseBytes: {
-    most: ANSWER_BYTES_MAX,
+    max: ANSWER_BYTES_MAX,
     code: 'MAX_RESPONSE_BYTES_EXCEEDED',
-    message: 'The answer would be larger than # bytes: ask for fewer THINGS or fields.',
+    message: 'The answer would be larger than # bytes: ask for fewer OBJECTS or fields.',
   },
 } as const;
 
-/** The error of a request that exceeds a limit. `things` names the objects of the answer. */
+/** The error of a request that exceeds a limit. `plural` is the noun for the answer's objects, `node` its location. */
 export function limitError(
   limit: keyof typeof LIMITS,
-  { things = '', node }: { things?: string; node?: FieldNode } = {},
+  { plural = '', node }: { plural?: string; node?: FieldNode } = {},
 ): GraphQLError {
-  const { most, code, message } = LIMITS[limit];
-  const text = message.replace('#', String(most)).replace('THINGS', things);
+  const { max, code, message } = LIMITS[limit];
+  const text = message.replace('#', String(max)).replace('OBJECTS', plural);
   return new GraphQLError(text, { ...(node && { nodes: node }), extensions: { code } });
 }
 
-/** What graphql-js refuses in a document, by code, with its meaning for documents. */
+/** The codes for errors that graphql-js finds in a document, each with its meaning for documentation. */
 export const DOCUMENT_CODES = {
   GRAPHQL_PARSE_FAILED: 'The document is no GraphQL; `locations` shows where.',
   GRAPHQL_VALIDATION_FAILED: 'The document does not fit the schema.',
 } as const;
 
-/** Validation rule: refuses documents with too many aliases in all their operations. */
+/** Validation rule: limits the aliases of a document, all operations and fragments together. */
 export function aliasLimitRule(context: ValidationContext): ASTVisitor {
   let aliases = 0;
   return {
     Field(node) {
-      if (node.alias !== undefined && ++aliases === LIMITS.aliases.most + 1) {
+      if (node.alias !== undefined && ++aliases === LIMITS.aliases.max + 1) {
         context.reportError(limitError('aliases', { node }));
       }
     },
@@ -71,9 +71,9 @@ export function aliasLimitRule(context: ValidationContext): ASTVisitor {
 }
 
 /**
- * Validation rule: refuses aliases within introspection, and several response names of `__schema`. Lists of introspection
- * have no `limit`, so aliases of nested lists would multiply. Aliases of `__type`, as gql.tada sends them, only add up and
- * are allowed. graphql-js's MaxIntrospectionDepthRule bounds the depth.
+ * Validation rule: refuses aliases below `__schema` and `__type`, and several response names of `__schema`. Introspection's lists
+ * have no page size, so aliases of nested lists would multiply the answer. Aliases of `__type` itself only add to it; gql.tada
+ * sends them. The depth is limited by graphql-js's MaxIntrospectionDepthRule.
  */
 export function introspectionAliasRule(context: ValidationContext): ASTVisitor {
   const schemaNames = new Set<string>();
@@ -81,18 +81,18 @@ export function introspectionAliasRule(context: ValidationContext): ASTVisitor {
   return {
     Field(node) {
       const parentType = context.getParentType();
-      const isWithin = isObjectType(parentType) && isIntrospectionType(parentType);
+      const isIntrospection = isObjectType(parentType) && isIntrospectionType(parentType);
       if (node.name.value === '__schema') schemaNames.add((node.alias ?? node.name).value);
-      if (isRefused || !((isWithin && node.alias !== undefined) || schemaNames.size > 1)) return;
+      if (isRefused || !((isIntrospection && node.alias !== undefined) || schemaNames.size > 1)) return;
       isRefused = true;
       context.reportError(limitError('introspectionAliases', { node }));
     },
   };
 }
 
-/** Validation rule: refuses operations that nest fields too deeply, fragments followed. */
+/** Validation rule: limits how deep an operation nests fields, in its fragments too. */
 export function depthLimitRule(context: ValidationContext): ASTVisitor {
-  const ofFragment = new Map<string, number>();
+  const fragmentDepths = new Map<string, number>();
   const depthOf = ({ selections }: SelectionSetNode): number =>
     Math.max(
       0,
@@ -103,17 +103,17 @@ export function depthLimitRule(context: ValidationContext): ASTVisitor {
       }),
     );
   const depthOfFragment = (name: string): number => {
-    const counted = ofFragment.get(name);
+    const counted = fragmentDepths.get(name);
     if (counted !== undefined) return counted;
-    ofFragment.set(name, 0); // ends the recursion of a fragment cycle, which another rule reports
+    fragmentDepths.set(name, 0); // ends the recursion of a fragment cycle; NoFragmentCyclesRule reports it
     const fragment = context.getFragment(name);
     const depth = fragment ? depthOf(fragment.selectionSet) : 0;
-    ofFragment.set(name, depth);
+    fragmentDepths.set(name, depth);
     return depth;
   };
   return {
     OperationDefinition({ selectionSet }) {
-      if (depthOf(selectionSet) > LIMITS.depth.most) context.reportError(limitError('depth'));
+      if (depthOf(selectionSet) > LIMITS.depth.max) context.reportError(limitError('depth'));
     },
   };
 }

@@ -3,8 +3,8 @@ import { ApiError } from '../errors.ts';
 import { parseJson } from '../int64.ts';
 import { isJsonObject, parseJsonBytes } from '../web/json-body.ts';
 
-/** Reads the parameters of a GET. ApiError `bad_request` without a document, or when a JSON parameter is invalid. */
-export function parametersInAddress(querystring: string): GraphQLParams {
+/** Reads the parameters of a GET. Throws ApiError `bad_request` without a document, or for an invalid JSON parameter. */
+export function parametersFromQuery(querystring: string): GraphQLParams {
   const query = new URLSearchParams(querystring);
   return requireDocument({
     query: query.get('query'),
@@ -14,20 +14,20 @@ export function parametersInAddress(querystring: string): GraphQLParams {
   });
 }
 
-/** Reads the parameters of a POST. ApiError `bad_request` without a document, or when the body is invalid JSON. */
-export function parametersInBody(body: Buffer): GraphQLParams {
+/** Reads the parameters of a POST. Throws ApiError `bad_request` without a document, or for a body that is invalid JSON. */
+export function parametersFromBody(body: Buffer): GraphQLParams {
   return requireDocument(parseJsonBytes(body));
 }
 
 /**
- * Takes the parameters of GraphQL over HTTP §5 and ignores other members. It does not check the types. ApiError
- * `bad_request` without a document.
+ * Takes the parameters of GraphQL over HTTP §5, of any type, and ignores other members. Throws ApiError `bad_request` without a
+ * document.
  */
 function requireDocument(sent: unknown): GraphQLParams {
   if (!isJsonObject(sent)) return sent as GraphQLParams; // Yoga refuses it
   const { query, operationName, variables, extensions } = sent as GraphQLParams;
   if (query === undefined || query === null) {
-    // Apollo's and urql's links send the document after an error with this message.
+    // For an error with this message, Apollo Client and urql send the request again, with its document.
     const isPersisted = isJsonObject(extensions) && extensions.persistedQuery !== undefined;
     throw new ApiError(
       'bad_request',
@@ -37,11 +37,11 @@ function requireDocument(sent: unknown): GraphQLParams {
   // An empty operationName, and null for any parameter, means that it is absent.
   const name = operationName === '' ? undefined : (operationName ?? undefined);
   const rest = { variables: variables ?? undefined, extensions: extensions ?? undefined };
-  return { query, operationName: name, ...rest } as GraphQLParams; // what is undefined is absent
+  return { query, operationName: name, ...rest } as GraphQLParams; // undefined stands for absent
 }
 
-/** Checks the types of parameters; undefined when Yoga must write the error. ApiError `bad_request` for `operationName`. */
-export function asRunnable(params: GraphQLParams) {
+/** Checks types. Undefined if one is wrong: Yoga writes that error. Throws ApiError `bad_request` for a wrong `operationName`. */
+export function checkParameters(params: GraphQLParams) {
   if (!isJsonObject(params)) return undefined;
   const { query, operationName, variables = {}, extensions = {} } = params as GraphQLParams;
   if (typeof query !== 'string' || !isJsonObject(variables) || !isJsonObject(extensions)) return undefined;

@@ -2,29 +2,29 @@ import type { GraphQLSchema } from 'graphql';
 import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
 import type { Context as KoaContext } from 'koa';
 import type { Answer } from '../schema/planned-execution.ts';
-import { createErrorMask, type ErrorWatch } from './error-masking.ts';
+import { createErrorMask, type Telemetry } from './error-masking.ts';
 
-/** What Yoga gets besides the request. Koa's context is a property of it, and not the whole (yoga#3145). */
+/** The server context of Yoga. Koa's context is a property of it, because it must not be Yoga's context itself (yoga#3145). */
 interface ServerContext {
   readonly koa: KoaContext;
-  /** The parameters. Yoga's own parsers would round integers and accept other content types. */
+  /** The parsed parameters. Yoga's own parsers would round integers and accept other content types. */
   readonly params: GraphQLParams;
   /** The answer; undefined when the parameters have wrong types. */
   readonly answer: Answer | undefined;
 }
 
 /**
- * Creates Yoga, which writes every answer with errors by the rules of GraphQL over HTTP: status, headers and body. Yoga does
- * not execute operations, because its executor takes more CPU time than the rest of a request.
+ * Creates a Yoga server that writes answers with errors by the rules of GraphQL over HTTP: status, headers and body. It executes
+ * no operations: Yoga's executor takes more CPU time than the rest of a request.
  */
-export function createGatewayYoga(schema: GraphQLSchema, path: string, watch: ErrorWatch) {
+export function createGatewayYoga(schema: GraphQLSchema, path: string, telemetry: Telemetry) {
   return createYoga<ServerContext>({
     schema,
     graphqlEndpoint: path,
-    plugins: [answerWith(watch)],
+    plugins: [answerPlugin(telemetry)],
     parserAndValidationCache: false,
-    maskedErrors: false, // `onResultProcess` masks them: Yoga's mask does not get the request id
-    // Koa's middleware does these for both APIs.
+    maskedErrors: false, // `onResultProcess` masks them, with the request id, which Yoga would not pass
+    // Koa's middleware and routes do these, for both APIs.
     cors: false,
     logging: false,
     healthCheckEndpoint: '/never-routed-here',
@@ -37,17 +37,17 @@ export function createGatewayYoga(schema: GraphQLSchema, path: string, watch: Er
   });
 }
 
-/** A plugin that gives Yoga the parameters and the answer, and masks errors by `createErrorMask`. */
-function answerWith(watch: ErrorWatch): Plugin<object, ServerContext> {
+/** Creates a Yoga plugin that passes the parsed parameters and the answer to Yoga, and masks the errors. */
+function answerPlugin(telemetry: Telemetry): Plugin<object, ServerContext> {
   return {
     onRequestParse: ({ setRequestParser, serverContext }) => setRequestParser(() => serverContext.params),
     onParams({ context, setResult }) {
-      const { answer } = context as unknown as ServerContext; // Yoga merges its server context into the context
+      const { answer } = context as unknown as ServerContext; // Yoga's context has the properties of its server context
       if (answer) setResult({ errors: answer.errors, ...(answer.dataJson !== undefined && { data: null }) });
     },
     onResultProcess({ result, setResult, serverContext: { koa, answer } }) {
-      if (!('errors' in result) || !result.errors?.length) return; // batches and streams do not occur
-      const mask = createErrorMask(koa.state.requestId, watch);
+      if (!('errors' in result) || !result.errors?.length) return; // incremental results do not occur
+      const mask = createErrorMask(koa.state.requestId, telemetry);
       const errors = result.errors.map((error) => {
         const masked = mask(error);
         // GraphQL over HTTP §6.4.2: the answer to a request error, such as a wrong variable, has no `data`.

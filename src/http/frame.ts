@@ -5,7 +5,7 @@ import { maskUrl } from '../key-mask.ts';
 import { requireWrite } from '../schema/context.ts';
 import { discardBody, readJsonBytes } from '../web/json-body.ts';
 import { prefersHtml } from '../web/negotiation.ts';
-import type { InPath, OpenRoute, Route } from '../web/route.ts';
+import type { OpenRoute, PathParams, Route } from '../web/route.ts';
 import type { Admission } from './admission.ts';
 import { createPathFinder, methodNotAllowed } from './path-finder.ts';
 
@@ -42,7 +42,7 @@ export function createFrame(parts: FrameParts): Middleware {
     const asksForPage = isPage(ctx);
     const route = asksForPage ? undefined : found?.routes.get(method);
     if (!route?.takesBody && announcesBody(ctx.req)) discardBody(ctx.req);
-    if (found && route) return serve(ctx, route, found.inPath);
+    if (found && route) return serve(ctx, route, found.params);
     const openMatch = found && !asksForPage ? undefined : router.match(path, method);
     if (openMatch?.route) return serveOpen(ctx, next);
     const refuse = (): never => {
@@ -84,11 +84,11 @@ function createPageChoice(open: readonly OpenRoute[]): (ctx: Context) => boolean
 
 /** Creates a function that runs the checks of a route in their order, and then its handler. */
 function createServe({ admission, bodyLimitBytes, noteDeprecatedUse }: FrameParts) {
-  return (ctx: Context, route: Route, inPath: InPath): Promise<void> => {
+  return (ctx: Context, route: Route, params: PathParams): Promise<void> => {
     const { operation, headers, takesBody, changes, isDeprecated, handle } = route;
     if (operation !== undefined) ctx.state.operation = operation;
     if (headers) ctx.set(headers);
-    const handleWith = (body: Buffer) => admission.run(ctx, (admitted) => handle(ctx, { ...admitted, inPath, body }));
+    const handleWith = (body: Buffer) => admission.run(ctx, (admitted) => handle(ctx, { ...admitted, params, body }));
     return admission.admit(ctx, () => {
       if (isDeprecated) noteDeprecatedUse(ctx.state.keyId, operation ?? route.path);
       if (changes) {

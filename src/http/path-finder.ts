@@ -2,14 +2,14 @@ import type { Context } from 'koa';
 import { editDistance } from '../edit-distance.ts';
 import { ApiError, QUOTED_MAX } from '../errors.ts';
 import { KEY_PREFIX, maskUrl } from '../key-mask.ts';
-import type { InPath, Route } from '../web/route.ts';
+import type { PathParams, Route } from '../web/route.ts';
 
 interface FoundPath {
   /** The path of the routes, with parameters in braces. */
   readonly path: string;
   /** The routes by their methods. */
   readonly routes: ReadonlyMap<string, Route>;
-  readonly inPath: InPath;
+  readonly params: PathParams;
 }
 
 /**
@@ -23,7 +23,7 @@ export function createPathFinder(routes: readonly Route[]): (path: string) => Fo
     const byMethod = mapByMethod(ofPath);
     const pattern = path.replace(/[^\w/{}-]/g, '\\$&').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)');
     if (pattern.includes('(?<')) patterns.push({ pattern: new RegExp(`^${pattern}$`), path, routes: byMethod });
-    else fixed.set(path, { path, routes: byMethod, inPath: {} });
+    else fixed.set(path, { path, routes: byMethod, params: {} });
   }
   return (path) => {
     const found = fixed.get(path);
@@ -32,7 +32,7 @@ export function createPathFinder(routes: readonly Route[]): (path: string) => Fo
       const groups = pattern.exec(path)?.groups;
       if (groups === undefined) continue;
       for (const [name, text] of Object.entries(groups)) groups[name] = decode(text);
-      return { path: known, routes: byMethod, inPath: groups };
+      return { path: known, routes: byMethod, params: groups };
     }
     return undefined;
   };

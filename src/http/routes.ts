@@ -1,5 +1,4 @@
 import type { Context } from 'koa';
-import { atMostOnce } from '../at-most-once.ts';
 import type { Config } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import { describeRefusals } from '../graphql/cost.ts';
@@ -12,6 +11,7 @@ import { createRestApi } from '../rest/rest-api.ts';
 import { createSchema, printedSchema } from '../schema/schema.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
+import { throttle } from '../throttle.ts';
 import type { OpenRoute, Route } from '../web/route.ts';
 import { pageRoutes } from './assets.ts';
 
@@ -41,8 +41,8 @@ export const LIVEZ = textRoute('/livez', 'livez', 'application/json', () => '{"s
 /** Creates the routes of both APIs, of the pages and of the probes. */
 export function createRoutes(parts: RoutesParts) {
   const { service, stores, log, metrics, noteDeprecatedUse, config, isDraining } = parts;
-  const checkReady = atMostOnce(OPEN_WORK_MS, parts.checkReady);
-  const collectMetrics = atMostOnce(OPEN_WORK_MS, parts.collectMetrics);
+  const checkReady = throttle(OPEN_WORK_MS, parts.checkReady);
+  const collectMetrics = throttle(OPEN_WORK_MS, parts.collectMetrics);
   const schema = createSchema(service);
   const sdl = printedSchema(schema);
   const rest = createRestApi(service, schema, stores);
@@ -51,7 +51,7 @@ export function createRoutes(parts: RoutesParts) {
   const pages = createPages({
     ...{ service, openApi: rest.openApiDocument, graphiql: config.graphiql },
     ...{ openApiPath, graphqlPath: GRAPHQL_PATH, sdlPath: SDL_PATH },
-    graphqlRefusals: describeRefusals(schema, service.things),
+    graphqlRefusals: describeRefusals(schema, service.plural),
   });
   const probes = [
     LIVEZ,

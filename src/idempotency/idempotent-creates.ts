@@ -9,8 +9,8 @@ import { ApiError } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import { type Claim, createRecords, LockedError, RecordTakenError } from './idempotency-records.ts';
 
-/** Identifies a create that must happen only once. */
-export interface Once {
+/** An Idempotency-Key and its scope. Together they identify one create. */
+export interface ScopedIdempotencyKey {
   /** The first API key of a chain of rotations. All keys of the chain share their Idempotency-Keys. */
   readonly ownerId: string;
   readonly apiKeyId: string;
@@ -83,7 +83,11 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
   };
 
   const name = operation === null ? [] : [operation];
-  return async ({ ownerId, apiKeyId, idempotencyKey, position }: Once, input: Input, deadline: Deadline) => {
+  return async (
+    { ownerId, apiKeyId, idempotencyKey, position }: ScopedIdempotencyKey,
+    input: Input,
+    deadline: Deadline,
+  ) => {
     // Also by the API key itself: an earlier version of the gateway, which may run at the same time, knows no owner.
     const ids = [...new Set([ownerId, apiKeyId])].map((keyId) =>
       sha256([keyId, idempotencyKey, String(position), ...name]),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { atMostOnce } from '../at-most-once.ts';
 import { LAST_COUNTS_MS, USAGE_FLUSH_MS } from '../deadlines.ts';
 import type { Logger } from '../log.ts';
+import { throttle } from '../throttle.ts';
 import { type DeprecatedUse, type DeprecatedUseStore, dayNumber } from './deprecated-use.ts';
 import type { KeyStore } from './key-store.ts';
 
@@ -42,7 +42,7 @@ export function createUsage(
   };
 
   /** One write at a time, without a pause between two: the database may take longer than a minute. */
-  const flush = atMostOnce(0, () =>
+  const flush = throttle(0, () =>
     writeAll().catch((error) =>
       log.warn({ err: error }, 'the use of API keys could not be written; trying again in a minute'),
     ),

@@ -1,6 +1,6 @@
 import type { Service } from '../service.ts';
 
-/** What changed for callers, by the versions of CHANGELOG.md, which has the details. */
+/** What changed for callers, in short: CHANGELOG.md has the details. */
 export const CHANGES: NonNullable<Service['changes']> = [
   {
     version: 'Unreleased',

@@ -5,8 +5,8 @@ import { PET_RESOURCE } from './pets/pet-operations.ts';
 /** The service: the animals of a pet store. */
 export const PETSTORE = defineService({
   name: 'Petstore Gateway',
-  things: 'animals',
-  keeps: 'the animals of a pet store',
+  plural: 'animals',
+  subject: 'the animals of a pet store',
   api: {
     title: 'Petstore API',
     version: '1.0.0',

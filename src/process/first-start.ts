@@ -67,7 +67,7 @@ async function addFirst(service: Service, { sampleData }: Config, within: Databa
 function addressesOf({ basePath, resources }: Service, url: string): string[] {
   return [
     row('Overview', `${url}/`),
-    row('REST', `${url}${basePath}${resources[0]?.rows[0]?.path}`),
+    row('REST', `${url}${basePath}${resources[0]?.operationRows[0]?.path}`),
     row('Reference', `${url}${REFERENCE_PATH}`),
     row('GraphQL', `${url}${GRAPHQL_PATH}`),
   ];

@@ -1,10 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry, Counter, Gauge, type MetricObject, Registry } from 'prom-client';
-import { atMostOnce } from '../at-most-once.ts';
 import { PRIMARY_WAIT_MS, WORKERS_WAIT_MS } from '../deadlines.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { type Logger, safely } from '../log.ts';
+import { throttle } from '../throttle.ts';
 
 /** The page is made at most once in this time, in ms, for all workers. */
 const PAGE_MS = 1000;
@@ -41,7 +41,7 @@ export function answerMetricsRequests(log: Logger): void {
   let ended: MetricObject[] = [];
   /** By worker: ends the wait for its meters. */
   const arrived = new Map<number, () => void>();
-  const makePage = atMostOnce(PAGE_MS, async () => {
+  const makePage = throttle(PAGE_MS, async () => {
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected()) as Worker[]; // defined
     const arrivals = workers.map((worker) => {
       send(worker, { type: 'metrics:ask-meters' });

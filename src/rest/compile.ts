@@ -22,31 +22,31 @@ export type Compile = ReturnType<typeof createCompiler>;
 /** A document with one operation and one root field, parsed, validated and planned once. */
 export type CompiledOperation = ReturnType<Compile>;
 
-/** A variable and the argument of the root field that takes its value. */
+/** A variable of a document, and the argument of the root field that it is the value of. */
 export type CompiledVariable = CompiledOperation['variables'][number];
 
-/** Creates the compiler of a service's documents. */
+/** Creates the compiler of a service's REST documents. */
 export function createCompiler(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
   const plan = createPlanner(schema, FORMAT);
   return (text: string) => {
     const document = parse(text);
     const found = new Set<Deprecation>();
-    const [wrong] = validate(schema, document, [...specifiedRules, noteDeprecations(deprecations, found)]);
-    if (wrong !== undefined) throw wrong;
+    const [error] = validate(schema, document, [...specifiedRules, noteDeprecations(deprecations, found)]);
+    if (error !== undefined) throw error;
     const operation = getOperationAST(document);
     const { fields = [] } = operation ? plan(document, operation) : {};
     const [root] = fields;
     if (!operation || !root || fields.length > 1) {
       throw new Error(`A document of the table asks for one root field: ${text}`);
     }
-    const given = root.nodes[0]?.arguments ?? [];
-    if (given.some(({ value }) => value.kind !== Kind.VARIABLE)) {
+    const argumentNodes = root.nodes[0]?.arguments ?? [];
+    if (argumentNodes.some(({ value }) => value.kind !== Kind.VARIABLE)) {
       throw new Error(`A document of the table takes its arguments from variables: ${text}`);
     }
     // Each variable is the whole value of one argument of the root field.
     const variables = (operation.variableDefinitions ?? []).map(({ variable, type, defaultValue }) => {
       const { value: name } = variable.name;
-      const node = given.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === name);
+      const node = argumentNodes.find(({ value }) => value.kind === Kind.VARIABLE && value.name.value === name);
       const argument = root.field.args.find((candidate) => candidate.name === node?.name.value);
       if (argument === undefined) throw new Error(`$${name} is no argument of ${root.field.name}.`);
       if (defaultValue !== undefined) throw new Error(`The default of $${name} is for the schema to say.`);
@@ -61,7 +61,7 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
         if (name.value === '__typename') throw new Error(`A document of the table asks for no __typename: ${text}`);
       },
     });
-    // Each variable occurs twice: in its definition and in the argument.
+    // Each variable occurs twice: in its definition and as an argument of the root field.
     if (variableNodes > 2 * variables.length) {
       throw new Error(`A document of the table has variables at its root field only: ${text}`);
     }
@@ -69,7 +69,7 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
     if (resolver === undefined) throw new Error(`${field.name} has no resolver.`);
     const info = root.info(NO_VARIABLES, pathOf(root, undefined));
     return {
-      /** The deprecations of the fields that it selects. */
+      /** The deprecations of the selected fields. */
       deprecations: [...found],
       isMutation: operation.operation === OperationTypeNode.MUTATION,
       /** The root field. */
@@ -77,15 +77,15 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
       variables,
       /** The selection of the root field; undefined for a leaf. */
       selection: root.selection,
-      /** Resolves the root field with coerced arguments. Gives its value, or a promise of it. Throws what the resolver throws. */
+      /** Calls the resolver of the root field with coerced arguments. */
       resolve: (args: Arguments, context: Context) => resolver(undefined, args, context, info),
-      /** Writes the value of the root field as JSON. Rejects with a resolver's error, and with ApiError when the text is too large. */
+      /** Completes the value of the root field as JSON. Rejects with a resolver's error; ApiError `bad_request` for too long a text. */
       write: createValueWriter(root, TOO_LARGE),
     };
   };
 }
 
-/** REST leaves out what is null. */
+/** REST omits null properties. */
 const FORMAT: AnswerFormat = { writer: 'write', omitsNull: true };
 
 const REFUSAL = `The answer would be larger than ${ANSWER_BYTES_MAX} bytes: ask for a smaller limit.`;

@@ -2,20 +2,21 @@ import { ApiError, QUOTED_MAX } from '../errors.ts';
 import { maskValue } from '../key-mask.ts';
 import type { AnyKind } from '../kinds.ts';
 
-/** How many characters of an input are read: more than are quoted, because a key is masked only if it is read as a whole. */
+/** In characters. More than are quoted, because an API key is recognized and masked only as a whole. */
 const READ_MAX = 400;
-const HALF_PAIR = /[\ud800-\udbff]$/;
+const TRAILING_HIGH_SURROGATE = /[\ud800-\udbff]$/;
 // Characters that would break the line of a message or change the direction of its text.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 /** Quotes an input for a message: its first 100 characters, well-formed, on one line, with API keys masked. */
 export function quoteInput(text: string): string {
   const masked = maskValue(text.slice(0, READ_MAX));
-  const start = masked.length > QUOTED_MAX ? `${masked.slice(0, QUOTED_MAX).replace(HALF_PAIR, '')}…` : masked;
+  const start =
+    masked.length > QUOTED_MAX ? `${masked.slice(0, QUOTED_MAX).replace(TRAILING_HIGH_SURROGATE, '')}…` : masked;
   return start.toWellFormed().replace(UNPRINTABLE, '\ufffd');
 }
 
-/** Throws ApiError `bad_request` for a JSON value (see `parseJson`) that a leaf does not allow; `path` is its path in the body. */
+/** Throws ApiError `bad_request` for a JSON value that a leaf does not allow. `path` is the path of the property in the body. */
 export function refuseJson(leaf: AnyKind, path: string, value: unknown): never {
   const suggested = leaf.suggest(value);
   const rule = `${path} must be ${leaf.allowed}`;
@@ -29,19 +30,19 @@ function nameJson(value: unknown): string {
   if (typeof value === 'string') return `"${quoteInput(value)}"`;
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
-  // `parseJson` gives NaN for a fraction that a double would round to an integer.
+  // `parseJson` gives NaN for a number with a fraction that a double would round to an integer.
   if (typeof value === 'number' && !Number.isFinite(value)) return 'a number out of range or with a fraction';
   return quoteInput(String(value));
 }
 
-/** The ApiError `bad_request` for a parameter's text that its leaf does not allow. */
-export function refuseText(leaf: AnyKind, name: string, text: string): ApiError {
+/** Makes the ApiError `bad_request` for the text of a parameter that its leaf does not allow; it may suggest an allowed text. */
+export function textRefusal(leaf: AnyKind, name: string, text: string): ApiError {
   const suggested = leaf.suggest(text);
   if (suggested === undefined) return notAllowed(name, text, leaf.allowed);
   return new ApiError('bad_request', `${name}=${quoteInput(text)}: did you mean ${suggested}?`);
 }
 
-/** The ApiError `bad_request` for a parameter's text; `allowed` names the allowed values. */
+/** Makes the ApiError `bad_request` for the text of a parameter. `allowed` describes the allowed values. */
 export function notAllowed(name: string, text: string, allowed: string): ApiError {
   return new ApiError('bad_request', `${name}=${quoteInput(text)} is not allowed: ${allowed}.`);
 }

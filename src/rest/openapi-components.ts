@@ -17,16 +17,16 @@ export const ERROR_SCHEMA: Json = {
   },
 };
 
-/** Describes the response headers, with examples of this service. */
+/** Describes the response headers. The examples are made from the service's deprecation and operations. */
 export function describeHeaders(
   basePath: string,
   deprecation: Deprecation | undefined,
-  rows: readonly Operation[],
+  operations: readonly Operation[],
 ): Json {
   const { Deprecation, Sunset } = deprecation ? deprecationHeaders(deprecation) : {};
-  const { path: list = '', examples } = rows.find(({ isPaged }) => isPaged) ?? {};
+  const { path: list = '', examples } = operations.find(({ isPaged }) => isPaged) ?? {};
   const page = Object.entries(examples?.parameters ?? {}).map((parameter) => parameter.join('='));
-  const created = rows.find(({ success }) => success.location)?.success.location ?? '';
+  const created = operations.find(({ success }) => success.location)?.success.location ?? '';
   const text = (description: string, example: string | undefined) => ({
     description,
     schema: { type: 'string' },
@@ -78,7 +78,7 @@ export function jsonContent(schema: Json, example: unknown): Json {
   return { 'application/json': { schema, example } };
 }
 
-/** Describes an Error response with an example; `headers` are the names of its headers. */
+/** Describes an Error response with an example. `headers` are the names of its response headers. */
 export function describeRefusal(code: ErrorCode, description: string, message?: string, ...headers: string[]): Json {
   const example = { code, message, status: ERRORS[code].status };
   return { description, headers: headerReferences(headers), content: jsonContent(refer('Error'), example) };

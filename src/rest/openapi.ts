@@ -1,7 +1,7 @@
 import { deprecationHeaders, longDay } from '../deprecations.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { IDEMPOTENCY_KEY } from '../schema/context.ts';
-import { refuseText } from './input-refusals.ts';
+import { textRefusal } from './input-refusals.ts';
 import {
   describeHeaders,
   describeRefusal,
@@ -52,7 +52,7 @@ export function createOpenApi(
 /** Describes an operation as an Operation Object of OpenAPI. */
 export function describeOperation(operation: Operation): Json {
   const { operationId, summary, description, stability, tag, body, examples } = operation;
-  const { inPath, inQuery, isPaged, isIdempotent } = operation;
+  const { pathParams, queryParams, isPaged, isIdempotent } = operation;
   const [deprecation] = operation.deprecations;
   const sentences = [description];
   if (isPaged) sentences.push('When more follow, the `Link` header (RFC 8288) holds the address of the next page.');
@@ -68,8 +68,8 @@ export function describeOperation(operation: Operation): Json {
     ...(deprecation && { deprecated: true, 'x-deprecated-sunset': deprecation.sunset.toISOString().slice(0, 10) }),
     ...(stability && { 'x-stability': stability }),
     parameters: [
-      ...inPath.map((parameter) => describeParameter(parameter, 'path')),
-      ...inQuery.map((parameter) => describeParameter(parameter, 'query')),
+      ...pathParams.map((parameter) => describeParameter(parameter, 'path')),
+      ...queryParams.map((parameter) => describeParameter(parameter, 'query')),
       ...(isIdempotent ? [IDEMPOTENCY_PARAMETER] : []),
     ],
     ...(body && { requestBody: { required: true, content: jsonContent(body.schema, examples.body) } }),
@@ -83,7 +83,7 @@ const IDEMPOTENCY_PARAMETER: Json = {
   required: false,
   description:
     'Makes retries safe: for 24 hours the same API key with the same Idempotency-Key and the same body gets the first answer again, with `Idempotency-Replayed: true`.',
-  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.most, pattern: IDEMPOTENCY_KEY.pattern.source },
+  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.max, pattern: IDEMPOTENCY_KEY.pattern.source },
   example: '5f0c1a52-8f0e-4c5b-9a4e-6d1f0b8c7e21',
 };
 
@@ -95,9 +95,9 @@ function describeParameter(parameter: Parameter, place: 'path' | 'query'): Json 
   return { name, in: place, required: isRequired, ...(description && { description }), schema, example };
 }
 
-/** Describes the answers of an operation, by their status: integer keys are in ascending order. */
+/** Describes the responses of an operation by status, in ascending order: that is JavaScript's order of integer keys. */
 function describeResponses(operation: Operation): Json {
-  const { success, answer, examples, inQuery, body, notFound, isMutation, isPaged, isIdempotent } = operation;
+  const { success, answer, examples, queryParams, body, notFound, isMutation, isPaged, isIdempotent } = operation;
   const [deprecation] = operation.deprecations;
   const headers = [
     ...(isPaged ? ['Link'] : []),
@@ -115,7 +115,7 @@ function describeResponses(operation: Operation): Json {
       headers: headerReferences(headers),
       ...(answer && { content: jsonContent(answer, examples.answer) }),
     },
-    ...((inQuery.length > 0 || body || isIdempotent) && { 400: describeBadRequest(operation) }),
+    ...((queryParams.length > 0 || body || isIdempotent) && { 400: describeBadRequest(operation) }),
     ...(isMutation && shared('forbidden')),
     ...(notFound !== undefined && { 404: describeRefusal('not_found', ERRORS.not_found.meaning, notFound) }),
     ...(body && shared('payload_too_large', 'unsupported_media_type')),
@@ -124,26 +124,26 @@ function describeResponses(operation: Operation): Json {
   };
 }
 
-/** Describes the refusal of an invalid body, query or Idempotency-Key, with a message that the operation gives. */
-function describeBadRequest({ body, inQuery }: Operation): Json {
+/** Describes the 400 of an operation. The example message is a real one: it comes from reading an invalid input. */
+function describeBadRequest({ body, queryParams }: Operation): Json {
   if (body) {
-    const ofNone = refusalOf(() => body.readJson({}, ''));
-    const missing = ofNone === undefined ? '' : 'is missing required fields or ';
-    const message = ofNone ?? refusalOf(() => body.readJson([], ''));
+    const messageOfEmpty = refusalOf(() => body.readJson({}, ''));
+    const missing = messageOfEmpty === undefined ? '' : 'is missing required fields or ';
+    const message = messageOfEmpty ?? refusalOf(() => body.readJson([], ''));
     return describeRefusal('bad_request', `The body ${missing}has invalid values.`, message);
   }
-  if (inQuery.length === 0)
+  if (queryParams.length === 0)
     return describeRefusal('bad_request', 'The Idempotency-Key is not valid.', IDEMPOTENCY_KEY.message);
   const description =
     'A query parameter has an invalid value. An addition to the original description: an answer other than the one that was asked for would hide the mistake.';
-  // The first query parameter that is a number or an enum: a free text cannot be invalid.
-  const found = inQuery.find(({ leaf }) => leaf.schema.type !== 'string');
+  // The first query parameter that can be invalid: not a free text, but a number or an enum (its schema is a reference).
+  const found = queryParams.find(({ leaf }) => leaf.schema.type !== 'string');
   const message =
-    found && refuseText(found.leaf, found.name, Number(found.leaf.schema.minimum) > 0 ? '0' : 'x').message;
+    found && textRefusal(found.leaf, found.name, Number(found.leaf.schema.minimum) > 0 ? '0' : 'x').message;
   return describeRefusal('bad_request', description, message ?? IDEMPOTENCY_KEY.message);
 }
 
-/** The message of the ApiError that `read` throws; undefined when it throws none. */
+/** The message of the ApiError that `read` throws; undefined if it throws none. */
 function refusalOf(read: () => unknown): string | undefined {
   try {
     read();

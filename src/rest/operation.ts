@@ -3,32 +3,32 @@ import type { Deprecation } from '../deprecations.ts';
 import type { Compile, CompiledVariable } from './compile.ts';
 import { answerSchema, type Json, representInputLeaf, representInputObject, type Schemas } from './representation.ts';
 
-/** A row of the table of REST operations: the facts that cannot be derived from its GraphQL document and the schema. */
-export interface Row {
+/** A row of the table of REST operations. It has only what cannot be derived from its GraphQL document and the schema. */
+export interface OperationRow {
   readonly operationId: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** The path below the base path; names in braces are variables of the document. */
+  /** The path below the base path. `{name}` is a path parameter: the variable of that name. */
   readonly path: string;
   readonly summary: string;
   readonly description: string;
   readonly stability?: 'experimental' | 'beta';
   /**
-   * One root field. A variable is a path parameter if its name is in the path, the body if it is an input object, else a
-   * query parameter. The answer has the selected fields.
+   * Has one root field. Its variables are path parameters (if the path names them), the body (an input object) or query
+   * parameters. The answer has the selected fields.
    */
   readonly document: string;
-  /** The schema name of the answer's objects in OpenAPI; by default their type. Different selections need different names. */
+  /** The OpenAPI schema name of the answer's objects; by default their type. Each selection of a type needs its own name. */
   readonly schemaName?: string;
   readonly success: {
     /** With 204, the answer has no content. */
     readonly status: 200 | 201 | 204;
     readonly description: string;
-    /** The `Location` header: a path below the base path; names in braces are members of the created object. */
+    /** The path in `Location`, below the base path. `{name}` is a property of the created object. */
     readonly location?: string;
   };
-  /** The message of 404, for an invalid path parameter and for a root field that is null. */
+  /** The message of 404: a path parameter is invalid, or the root field is null. */
   readonly notFound?: string;
-  /** Whether `Idempotency-Key` applies: the resolver must add by `store(…).add`. */
+  /** Whether `Idempotency-Key` applies. The resolver must then create by `store(…).add`. */
   readonly isIdempotent?: true;
   readonly examples: {
     /** Absent with 204. */
@@ -39,7 +39,7 @@ export interface Row {
   };
 }
 
-/** The facts about a service that REST needs. */
+/** The part of a service that REST needs. */
 export interface RestService {
   readonly api: { readonly title: string; readonly version: string; readonly description: string };
   readonly basePath: string;
@@ -47,18 +47,18 @@ export interface RestService {
   readonly resources: readonly {
     readonly table: { readonly name: string };
     readonly description: string;
-    readonly rows: readonly Row[];
+    readonly operationRows: readonly OperationRow[];
   }[];
 }
 
-/** The query parameter for the next page. */
+/** The query parameter of the next page: the last id of this one. */
 export const CURSOR = 'after';
 
 /**
- * Compiles a row with the OpenAPI tag `tag`, and adds the schemas of its types to `schemas`. Throws Error, which stops the
- * start, when the row does not fit the schema.
+ * Compiles a row for OpenAPI's tag `tag`, and adds the schemas of its types to `schemas`. Throws Error, which stops the start,
+ * when the row does not fit the schema.
  */
-export function compileRow(row: Row, tag: string, compile: Compile, schemas: Schemas) {
+export function compileOperationRow(row: OperationRow, tag: string, compile: Compile, schemas: Schemas) {
   const { operationId, notFound } = row;
   const compiled = compile(row.document);
   const { deprecations, isMutation, field, variables, selection, resolve, write } = compiled;
@@ -71,12 +71,12 @@ export function compileRow(row: Row, tag: string, compile: Compile, schemas: Sch
     leaf: representInputLeaf(schemas, variable.argument),
     example: row.examples.parameters?.[variable.name],
   });
-  const inPath = pathNames.map((pathName) => {
+  const pathParams = pathNames.map((pathName) => {
     const variable = variables.find(({ name }) => name === pathName);
     if (!variable?.isRequired) throw new Error(`${operationId} requires no variable ${pathName}.`);
     return toParameter(variable);
   });
-  const inQuery = variables
+  const queryParams = variables
     .filter((variable) => !bodyType(variable) && !pathNames.includes(variable.name))
     .map(toParameter);
   const [body, ...bodies] = variables.flatMap((variable) => {
@@ -84,7 +84,7 @@ export function compileRow(row: Row, tag: string, compile: Compile, schemas: Sch
     return type ? [{ name: variable.argument.name, ...representInputObject(schemas, type) }] : [];
   });
   if (bodies.length > 0) throw new Error(`${operationId} has several bodies.`);
-  if (notFound === undefined && (inPath.length > 0 || !isNonNullType(field.type))) {
+  if (notFound === undefined && (pathParams.length > 0 || !isNonNullType(field.type))) {
     throw new Error(`${operationId} needs the message of its 404.`);
   }
   return {
@@ -92,16 +92,16 @@ export function compileRow(row: Row, tag: string, compile: Compile, schemas: Sch
     tag,
     deprecations,
     isMutation,
-    inPath,
-    inQuery,
-    /** How the body is read, and the name of its argument. */
+    pathParams,
+    queryParams,
+    /** How the body is read, with the name of its argument; undefined for an operation without a body. */
     body,
-    /** Whether it gives a list with the parameter CURSOR. */
-    isPaged: isListType(getNullableType(field.type)) && inQuery.some(({ name }) => name === CURSOR),
+    /** Whether the answer is a list that the parameter CURSOR pages. */
+    isPaged: isListType(getNullableType(field.type)) && queryParams.some(({ name }) => name === CURSOR),
     /** The schema of the answer; undefined for an answer without content. */
     answer: row.success.status === 204 ? undefined : answerSchema(schemas, compiled, row.schemaName),
     isNullable: !isNonNullType(field.type),
-    /** The property of a resolved object for a member of the answer. Throws Error for a member that is none. */
+    /** The property of the resolved object behind a response name. Throws Error for a name that the document does not select. */
     propertyOf(member: string): string {
       const selected = selection?.fields.find(({ responseName }) => responseName === member);
       if (!selected || selected.resolver)
@@ -113,11 +113,11 @@ export function compileRow(row: Row, tag: string, compile: Compile, schemas: Sch
   };
 }
 
-/** A row with all facts that are derived from its document. */
-export type Operation = ReturnType<typeof compileRow>;
+/** A compiled row: also what is derived from its document. */
+export type Operation = ReturnType<typeof compileOperationRow>;
 
 /** A path or query parameter. */
-export type Parameter = Operation['inQuery'][number];
+export type Parameter = Operation['queryParams'][number];
 
 function bodyType({ argument: { type } }: CompiledVariable) {
   const object = getNullableType(type);

@@ -23,17 +23,17 @@ import { refuseJson } from './input-refusals.ts';
 /** A part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The named schemas of an OpenAPI document; the functions below add those of the types that they represent. */
+/** The named schemas of an OpenAPI document. The functions below add a schema for each type that they represent. */
 export type Schemas = Record<string, Json>;
 
-/** A part of a JSON body, with its schema. `readJson` throws ApiError `bad_request`, whose message has `path` and `allowed`. */
+/** How a JSON body, or a property of it, is described and read. `readJson` throws ApiError `bad_request`; `path` is for its message. */
 interface Input {
   readonly schema: Json;
   readonly allowed: string;
   readJson(value: unknown, path: string): unknown;
 }
 
-/** The schema that refers to the named one. */
+/** A reference to a named schema. */
 export function refer(name: string): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -46,7 +46,7 @@ function addSchema(schemas: Schemas, name: string, schema: Json): Json {
   return refer(name);
 }
 
-/** Represents a leaf type within bounds. Throws Error, which stops the start, for a type of no kind. */
+/** The kind of a leaf type within bounds. Adds an enum to `schemas`. Throws Error, which stops the start, for a type without a kind. */
 export function representLeaf(schemas: Schemas, type: GraphQLNamedType, bounds: Bounds = {}): AnyKind {
   const kind = leafKind(type, bounds);
   if (!(type instanceof GraphQLEnumType)) return kind;
@@ -55,21 +55,21 @@ export function representLeaf(schemas: Schemas, type: GraphQLNamedType, bounds: 
   return { ...kind, schema: addSchema(schemas, type.name, { ...kind.schema, description }) };
 }
 
-/** Represents an argument or an input field that is a leaf. Throws Error, which stops the start, for a list. */
+/** The kind of an argument or input field that is a leaf. Throws Error, which stops the start, for a list. */
 export function representInputLeaf(schemas: Schemas, input: GraphQLArgument | GraphQLInputField): AnyKind {
   const type = getNullableType(input.type);
   if (isListType(type)) throw new Error(`${input.name} is a list, which no input of REST is.`);
   return representLeaf(schemas, type, boundsOf(input));
 }
 
-/** Represents an input object as a JSON object; `NewBookInput` has the schema `NewBook`. */
+/** Represents an input object as a JSON object. The schema of `NewBookInput` is called `NewBook`. */
 export function representInputObject(schemas: Schemas, type: GraphQLInputObjectType): Input {
   const fields = Object.values(type.getFields()).map((field) => {
     const { name, description, defaultValue } = field;
     const isRequired = isNonNullType(field.type) && defaultValue === undefined;
     return { name, description, defaultValue, isRequired, input: representInputField(schemas, field) };
   });
-  const name = type.name.replace(/^(New.+)Input$/, '$1'); // without `New`, `Input` stays: `Loan` may be the name of an answer
+  const name = type.name.replace(/^(New.+)Input$/, '$1'); // `LoanInput` keeps its name: `Loan` may be an answer's schema
   const schema = {
     type: 'object',
     description: `${type.description} Unknown properties are ignored; null is no valid value.`,
@@ -102,7 +102,7 @@ function representInputField(schemas: Schemas, field: GraphQLInputField): Input 
   return { ...leaf, readJson: (value, path) => leaf.fromJson(value) ?? refuseJson(leaf, path, value) };
 }
 
-/** The schema `name` of a selection: a JSON object in which members that are null are left out. */
+/** Adds the schema `name` of a selection: a JSON object that omits null properties. So a nullable field is not required. */
 function objectSchema(schemas: Schemas, selection: SelectionPlan, name = selection.type.name): Json {
   const { type, fields } = selection;
   if (fields[0]?.isNullable) throw new Error(`The first field asked of ${type.name} is never null.`);
@@ -118,7 +118,7 @@ function objectSchema(schemas: Schemas, selection: SelectionPlan, name = selecti
   });
 }
 
-/** The schema of a planned field: a leaf, an object with the schema `name`, or a list of such objects. */
+/** The schema of a planned field. `name` is the name of its object's schema; by default that of the type. */
 function outputSchema(schemas: Schemas, planned: Pick<FieldPlan, 'field' | 'selection'>, name?: string): Json {
   const { field, selection } = planned;
   if (!selection) return representLeaf(schemas, getNamedType(field.type)).schema;
@@ -127,8 +127,8 @@ function outputSchema(schemas: Schemas, planned: Pick<FieldPlan, 'field' | 'sele
 }
 
 /**
- * The schema of an operation's answer, whose objects have the schema `name`; by default it is that of their type. The schema of
- * a list is named too: `Books` for items of `Book`, `Categories` for those of `Category`.
+ * The schema of an operation's answer. `name` is the name of its objects' schema; by default that of their type. A list has a
+ * named schema too, in the plural: `Books` for items of `Book`, `Categories` for items of `Category`.
  */
 export function answerSchema(schemas: Schemas, compiled: CompiledOperation, name?: string): Json {
   const { field, selection, variables } = compiled;

@@ -10,19 +10,19 @@ import type { AdmittedRequest, Route } from '../web/route.ts';
 import { createCompiler } from './compile.ts';
 import { createOpenApi } from './openapi.ts';
 import { ERROR_SCHEMA } from './openapi-components.ts';
-import { CURSOR, compileRow, type Operation, type RestService } from './operation.ts';
+import { CURSOR, compileOperationRow, type Operation, type RestService } from './operation.ts';
 import type { Json, Schemas } from './representation.ts';
-import { explainRefusal, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
+import { explainError, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
 /**
- * Creates the REST API of a service: its operations, their routes, and what makes the OpenAPI document for a base address.
+ * Creates the REST API of a service: its operations, their routes, and the function that makes its OpenAPI document.
  * Throws Error, which stops the start, when a row does not fit the schema.
  */
 export function createRestApi(service: RestService, schema: GraphQLSchema, stores: Stores) {
   const compile = createCompiler(schema, service.deprecations);
   const schemas: Schemas = { Error: ERROR_SCHEMA };
-  const operations = service.resources.flatMap(({ table, rows }) =>
-    rows.map((row) => compileRow(row, table.name, compile, schemas)),
+  const operations = service.resources.flatMap(({ table, operationRows }) =>
+    operationRows.map((row) => compileOperationRow(row, table.name, compile, schemas)),
   );
   return {
     operations,
@@ -32,16 +32,16 @@ export function createRestApi(service: RestService, schema: GraphQLSchema, store
   };
 }
 
-/** The route of an operation: it reads the arguments, runs the operation and writes the answer. */
+/** The route of an operation. Its handler reads the arguments, runs the operation and writes the answer. */
 function toRoute(operation: Operation, basePath: string, stores: Stores): Route {
   const { method, body, isMutation, isPaged, success, answer, isNullable } = operation;
   const [deprecation] = operation.deprecations;
   const setHeaders = headerWriter(operation, basePath);
 
-  const handle = async (ctx: Context, { inPath, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
-    const request = readRequest(operation, ctx.querystring, inPath, body && parseJsonBytes(bytes));
-    const room = reserve(isPaged ? pageOf(Number(request.args.limit)) : 1);
-    if (room !== undefined) await room;
+  const handle = async (ctx: Context, { params, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
+    const request = readRequest(operation, ctx.querystring, params, body && parseJsonBytes(bytes));
+    const reserved = reserve(isPaged ? validPageSize(Number(request.args.limit)) : 1);
+    if (reserved !== undefined) await reserved;
     const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
     let value: unknown;
     let text: string | undefined;
@@ -50,11 +50,11 @@ function toRoute(operation: Operation, basePath: string, stores: Stores): Route 
       if (isNullable && (value === null || value === undefined)) refuseNotFound(operation);
       text = answer && (await operation.write(value, context));
     } catch (thrown) {
-      throw explainRefusal(operation, request, thrown);
+      throw explainError(operation, request, thrown);
     }
     if (ctx.headerSent) return; // the server has refused the request meanwhile
     ctx.status = success.status;
-    setHeaders(ctx, value, context.unfinished.includes(value) ? request : undefined);
+    setHeaders(ctx, value, context.listsWithNextPage.includes(value) ? request : undefined);
     if (context.isReplayed) ctx.set('Idempotency-Replayed', 'true');
     if (text === undefined) return;
     ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
@@ -73,22 +73,22 @@ function toRoute(operation: Operation, basePath: string, stores: Stores): Route 
   };
 }
 
-/** How many objects a page may have: 0 for a size that the rules refuse, because nothing is read. */
-function pageOf(limit: number): number {
-  return limit >= LIST_LIMIT.least && limit <= LIST_LIMIT.most ? limit : 0;
+/** The page size; 0 for an invalid one: its request is refused by the schema's rules before anything is read. */
+function validPageSize(limit: number): number {
+  return limit >= LIST_LIMIT.min && limit <= LIST_LIMIT.max ? limit : 0;
 }
 
-/** Creates a function that sets `Location`, and the `Link` to the next page: `paged` is the request of a page that has one. */
+/** Creates a function that sets `Location`, and `Link` if there is a next page: then `paged` is the request of this page. */
 function headerWriter({ isPaged, success, propertyOf }: Operation, basePath: string) {
   const id = isPaged ? propertyOf('id') : '';
   const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${propertyOf(member)}}`);
   return (ctx: Context, value: unknown, paged: RestRequest | undefined): void => {
     if (location !== undefined) {
-      const created = value as Json; // an answer with a Location is an object
+      const created = value as Json; // a row with `location` gives an object
       const path = location.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(created[name])));
       ctx.set('Location', basePath + path);
     }
-    const last = isPaged && paged && (value as readonly Json[]).at(-1); // a list, ordered by its id
+    const last = isPaged && paged && (value as readonly Json[]).at(-1); // a paged answer is a list by ascending id
     if (!last) return;
     // RFC 8288 §3: the next page, with the same query parameters.
     const query = stringify({ ...paged.query, [CURSOR]: String(last[id]) });

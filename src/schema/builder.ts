@@ -9,7 +9,7 @@ type ScalarOf<Name extends KindName> = Extract<(typeof KINDS)[Name]['scalar'], s
 
 interface SchemaTypes {
   Context: Context;
-  /** The scalars of the kinds. An ID as an input is a text; the rule `int64Id` makes it an Int64. */
+  /** The scalars of the kinds. An ID input is a plain string until the rule `int64Id` has made it an Int64. */
   Scalars: {
     [Name in KindName as ScalarOf<Name>]: {
       Input: Name extends 'int64' ? string : ValueIn<Name>;
@@ -19,7 +19,7 @@ interface SchemaTypes {
   DefaultFieldNullability: false;
 }
 
-/** The type parameter of the builder and of its refs. */
+/** The type parameter of Pothos for this schema, as in `ObjectRef<BuilderTypes, Row>`. */
 export type BuilderTypes = PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>;
 
 /** The Pothos builder that a resource defines its types with. */
@@ -30,42 +30,42 @@ export function createBuilder(): Builder {
   return new SchemaBuilder<SchemaTypes>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
 }
 
-/** The rule of every `ID` input: it must be a 64-bit integer in canonical decimal form. It gives an Int64. */
+/** The rule of every `ID` input: a 64-bit integer in canonical decimal form. The validated value is an Int64. */
 export const int64Id = z.custom<Int64, string>(
   (text) => typeof text === 'string' && parseInt64(text) !== undefined,
   'must be a decimal integer of 64 bits, without leading zeros',
 );
 
-/** The page size: minimum, maximum and default. */
-export const LIST_LIMIT = { least: 1, most: 100, fallback: 20 } as const;
+/** The bounds and the default of a page size, in objects. */
+export const LIST_LIMIT = { min: 1, max: 100, defaultValue: 20 } as const;
 
-const { least, most, fallback } = LIST_LIMIT;
-const limitRule = `must be an integer from ${least} to ${most}`;
+const { min, max, defaultValue } = LIST_LIMIT;
+const pageSizeMessage = `must be an integer from ${min} to ${max}`;
 
-/** An argument for the page size, such as `limit`. `things` names the objects in its description. */
-export const pageSize = (t: PothosSchemaTypes.InputFieldBuilder<BuilderTypes, 'Arg'>, things: string) =>
+/** An argument for the page size, such as `limit`. `plural` is the noun for the objects in its description. */
+export const pageSizeArgument = (t: PothosSchemaTypes.InputFieldBuilder<BuilderTypes, 'Arg'>, plural: string) =>
   t
-    .int({ required: true, defaultValue: fallback, description: `How many ${things} at most: ${least} to ${most}.` })
+    .int({ required: true, defaultValue, description: `How many ${plural} at most: ${min} to ${max}.` })
     // Not the option `validate`: Pothos would run its rules twice.
-    .validate(z.int().check(z.gte(least, limitRule), z.lte(most, limitRule)));
+    .validate(z.int().check(z.gte(min, pageSizeMessage), z.lte(max, pageSizeMessage)));
 
-/** The arguments `limit` and `after` of a list ordered by id. `things` names its objects in descriptions. */
-export const pageArguments = (builder: Builder, things: string) =>
+/** The arguments `limit` and `after` of a list by ascending id. `plural` is the noun for its objects in descriptions. */
+export const pageArguments = (builder: Builder, plural: string) =>
   builder.args((t) => ({
-    limit: pageSize(t, things),
+    limit: pageSizeArgument(t, plural),
     after: t
       .id({
-        description: `Only ${things} with a greater id: the last id of a page asks for the next one. Pages are no change feed: one with a smaller id may still appear.`,
+        description: `Only ${plural} with a greater id: the last id of a page asks for the next one. Pages are no change feed: one with a smaller id may still appear.`,
       })
       .validate(int64Id),
   }));
 
-/** For the `extensions` of a type: what messages about its number of objects call them; by default `TYPE objects`. */
-export function countedAs(things: string): { readonly countedAs: string } {
-  return { countedAs: things };
+/** Extensions of an object type: the plural noun for messages about cost limits. Without it they say `TYPE objects`. */
+export function countedAs(plural: string): { readonly countedAs: string } {
+  return { countedAs: plural };
 }
 
-/** Wraps `define` so that it runs once for each builder, for a type that several resources use. */
+/** Caches the result of `define` for each builder: several resources may use the type, and Pothos defines a name only once. */
 export function oncePerSchema<Defined>(define: (builder: Builder) => Defined): (builder: Builder) => Defined {
   const cache = new WeakMap<Builder, Defined>();
   return (builder) => {
@@ -75,7 +75,7 @@ export function oncePerSchema<Defined>(define: (builder: Builder) => Defined): (
   };
 }
 
-/** Defines an enum: its names are the words of store and REST in capitals. `descriptions` has one for each word, in order. */
+/** Defines an enum. Its values are the words of store and REST, its names the same words in capitals. */
 export function wordEnum<Word extends string>(
   builder: Builder,
   name: string,

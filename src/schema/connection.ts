@@ -2,7 +2,7 @@ import type { ObjectRef } from '@pothos/core';
 import * as z from 'zod/mini';
 import { type Int64, type Integer64, parseInt64 } from '../int64.ts';
 import type { Page } from '../store/keyset-list.ts';
-import { type Builder, type BuilderTypes, countedAs, oncePerSchema, pageSize } from './builder.ts';
+import { type Builder, type BuilderTypes, countedAs, oncePerSchema, pageSizeArgument } from './builder.ts';
 
 /*
  * Lists as connections, paged forward: https://relay.dev/graphql/connections.htm. Cursors are opaque to clients, so their
@@ -13,7 +13,7 @@ function cursorOf(id: Integer64): string {
   return Buffer.from(`id:${id}`).toString('base64url');
 }
 
-/** The id in a cursor; undefined for a text that `cursorOf` does not give. */
+/** The id in a cursor; undefined for a text that is no cursor of ours. */
 function parseCursor(cursor: string): Int64 | undefined {
   const [, digits = ''] = /^id:(.+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const id = parseInt64(digits);
@@ -25,27 +25,27 @@ const cursorRule = z.custom<string, string>(
   'must be a cursor of an earlier page, as it was given',
 );
 
-/** The arguments `first` and `after` of a connection ordered by id. `things` names its objects in descriptions. */
-export const connectionArguments = (builder: Builder, things: string) =>
+/** The arguments `first` and `after` of a connection by ascending id. `plural` is the noun for its objects in descriptions. */
+export const connectionArguments = (builder: Builder, plural: string) =>
   builder.args((t) => ({
-    first: pageSize(t, things),
+    first: pageSizeArgument(t, plural),
     after: t
-      .string({ description: `Only ${things} after this cursor: the \`endCursor\` of a page asks for the next one.` })
+      .string({ description: `Only ${plural} after this cursor: the \`endCursor\` of a page asks for the next one.` })
       .validate(cursorRule),
   }));
 
-/** What a connection takes, beside its filters. */
-interface Paging {
+/** The arguments of a connection other than its filters. */
+interface PagingArguments {
   readonly first: number;
   readonly after?: string | null | undefined;
 }
 
-/** The arguments of a connection, filters too, as those of the list. */
-export function toPage<Given extends Paging>({ first, after, ...filters }: Given) {
+/** Converts the arguments of a connection to a page query of the store. Filters are kept. */
+export function toPageQuery<Given extends PagingArguments>({ first, after, ...filters }: Given) {
   return { ...filters, limit: first, after: after ? parseCursor(after) : undefined };
 }
 
-/** Makes a connection of a page that was asked for with `after`. */
+/** Makes a connection of a page; `after` is the argument that the page was read with. */
 export function toConnection<Row extends { readonly id: Integer64 }>({ rows, hasMore }: Page<Row>, after: unknown) {
   const [start, end] = [rows[0], rows.at(-1)];
   return {
@@ -58,7 +58,7 @@ export function toConnection<Row extends { readonly id: Integer64 }>({ rows, has
     })),
     pageInfo: {
       hasNextPage: hasMore,
-      hasPreviousPage: after !== undefined && after !== null, // a cursor is of an earlier row
+      hasPreviousPage: after !== undefined && after !== null, // the row of a cursor is on an earlier page
       startCursor: start ? cursorOf(start.id) : null,
       endCursor: end ? cursorOf(end.id) : null,
     },
@@ -87,25 +87,25 @@ const pageInfoType = oncePerSchema((builder) =>
   }),
 );
 
-/** Defines the connection and the edge of a type with `name`. `things` names its objects in descriptions. */
+/** Defines the types `NAMEConnection` and `NAMEEdge` for a node type. `plural` is the noun for its objects in descriptions. */
 export function connectionType<Row extends { readonly id: Integer64 }>(
   builder: Builder,
   name: string,
   node: ObjectRef<BuilderTypes, Row>,
-  things: string,
+  plural: string,
 ) {
   const edge = builder.objectRef<Connection<Row>['edges'][number]>(`${name}Edge`).implement({
-    description: `One of the ${things} of a page.`,
-    extensions: countedAs(things),
+    description: `One of the ${plural} of a page.`,
+    extensions: countedAs(plural),
     fields: (t) => ({
       cursor: t.exposeString('cursor', { description: 'Its position in the list, opaque to clients.' }),
       node: t.expose('node', { type: node, description: 'The object at this position.' }),
     }),
   });
   return builder.objectRef<Connection<Row>>(`${name}Connection`).implement({
-    description: `A page of ${things}, as the GraphQL Cursor Connections Specification says.`,
+    description: `A page of ${plural}, as the GraphQL Cursor Connections Specification says.`,
     fields: (t) => ({
-      edges: t.expose('edges', { type: [edge], description: `The ${things} of the page, each with its cursor.` }),
+      edges: t.expose('edges', { type: [edge], description: `The ${plural} of the page, each with its cursor.` }),
       pageInfo: t.expose('pageInfo', { type: pageInfoType(builder), description: 'Where the page stands.' }),
     }),
   });

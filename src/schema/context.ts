@@ -1,28 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
-import type { Once } from '../idempotency/idempotent-creates.ts';
+import type { ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
 import { type Integer64, toInt64 } from '../int64.ts';
 import type { Stores } from '../store/store.ts';
-import type { New, PageQuery, Table } from '../store/table.ts';
+import type { NewRow, PageQuery, Table } from '../store/table.ts';
 
 /** The API key of a request. */
 interface Caller {
   readonly keyId: string;
-  /** The same for a key and its replacements by `rotate`. */
+  /** The id of the first key in a chain of rotations. */
   readonly ownerId: string;
   /** False for a read-only key. */
   readonly mayWrite: boolean;
 }
 
-/** The rule of an Idempotency-Key. `most` is its length in characters. */
+/** The rule of an Idempotency-Key. `max` is in characters. */
 export const IDEMPOTENCY_KEY = {
-  most: 255,
+  max: 255,
   pattern: /^[\x21-\x7e]+$/,
   message: 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
 };
 
-/** A query that has nothing but what lists of the table know: they would leave out another filter without a word. */
+/** A query with the properties of PageQuery only. A list would silently ignore any other property, such as a misspelt filter. */
 type Exactly<T extends Table, Query> = Query & { readonly [Name in Exclude<keyof Query, keyof PageQuery<T>>]: never };
 
 /** The context of a request, which every resolver gets. */
@@ -30,14 +30,14 @@ export type Context = ReturnType<typeof createContext>;
 
 /** Creates the context of a request, for both APIs. */
 export function createContext(stores: Stores, caller: Caller, headers: IncomingHttpHeaders, deadline: Deadline) {
-  const unfinished: unknown[] = [];
+  const listsWithNextPage: unknown[] = [];
   let creates = 0;
-  /** Identifies the next create for idempotency; null without an Idempotency-Key. */
-  const nextOnce = (): Once | null => {
+  /** The Idempotency-Key with the scope of the next create; null without the header. */
+  const nextScopedKey = (): ScopedIdempotencyKey | null => {
     const idempotencyKey = headers['idempotency-key']?.toString();
     if (idempotencyKey === undefined) return null;
-    const { most, pattern, message } = IDEMPOTENCY_KEY;
-    if (idempotencyKey.length > most || !pattern.test(idempotencyKey)) throw new ApiError('bad_request', message);
+    const { max, pattern, message } = IDEMPOTENCY_KEY;
+    if (idempotencyKey.length > max || !pattern.test(idempotencyKey)) throw new ApiError('bad_request', message);
     return { ownerId: caller.ownerId, apiKeyId: caller.keyId, idempotencyKey, position: ++creates };
   };
   const context = {
@@ -45,37 +45,37 @@ export function createContext(stores: Stores, caller: Caller, headers: IncomingH
     store<T extends Table>(table: T) {
       const { list, get, add } = stores(table);
       return {
-        /** A page in ascending order of id, and whether more rows follow it. */
+        /** A page by ascending id, and whether more rows follow it. */
         page: <Query extends PageQuery<T>>(query: Exactly<T, Query>) => list(query, deadline),
-        /** The rows of the same page. */
+        /** The rows of such a page. If more follow, the array is added to `listsWithNextPage`. */
         async list<Query extends PageQuery<T>>(query: Exactly<T, Query>) {
           const { rows, hasMore } = await list(query, deadline);
-          if (hasMore) unfinished.push(rows);
+          if (hasMore) listsWithNextPage.push(rows);
           return rows;
         },
-        /** The row with an id, which may be an input or a stored value; null when there is none. */
+        /** The row with an id; null when there is none. */
         get: (id: Integer64) => get(toInt64(id), deadline),
-        /** Adds a row, only within a field of Mutation; once for each Idempotency-Key. ApiError `bad_request` when that key is invalid. */
-        async add(added: New<T>) {
-          if (!context.isChanging) throw new Error(`Only a field of Mutation may add to ${table.name}.`);
-          const { row, replayed } = await add(added, nextOnce(), deadline);
+        /** Adds a row, once for each Idempotency-Key. ApiError `bad_request` when that key is invalid; Error in a field of Query. */
+        async add(added: NewRow<T>) {
+          if (!context.isMutation) throw new Error(`Only a field of Mutation may add to ${table.name}.`);
+          const { row, replayed } = await add(added, nextScopedKey(), deadline);
           if (replayed) context.isReplayed = true;
           return row;
         },
       };
     },
     caller,
-    /** Whether `add` is allowed; each field of Mutation sets it, see `guardMutations`. */
-    isChanging: false,
-    /** The lists that have a next page. */
-    unfinished,
+    /** Whether `add` is allowed. `guardMutations` sets it for the fields of Mutation. */
+    isMutation: false,
+    /** The row arrays that `list` gave and that more rows follow. REST sets `Link` for them. */
+    listsWithNextPage,
     /** Whether the answer is that of an earlier request with the same Idempotency-Key. */
     isReplayed: false,
   };
   return context;
 }
 
-/** The one rule of rights: changes need a key that is not read-only. Throws ApiError `forbidden`. */
+/** Throws ApiError `forbidden` for a read-only key. */
 export function requireWrite({ mayWrite }: Caller): void {
   if (!mayWrite) throw new ApiError('forbidden', 'This API key may only read.');
 }

@@ -23,10 +23,10 @@ import { boundsOf } from './rules.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The facts about a field of the schema that plans need and that do not depend on a document. */
+/** What plans need to know of a field of the schema, whatever the document. */
 export type FieldShape = ReturnType<typeof shapeField>;
 
-/** The shapes of all fields of a schema. Throws Error, which stops the start and names a field that cannot be planned. */
+/** The shapes of all fields of a schema. Throws Error, which stops the start, for a field that cannot be planned. */
 export function shapeFields(schema: GraphQLSchema): ReadonlyMap<Field, FieldShape> {
   const shapes = new Map<Field, FieldShape>();
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
@@ -40,7 +40,7 @@ export function shapeFields(schema: GraphQLSchema): ReadonlyMap<Field, FieldShap
     }
   }
   const query = schema.getQueryType();
-  // Leaves of a plan: graphql-js resolves their selections. They read nothing from the store.
+  // `__schema` and `__type` are leaves of a plan: their resolver lets graphql-js execute the whole selection.
   if (query)
     for (const field of [SchemaMetaFieldDef, TypeMetaFieldDef])
       shapes.set(field, { ...shapeField(query, field), type: undefined, resolver: introspect });
@@ -62,26 +62,26 @@ function shapeField(parentType: GraphQLObjectType, field: Field) {
   return {
     field,
     parentType,
-    /** Its object type, or that of its list items; undefined for a leaf. */
+    /** The object type of its value or list items; undefined for a leaf. */
     type: isObjectType(content) ? content : undefined,
     isNullable: !isNonNullType(field.type),
     isList,
     /** Whether its list items may be null. */
     isItemNullable: isList && !isNonNullType(type.ofType),
-    /** The argument for the page size, and the maximum that its rules allow; undefined for a field without pages. */
-    page: pageArgument(field),
+    /** The page-size argument with its maximum; undefined for a field without one. */
+    page: pageSizeOf(field),
     /** Undefined for a field that only exposes a property of its object. */
     resolver: typeof exposed === 'string' ? undefined : field.resolve,
-    /** The exposed property, when there is no resolver: GraphQL's default resolver reads the field's name. */
+    /** The property that a field without a resolver reads: the exposed one, else the field's name as in GraphQL's default resolver. */
     property: typeof exposed === 'string' ? exposed : field.name,
     /** The kind of a leaf; undefined for objects. */
     kind: isLeaf ? kindOf(content, `${parentType}.${field.name}`) : undefined,
   };
 }
 
-function pageArgument({ args }: Field) {
+function pageSizeOf({ args }: Field) {
   const argument = args.find(({ name }) => name === 'limit' || name === 'first');
-  return argument && { name: argument.name, most: Number(boundsOf(argument).maximum ?? Number.POSITIVE_INFINITY) };
+  return argument && { name: argument.name, max: Number(boundsOf(argument).maximum ?? Number.POSITIVE_INFINITY) };
 }
 
 function kindOf(type: GraphQLNamedType, coordinate: string): AnyKind {
@@ -105,7 +105,7 @@ async function introspect(_object: unknown, _args: unknown, _context: unknown, i
   return data?.[path.key];
 }
 
-/** The kind of a leaf type within bounds. Throws Error, which stops the start, for a type of no kind. */
+/** The kind of a leaf type within bounds. Throws Error, which stops the start, for a scalar or enum without a kind. */
 export function leafKind(type: GraphQLNamedType, bounds: Bounds = {}): AnyKind {
   const kind = type instanceof GraphQLEnumType ? wordKind(type) : kindOfScalar(type.name, bounds);
   if (kind === undefined) throw new Error(`${type.name} is of no kind that src/kinds.ts has.`);

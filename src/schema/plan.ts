@@ -21,40 +21,40 @@ import {
 import { type FieldShape, shapeFields } from './field-shape.ts';
 
 /*
- * A plan holds what graphql-js finds out while it runs an operation: the fields, their arguments and how they are written.
- * So the document is walked once, and not for each object. The resolvers are those of the schema.
+ * A plan is an operation after field collection: its fields, how their arguments are coerced and how their values are written.
+ * graphql-js walks the document again for each object; a plan is made once, and serves many requests.
  */
 
 /** A selected field. */
 export interface FieldPlan extends FieldShape {
   readonly responseName: string;
-  /** The constant JSON before its value: its response name, and the values of `__typename` before it. */
+  /** The constant JSON before the value: `,"name":`. Members for `__typename` selected before this field are part of it. */
   readonly head: string;
   readonly nodes: readonly FieldNode[];
   /** The selection of its objects; undefined for a leaf. */
   readonly selection: SelectionPlan | undefined;
   /** Writes a leaf other than null as JSON. Throws Error, an internal error, when the schema does not allow the value. */
   writeLeaf(value: unknown): string;
-  /** Whether the field is left out when it is null. */
+  /** Whether the answer leaves out the field when it is null. */
   readonly omitsNull: boolean;
-  /** Coerces its arguments as graphql-js does, to an object with a prototype. Throws what graphql-js throws. */
-  readArguments(variables: VariableValues): Arguments;
-  /** The `info` argument of its resolver. */
+  /** GraphQL §6.4.1 CoerceArgumentValues, into objects with a prototype. Throws GraphQLError. */
+  coerceArguments(variables: VariableValues): Arguments;
+  /** Makes the `info` argument of its resolver. */
   info(variables: VariableValues, path: Path): GraphQLResolveInfo;
 }
 
 /** Coerced arguments by their names. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** A response position: a response name or list index, and the path of the object or list around it. */
+/** A response path as a linked list: its last response name or list index, and the path before that. */
 export type Path = GraphQLResolveInfo['path'];
 
-/** The path of a field of the object at the path `prev`. */
+/** The path of a field; `prev` is the path of its object. */
 export function pathOf({ responseName, parentType }: FieldPlan, prev: Path | undefined): Path {
   return { prev, key: responseName, typename: parentType.name };
 }
 
-/** The selection of an object type. `__typename` has no field plan: it is part of `head` and `tail`. */
+/** The selected fields of an object type. `__typename` has no FieldPlan: it is constant JSON, in `head` or `tail`. */
 export interface SelectionPlan {
   readonly type: GraphQLObjectType;
   readonly fields: readonly FieldPlan[];
@@ -62,7 +62,7 @@ export interface SelectionPlan {
   readonly tail: string;
   /** The number of selected leaves, without those of nested objects. */
   readonly leafCount: number;
-  /** Whether all selected fields, at every depth, only expose properties: then no resolver runs. */
+  /** Whether no selected field, at any depth, has a resolver: all of them only expose properties. */
   readonly isExposed: boolean;
 }
 
@@ -72,19 +72,19 @@ export interface OperationPlan extends SelectionPlan {
   readonly fieldCount: number;
 }
 
-/** For operations without variables. */
+/** The variable values of an operation without variables. */
 export const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
 
-/** The most fields of a plan, because fragments multiply fields. A plan with more is incomplete and must not run. */
+/** The most fields of a plan: nested fragments can multiply fields. Planning stops there; a plan with more must not run. */
 export const PLANNED_FIELDS_MAX = 2000;
 
 /**
- * Plans an operation of a valid document, for the variables' values in its `@skip` and `@include`. Throws GraphQLError when
- * one of these values is not a Boolean.
+ * Plans an operation of a valid document. The plan holds for the given values of the variables in `@skip` and `@include`.
+ * Throws GraphQLError when one of these values is not a Boolean.
  */
 export type PlanOperation = ReturnType<typeof createPlanner>;
 
-/** How an API writes a leaf, by the name of the writer in `Kind`, and whether it leaves out what is null. */
+/** How an API writes an answer. `writer` is the method of src/kinds.ts's `Kind` for leaves; `omitsNull` leaves out null fields. */
 export interface AnswerFormat {
   readonly writer: 'write' | 'writeGraphql';
   readonly omitsNull: boolean;
@@ -104,14 +104,14 @@ export function createPlanner(schema: GraphQLSchema, format = GRAPHQL_FORMAT) {
     if (!rootType) throw new Error(`The schema has no ${operation.operation}.`);
     const named = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
     const fragments = Object.fromEntries(named.map((fragment) => [fragment.name.value, fragment]));
-    const planner: Planner = { schema, shapes, format, operation, fragments, variables, fieldCount: 0 };
-    const selection = planSelection(planner, rootType, [operation]);
-    return { ...selection, fieldCount: planner.fieldCount };
+    const state: PlanState = { schema, shapes, format, operation, fragments, variables, fieldCount: 0 };
+    const selection = planSelection(state, rootType, [operation]);
+    return { ...selection, fieldCount: state.fieldCount };
   };
 }
 
-/** The state while one operation is planned. */
-interface Planner {
+/** The state of planning one operation. */
+interface PlanState {
   readonly schema: GraphQLSchema;
   readonly shapes: ReturnType<typeof shapeFields>;
   readonly format: AnswerFormat;
@@ -122,25 +122,25 @@ interface Planner {
 }
 
 function planSelection(
-  planner: Planner,
+  state: PlanState,
   type: GraphQLObjectType,
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
 ): SelectionPlan {
   const fields: FieldPlan[] = [];
-  let head = '{'; // in REST, the first field is never null
+  let head = '{'; // `{` is in the head of the first field, so REST, which omits null, needs a non-null one (`objectSchema`)
   let leafCount = 0;
-  for (const [responseName, fieldNodes] of collectFields(nodes, planner)) {
-    if (++planner.fieldCount > PLANNED_FIELDS_MAX) break;
+  for (const [responseName, fieldNodes] of collectFields(nodes, state)) {
+    if (++state.fieldCount > PLANNED_FIELDS_MAX) break;
     const [node] = fieldNodes;
     if (node.name.value === '__typename') {
       head += `"${responseName}":"${type.name}",`;
       leafCount++;
       continue;
     }
-    const field = planner.schema.getField(type, node.name.value);
-    const shape = field && planner.shapes.get(field);
+    const field = state.schema.getField(type, node.name.value);
+    const shape = field && state.shapes.get(field);
     if (shape === undefined) throw new Error(`${type}.${node.name.value} is no field of the schema.`);
-    const selection = shape.type && planSelection(planner, shape.type, fieldNodes);
+    const selection = shape.type && planSelection(state, shape.type, fieldNodes);
     if (selection === undefined) leafCount++;
     fields.push({
       ...shape,
@@ -148,10 +148,10 @@ function planSelection(
       head: `${head}"${responseName}":`,
       nodes: fieldNodes,
       selection,
-      writeLeaf: shape.kind?.[planner.format.writer] ?? JSON.stringify,
-      omitsNull: planner.format.omitsNull && shape.isNullable,
-      readArguments: planArguments(shape.field, node),
-      info: planInfo(planner, shape, fieldNodes),
+      writeLeaf: shape.kind?.[state.format.writer] ?? JSON.stringify,
+      omitsNull: state.format.omitsNull && shape.isNullable,
+      coerceArguments: planArguments(shape.field, node),
+      info: planInfo(state, shape, fieldNodes),
     });
     head = ',';
   }
@@ -164,7 +164,7 @@ function planSelection(
  * GraphQL §6.3.2 CollectFields, for a schema without interfaces and unions: the field nodes of each response name, in the
  * order of the answer. Throws GraphQLError when the value of a condition is not a Boolean.
  */
-function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], { fragments, variables }: Planner) {
+function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], { fragments, variables }: PlanState) {
   const fields = new Map<string, [FieldNode, ...FieldNode[]]>();
   const spread = new Set<string>();
   const collect = (selectionSet: SelectionSetNode | undefined): void => {
@@ -176,7 +176,7 @@ function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], { frag
         if (same) same.push(selection);
         else fields.set(responseName, [selection]);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        collect(selection.selectionSet); // in a valid document its type condition is this type
+        collect(selection.selectionSet); // without interfaces, a valid type condition always applies
       } else if (!spread.has(selection.name.value)) {
         spread.add(selection.name.value);
         collect(fragments[selection.name.value]?.selectionSet);
@@ -193,73 +193,73 @@ function isIncluded(selection: SelectionNode, variables: VariableValues): boolea
   return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
 }
 
-/** Creates a function that coerces the arguments of a field node. Arguments without variables are coerced once. */
-export function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['readArguments'] {
-  const given = node.arguments ?? [];
-  const read = (variables: VariableValues) => toPlain(getArgumentValues(field, node, variables));
+/** Creates a function that coerces the arguments of a field node. Without variables they are coerced once, at the first call. */
+export function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['coerceArguments'] {
+  const argumentNodes = node.arguments ?? [];
+  const coerce = (variables: VariableValues) => toPlain(getArgumentValues(field, node, variables));
   let hasVariables = false;
   const Variable = () => {
     hasVariables = true;
   };
-  for (const argument of given) visit(argument, { Variable });
+  for (const argument of argumentNodes) visit(argument, { Variable });
   if (!hasVariables) {
     let constant: Arguments | undefined;
-    return (variables) => (constant ??= read(variables));
+    return (variables) => (constant ??= coerce(variables));
   }
-  const named = new Map(given.map(({ name, value }) => [name.value, value]));
-  const whole = field.args.flatMap(({ name }) => {
-    const value = named.get(name);
+  const valueNodes = new Map(argumentNodes.map(({ name, value }) => [name.value, value]));
+  const variableNames = field.args.flatMap(({ name }) => {
+    const value = valueNodes.get(name);
     return value?.kind === Kind.VARIABLE ? [[name, value.name.value] as const] : [];
   });
-  if (whole.length < field.args.length) return read;
-  // Most often each argument is a variable with a value: there is nothing left to coerce.
+  if (variableNames.length < field.args.length) return coerce;
+  // The usual case: each argument is a variable with a value, which is coerced already.
   return (variables) => {
     const values: Record<string, unknown> = {};
-    for (const [name, variable] of whole) {
+    for (const [name, variable] of variableNames) {
       const value = variables.coerced[variable];
-      if (value === undefined || value === null) return read(variables);
-      values[name] = isBare(value) ? toPlain(value) : value;
+      if (value === undefined || value === null) return coerce(variables);
+      values[name] = hasNullPrototype(value) ? toPlain(value) : value;
     }
     return values;
   };
 }
 
-/** Gives objects a prototype. graphql-js makes them without one; V8 stores those as hash tables, which Pothos copies slowly. */
+/** Copies coerced values into objects with a prototype. V8 keeps the ones of graphql-js, without a prototype, as slow hash tables. */
 function toPlain(values: Arguments): Arguments {
   const plain: Record<string, unknown> = {};
   for (const name of Object.keys(values)) {
     const value = values[name];
-    plain[name] = isBare(value) ? toPlain(value) : value;
+    plain[name] = hasNullPrototype(value) ? toPlain(value) : value;
   }
   return plain;
 }
 
-function isBare(value: unknown): value is Arguments {
+function hasNullPrototype(value: unknown): value is Arguments {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === null;
 }
 
-/** Gives the coerced arguments of a field for one request, or the error of coercing them. */
+/** Gives the coerced arguments of a field in one request, or the error of argument coercion. */
 export type ArgumentsOf = (field: FieldPlan) => Arguments | GraphQLError;
 
-/** Creates the cache of a request's coerced arguments, for the values of its variables. */
+/** Creates the argument coercion of one request. Results are cached: both the cost analysis and the execution ask for them. */
 export function createArgumentsOf(variables: VariableValues): ArgumentsOf {
   const cache = new Map<FieldPlan, Arguments | GraphQLError>();
   return (field) => {
-    let given = cache.get(field);
-    if (given !== undefined) return given;
+    let args = cache.get(field);
+    if (args !== undefined) return args;
     try {
-      given = field.readArguments(variables);
+      args = field.coerceArguments(variables);
     } catch (error) {
-      given = error as GraphQLError; // getArgumentValues throws nothing else
+      args = error as GraphQLError; // getArgumentValues throws nothing else
     }
-    cache.set(field, given);
-    return given;
+    cache.set(field, args);
+    return args;
   };
 }
 
-/** Creates a function that makes the `info` argument of a resolver. */
+/** Creates a function that makes the `info` of a field's resolver. */
 function planInfo(
-  { schema, operation, fragments }: Planner,
+  { schema, operation, fragments }: PlanState,
   { field, parentType }: FieldShape,
   nodes: readonly FieldNode[],
 ): FieldPlan['info'] {
@@ -281,7 +281,7 @@ function planInfo(
 
 const getAbortSignal = () => undefined;
 
-/** Work that a resolver does not await is not tracked. */
+/** No tracking of promises that a resolver does not await. */
 const getAsyncHelpers: GraphQLResolveInfo['getAsyncHelpers'] = () => ({
   promiseAll: (values) => Promise.all(values),
   track: () => {},

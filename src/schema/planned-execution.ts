@@ -14,24 +14,24 @@ import { originalError } from './rules.ts';
 
 /*
  * Runs the resolvers of a plan and writes their results as JSON, for both APIs:
- * https://spec.graphql.org/September2025/#sec-Executing-Fields. Resolvers run in the order of graphql-js, so that answers
- * have the same errors; when two items of a list fail later, either may be the one that ends it. Only promises are awaited.
+ * https://spec.graphql.org/September2025/#sec-Executing-Fields. Resolvers run in the order of graphql-js, so that answers have
+ * the same errors. One exception: when promises of several list items reject, any of these errors may be the reported one.
  */
 
 /** The most bytes of an answer's data. */
 export const ANSWER_BYTES_MAX = 32 * 2 ** 20;
 
-/** How many locations in the document an error names at most. */
+/** The most `locations` of an error. */
 export const LOCATIONS_MAX = 5;
 
-/** The answer to an operation. It has no data if the operation was refused before it ran. */
+/** The answer to an operation. */
 export interface Answer {
-  /** The data as JSON; it may be `null`. */
+  /** The data as JSON, which may be `null`. Undefined for a request error: the operation did not run. */
   readonly dataJson?: string;
   readonly errors: readonly GraphQLError[];
 }
 
-/** A plan and the values that it is run with. */
+/** A plan and the values to run it with. */
 export interface PlanRequest {
   readonly plan: OperationPlan;
   readonly isMutation: boolean;
@@ -42,26 +42,26 @@ export interface PlanRequest {
 
 type RunValues = Pick<PlanRequest, 'variables' | 'argumentsOf' | 'context'>;
 
-/** One run of a plan, or of a part of it. */
+/** The state of one run of a plan, or of one field's completion. */
 interface Run extends RunValues, Shared {
   readonly errors: GraphQLError[];
-  /** The paths that errors made null; undefined stands for `data` itself. */
+  /** The response positions that errors made null; undefined stands for `data` itself. */
   readonly nulled: Set<Path | undefined>;
   /** How many more characters the answer may have. */
   left: number;
-  /** Whether the answer is complete: then fields in flight resolve no further fields. */
+  /** Whether the answer is complete. Promises that settle later start no further resolvers. */
   isOver: boolean;
 }
 
-/** What all runs of one function share. */
+/** What all runs of one execution or value writer share. */
 interface Shared {
   /** The error of an answer beyond ANSWER_BYTES_MAX. */
   readonly tooLarge: GraphQLError;
-  /** The text of the last list: requests that share a statement get the same frozen list, one after another. */
+  /** The JSON of the last frozen list. Equal queries in one batch get the same list, often one right after another. */
   readonly lastList: { field?: FieldPlan; list?: unknown; text: string };
 }
 
-/** The longest cached text of a list, in characters. */
+/** The longest JSON that `lastList` keeps, in characters. */
 const CACHED_LENGTH_MAX = 65_536;
 
 /** Creates a function that runs a plan. `tooLarge` is the error of an answer beyond ANSWER_BYTES_MAX. */
@@ -69,61 +69,61 @@ export function createPlannedExecution(tooLarge: GraphQLError): (request: PlanRe
   const shared: Shared = { tooLarge, lastList: { text: '' } };
   return (request) => {
     const complete = request.isMutation ? completeSerially : completeFields;
-    return write(shared, request, (run) => complete(run, request.plan, undefined, undefined));
+    return execute(shared, request, (run) => complete(run, request.plan, undefined, undefined));
   };
 }
 
 /**
- * Creates a function that writes what the resolver of a field without variables gave. An error anywhere, also in a nullable
- * position, fails the whole value: the function rejects with it.
+ * Creates a function that completes the resolved value of a field as JSON. No field below it may have variables. An error at any
+ * position, nullable ones too, rejects the whole value with the error that the resolver threw.
  */
 export function createValueWriter(field: FieldPlan, tooLarge: GraphQLError) {
   const shared: Shared = { tooLarge, lastList: { text: '' } };
   const path = pathOf(field, undefined);
   return async (value: unknown, context: Context): Promise<string> => {
     const request = { variables: NO_VARIABLES, argumentsOf: createArgumentsOf(NO_VARIABLES), context };
-    const { dataJson = '', errors } = await write(shared, request, (run) => complete(run, field, value, path, false));
+    const { dataJson = '', errors } = await execute(shared, request, (run) => complete(run, field, value, path, false));
     if (errors[0]) throw originalError(errors[0]);
     return dataJson;
   };
 }
 
-async function write(shared: Shared, values: RunValues, complete: (run: Run) => Text): Promise<Answer> {
+async function execute(shared: Shared, values: RunValues, complete: (run: Run) => Text): Promise<Answer> {
   const { variables, argumentsOf, context } = values;
   const { tooLarge, lastList } = shared;
   const errors: GraphQLError[] = [];
   const nulled = new Set<Path | undefined>();
-  const left = ANSWER_BYTES_MAX;
+  const left = ANSWER_BYTES_MAX; // a character takes at least one byte
   const run: Run = { variables, argumentsOf, context, tooLarge, lastList, errors, nulled, left, isOver: false };
   try {
     const dataJson = await complete(run);
-    // In UTF-8 a character takes three bytes at most.
+    // A character takes at most three bytes in UTF-8, so the bytes of a short answer need no count.
     if (dataJson.length * 3 > left && Buffer.byteLength(dataJson) > left) throw tooLarge;
     return { dataJson, errors };
   } catch (thrown) {
     if (thrown === tooLarge) return { dataJson: 'null', errors: [tooLarge] };
-    note(run, thrown as GraphQLError, undefined); // `handleError` throws nothing else
+    addError(run, thrown as GraphQLError, undefined); // `handleError` throws nothing else
     return { dataJson: 'null', errors };
   } finally {
     run.isOver = true;
   }
 }
 
-/** Gives a text of the answer after counting its length. Throws the error of an answer that is too large. */
+/** Counts a text of the answer and returns it. Throws `tooLarge`. */
 function count(run: Run, text: string): string {
   run.left -= text.length;
   if (run.left < 0) throw run.tooLarge;
   return text;
 }
 
-/** A text that may come later. */
+/** A text, or a promise if it depends on one: only real promises cost a microtask. */
 type Text = string | Promise<string>;
 
-/** A text that is written piece by piece. */
+/** A text in the making, some of whose pieces are promises. */
 interface Pieces {
-  /** The pieces that come later, each with the text before it. */
+  /** The pieces that are promises, each with the text before it. */
   late: { readonly before: string; readonly piece: Promise<string> }[] | undefined;
-  /** The text after them. */
+  /** The text after the last promise. */
   text: string;
 }
 
@@ -131,7 +131,7 @@ function add(pieces: Pieces, piece: Text): void {
   if (typeof piece === 'string') {
     pieces.text += piece;
   } else {
-    piece.catch(() => {}); // an error elsewhere may keep `join` from awaiting it
+    piece.catch(() => {}); // an error elsewhere may keep `join` from awaiting it: no unhandled rejection
     pieces.late ??= [];
     pieces.late.push({ before: pieces.text, piece });
     pieces.text = '';
@@ -143,7 +143,7 @@ function join({ late, text }: Pieces): Text {
   const [first, another] = late;
   if (first && !another) return first.piece.then((piece) => first.before + piece + text); // faster than Promise.all
   return Promise.all(late.map(({ piece }) => piece)).then(
-    // A sum: Array.join would copy every text once more.
+    // Concatenation, not Array.join, which would copy every text once more.
     (texts) => late.reduce((whole, { before }, index) => whole + before + texts[index], '') + text,
   );
 }
@@ -155,7 +155,7 @@ async function completeSerially(run: Run, { fields, tail }: SelectionPlan): Prom
   return text + count(run, tail);
 }
 
-/** Completes all fields of an object at once. Throws or rejects when a non-null field has an error. */
+/** Completes the fields of an object in parallel. Throws or rejects when a non-null field has an error. */
 function completeFields(run: Run, { fields, tail }: SelectionPlan, object: unknown, path: Path | undefined): Text {
   const pieces: Pieces = { late: undefined, text: '' };
   for (const field of fields) {
@@ -168,17 +168,17 @@ function completeFields(run: Run, { fields, tail }: SelectionPlan, object: unkno
   return join(pieces);
 }
 
-/** Completes a field of the object at the path `prev`. Throws or rejects when a non-null field has an error. */
+/** Resolves and completes a field; `prev` is the path of its object. Throws or rejects when a non-null field has an error. */
 function completeField(run: Run, field: FieldPlan, object: unknown, prev: Path | undefined): Text {
   const { resolver, property } = field;
   const path = pathOf(field, prev);
   let value: unknown;
   try {
-    const given = resolver && run.argumentsOf(field);
-    if (given instanceof Error) throw given;
-    value = given
-      ? resolver(object, given, run.context, field.info(run.variables, path))
-      : (object as Properties)[property]; // the value of a field with a selection
+    const args = resolver && run.argumentsOf(field);
+    if (args instanceof Error) throw args;
+    value = args
+      ? resolver(object, args, run.context, field.info(run.variables, path))
+      : (object as Properties)[property]; // a value with a selection is an object
   } catch (thrown) {
     return handleError(run, field, path, false, thrown);
   }
@@ -187,7 +187,7 @@ function completeField(run: Run, field: FieldPlan, object: unknown, prev: Path |
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** Completes the value of a field or, with `isItem`, of an item of its list. */
+/** Completes the value of a field or, with `isItem`, an item of its list. Errors become null if the position is nullable. */
 function complete(run: Run, field: FieldPlan, value: unknown, path: Path, isItem: boolean): Text {
   try {
     if (isPromise(value)) return completeLater(run, field, value, path, isItem);
@@ -201,16 +201,16 @@ function complete(run: Run, field: FieldPlan, value: unknown, path: Path, isItem
 
 async function completeLater(run: Run, field: FieldPlan, value: Promise<unknown>, path: Path, isItem: boolean) {
   try {
-    const given = await value;
+    const resolved = await value;
     if (run.isOver) throw new Error('The answer is complete already.');
-    const completed = completeValue(run, field, given, path, isItem);
+    const completed = completeValue(run, field, resolved, path, isItem);
     return typeof completed === 'string' ? completed : await completed; // no await for a text: saves a microtask
   } catch (thrown) {
     return handleError(run, field, path, isItem, thrown);
   }
 }
 
-/** GraphQL §6.4.3 */
+/** GraphQL §6.4.3 CompleteValue. */
 function completeValue(run: Run, field: FieldPlan, value: unknown, path: Path | undefined, isItem: boolean): Text {
   const { selection, isList } = field;
   if (value instanceof Error) throw value;
@@ -237,12 +237,12 @@ function completeList(run: Run, field: FieldPlan, list: unknown, prev: Path | un
   return join(pieces);
 }
 
-/** What ends `writeExposed`. */
+/** `writeExposed` throws it for a promise, or for an invalid value. */
 const UNEXPECTED = new Error('A value cannot be written at once.');
 
 /**
- * Most values need no resolver and have no error: they are written at once, without paths. Undefined for a value with a promise
- * or an error in it: it is completed step by step, which finds the path of the error.
+ * Fast path for values below which no resolver runs: it writes them synchronously and tracks no paths. Undefined for a value with
+ * a promise or an error in it; `completeValue` then takes the slow path, which finds the path of the error.
  */
 function tryExposed(run: Run, field: FieldPlan, value: unknown, isItem: boolean): string | undefined {
   const { lastList } = run;
@@ -259,7 +259,7 @@ function tryExposed(run: Run, field: FieldPlan, value: unknown, isItem: boolean)
   }
 }
 
-/** Writes a value whose selection is exposed. Throws for any value that is not of the field's type, such as a promise. */
+/** Writes a value whose selection is exposed. Throws for a value that is not of the field's type, or a promise. */
 function writeExposed(run: Run, field: FieldPlan, value: unknown, isItem: boolean): string {
   const { selection } = field;
   if (value === null || value === undefined) {
@@ -298,23 +298,23 @@ function mayBeNull({ isNullable, isItemNullable }: FieldPlan, isItem: boolean): 
   return isItem ? isItemNullable : isNullable;
 }
 
-/** GraphQL §6.4.4: gives `null` for an error in a nullable position, else throws it to the position around it. */
+/** GraphQL §6.4.4 Handling Execution Errors: an error makes a nullable position null; any other position throws it to its parent. */
 function handleError(run: Run, field: FieldPlan, path: Path, isItem: boolean, thrown: unknown): string {
   if (thrown === run.tooLarge || run.isOver) throw thrown;
   const error = locatedError(thrown, field.nodes.slice(0, LOCATIONS_MAX), responsePathAsArray(path));
   if (!mayBeNull(field, isItem)) throw error;
-  note(run, error, path);
+  addError(run, error, path);
   return 'null';
 }
 
-/** Notes an error that made a path null. GraphQL §6.4.4 drops it when an error has already made a path around it null. */
-function note({ errors, nulled }: Run, error: GraphQLError, path: Path | undefined): void {
+/** Adds an error that made a position null. GraphQL §6.4.4: it is dropped when a parent of the position is null already. */
+function addError({ errors, nulled }: Run, error: GraphQLError, path: Path | undefined): void {
   for (let outer = path; outer !== undefined; outer = outer.prev) if (nulled.has(outer)) return;
   nulled.add(path);
   errors.push(error);
 }
 
-/** Whether a value is a promise of any library. */
+/** Whether a value is a thenable. */
 function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -14,20 +14,20 @@ export function boundsOf({ extensions }: GraphQLArgument | GraphQLInputField): B
   return Object.assign({}, ...bounds);
 }
 
-/** A broken rule of the schema. */
+/** A validation rule that an input breaks. */
 export interface BrokenRule {
-  /** The path of the broken input: the argument, then the input fields. */
+  /** The path of the invalid input: the argument, then the input fields. */
   readonly path: readonly PropertyKey[];
-  /** The rest of a sentence that begins with the name of the field: `must be …`. */
+  /** A sentence without its subject, which is the name of the input: `must be …`. */
   readonly message: string;
 }
 
-/** The error within the GraphQLErrors that execution wrapped around it. */
+/** Unwraps an error: execution wraps what a resolver throws in GraphQLErrors. */
 export function originalError(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? originalError(error.originalError) : error;
 }
 
-/** The first broken rule when the thrown error is one of validation; else undefined. */
+/** The first broken rule of a validation error; undefined for any other error. */
 export function brokenRule(thrown: unknown): BrokenRule | undefined {
   const cause = originalError(thrown);
   const [issue] = cause instanceof InputValidationError ? cause.issues : [];

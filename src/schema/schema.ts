@@ -3,19 +3,19 @@ import { type Deprecation, deprecationOf, longDay } from '../deprecations.ts';
 import { type Builder, createBuilder } from './builder.ts';
 import { type Context, requireWrite } from './context.ts';
 
-/** What a schema is made of. */
+/** The parts of a service that its schema is made from. */
 interface SchemaParts {
-  /** The objects of the service, such as `books`, for the descriptions of Query and Mutation. */
-  readonly things: string;
+  /** The plural noun of the service's objects, such as `books`, for the descriptions of Query and Mutation. */
+  readonly plural: string;
   readonly resources: readonly { readonly defineTypes: (builder: Builder) => void }[];
   readonly deprecations: readonly Deprecation[];
 }
 
 /** Creates the schema of a service. Throws Error, which stops the start, when its parts do not fit together. */
-export function createSchema({ things, resources, deprecations }: SchemaParts): GraphQLSchema {
+export function createSchema({ plural, resources, deprecations }: SchemaParts): GraphQLSchema {
   const builder = createBuilder();
-  builder.queryType({ description: `Reading ${things}.` });
-  builder.mutationType({ description: `Changing ${things}.` });
+  builder.queryType({ description: `Reading ${plural}.` });
+  builder.mutationType({ description: `Changing ${plural}.` });
   for (const { defineTypes } of resources) defineTypes(builder);
   const schema = builder.toSchema({ sortSchema: false });
   for (const deprecation of deprecations) deprecate(schema, deprecation);
@@ -44,8 +44,8 @@ export function noteDeprecations(deprecations: readonly Deprecation[], found: Se
 }
 
 /**
- * Wraps the resolver of every field of Mutation: it refuses read-only keys and then allows `add` of the store. So no resolver
- * checks rights, and a field of Query, which is open to read-only keys and GET, cannot change data.
+ * Wraps the resolver of every field of Mutation: it refuses read-only keys, then lets the context add rows. So no resolver has to
+ * check rights. A field of Query cannot change data: read-only keys and GET may select it.
  */
 function guardMutations(mutation: GraphQLObjectType<unknown, Context>): void {
   for (const field of Object.values(mutation.getFields())) {
@@ -53,7 +53,7 @@ function guardMutations(mutation: GraphQLObjectType<unknown, Context>): void {
     if (!resolve) throw new Error(`Mutation.${name} has no resolver.`);
     field.resolve = (source, args, context, info) => {
       requireWrite(context.caller);
-      context.isChanging = true;
+      context.isMutation = true;
       return resolve(source, args, context, info);
     };
   }

@@ -4,41 +4,41 @@ import type { Deadline } from '../deadline.ts';
 import type { Int64 } from '../int64.ts';
 import { bindValue, columnsOf, type PageQuery, type StoredRow, selectList, type Table } from './table.ts';
 
-/** One page, by ascending id. Equal queries in one batch share one object. */
+/** One page, by ascending id. Equal queries in one batch get the same object. */
 export interface Page<Row> {
-  /** Frozen: callers may cache a text made of them. */
+  /** A frozen array, so that callers may cache its JSON. */
   readonly rows: readonly Row[];
   /** Whether more rows follow the last one. */
   readonly hasMore: boolean;
 }
 
-/** The smallest int64, below every id. */
-const BEFORE_ALL = -(2n ** 63n);
+/** The smallest int64: every id is greater. */
+const ID_MIN = -(2n ** 63n);
 
-/** The assumed size of a row in an answer, in bytes. */
+/** An assumed size of a row in a result set, in bytes. */
 const ROW_BYTES = 320;
 
-/** Gives a function that lists pages by keyset (`id > after`). Concurrent queries are batched. */
+/** Creates a function that reads a page by keyset pagination (`id > after`). Concurrent queries are batched. */
 export function createKeysetList<T extends Table>(database: Database, table: T) {
   const filters = columnsOf(table).filter(({ index }) => index !== undefined);
   const select = selectList(table);
 
-  /** A query as a part of a batch. `group` has a digit for each filter: 1 when the filter is set. */
+  /** A query as a part of a batch. `group` has a digit for each filter of the table: 1 if the query uses it. */
   const toPart = (query: PageQuery<T>) => {
-    const given = query as Readonly<Record<string, unknown>>; // filters by their names
+    const given = query as Readonly<Record<string, unknown>>; // its filters, by name
     const values = filters.map(({ name, kind }) => bindValue(kind, given[name]));
     return {
       group: values.map((value) => (value === null ? '0' : '1')).join(''),
       limit: query.limit,
-      // One row more than the page is read: it tells whether there is a next page.
-      bindings: [...values.filter((value) => value !== null), BigInt(query.after ?? BEFORE_ALL), query.limit + 1],
+      // One row more than the page: it tells whether there is a next page.
+      bindings: [...values.filter((value) => value !== null), BigInt(query.after ?? ID_MIN), query.limit + 1],
     };
   };
 
   const listSql = (group: string, part = ''): string => {
     const chosen = filters.filter((_, index) => group[index] === '1');
     const conditions = [...chosen.map(({ column }) => `${column} = ?`), 'id > ?'].join(' AND ');
-    // Without the hint, MariaDB reads all earlier rows of a filter for a deep page. Of several indexes it takes the best.
+    // Without the hint, MariaDB reads all earlier rows of a filter for a deep page. Of several indexes it chooses the best.
     const indexes = chosen.map(({ index }) => index).join(', ');
     const hint = database.engine === 'mysql' && indexes !== '' ? ` FORCE INDEX (${indexes})` : '';
     return `SELECT ${select}${part} FROM ${table.name}${hint} WHERE ${conditions} ORDER BY id LIMIT ?`;
@@ -60,11 +60,11 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
       ...(database.engine === 'sqlite'
         ? { inFlight: 1000, inFlightMax: 1000, maxSize: 1 }
         : { inFlight: 4, maxSize: 16, targetSize: 8 }),
-      // With the length of each value, so that different queries never have the same key.
+      // The length of each value is part of the key, so that different queries never have the same one.
       keyOf: ({ group, bindings }) =>
         bindings.reduce<string>((key, value) => `${key} ${`${value}`.length}:${value}`, group),
       groupOf: ({ group }) => group,
-      // Up to eight lists of 100. A larger answer would delay all of its waiters.
+      // A batch has up to eight pages of 100 rows. A larger result would delay all queries of the batch.
       bytesOf: ({ limit }) => limit * ROW_BYTES,
     },
     async (parts, deadline) => {
@@ -78,23 +78,23 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
   return (query: PageQuery<T>, deadline: Deadline) => list(toPart(query), deadline);
 }
 
-/** Gives a function that reads the row of an id, or null. Concurrent calls are batched. */
+/** Creates a function that reads the row with an id, or null. Concurrent calls are batched. */
 export function createRowReader<T extends Table>(database: Database, table: T): Batcher<Int64, StoredRow<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
   const rules = { inFlight: 2, maxSize: 32, keyOf: (id: Int64) => id };
   return createBatcher(database, rules, async (ids, deadline) => {
     const sql = `${select} (${ids.map(() => '?').join(', ')})`;
     const rows = await database.query<StoredRow<T>>(sql, ids.map(BigInt), deadline);
-    const byKey = new Map(rows.map((row) => [String(row.id), row]));
-    return ids.map((id) => byKey.get(id) ?? null);
+    const byId = new Map(rows.map((row) => [String(row.id), row]));
+    return ids.map((id) => byId.get(id) ?? null);
   });
 }
 
-/** The rows of each part of a union, by ascending id. */
+/** Splits the rows of a union by their part, each by ascending id. */
 function splitUnion<Row extends Pick<StoredRow<Table>, 'id'> & { part?: number }>(rows: readonly Row[], count: number) {
   const lists = Array.from({ length: count }, (): Row[] => []);
   for (const row of rows) lists[row.part ?? 0]?.push(row);
-  // A union promises no order, https://dev.mysql.com/doc/refman/9.7/en/union.html
+  // The result of a union has no guaranteed order, https://dev.mysql.com/doc/refman/9.7/en/union.html
   return lists.map((list) => list.sort(compareIds));
 }
 

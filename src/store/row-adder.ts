@@ -7,21 +7,21 @@ import { ID_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Int64 } from '../int64.ts';
 import type { Binding } from '../kinds.ts';
-import { insertList, type New, rowWriter, type Table } from './table.ts';
+import { createRowBinder, insertList, type NewRow, type Table } from './table.ts';
 
-/** The bytes of a statement besides its values. */
+/** The assumed bytes of a statement besides its values. */
 const OVERHEAD_BYTES = 256;
 
 /**
- * Adds rows to a table and gives their ids. One for each table and process, because it batches. DatabaseFault `tooLarge` for rows
- * beyond max_allowed_packet.
+ * Creates the functions that add rows to a table. A process should have one set for each table, because calls are batched. They
+ * reject with DatabaseFault `tooLarge` if a statement exceeds max_allowed_packet, and `unavailable` when ids are used up.
  */
 export function createRowAdder<T extends Table>(database: Database, table: T) {
   const into = insertList(table);
-  const valuesOf = rowWriter(table);
+  const valuesOf = createRowBinder(table);
   const acquireIdLock = createIdLock(database);
   /** The values of a row, and their approximate size in a statement, in bytes. */
-  const toRow = (added: New<T>) => {
+  const toRow = (added: NewRow<T>) => {
     const values = valuesOf(added);
     return { values, bytes: values.reduce<number>((sum, value) => sum + bytesOf(value), 0) };
   };
@@ -30,7 +30,7 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
     if (bytes > database.packetBytes()) throw new DatabaseFault('tooLarge');
     return rows.map(({ values }) => values);
   };
-  // The database assigns the ids, so a taken or missing id means that AUTO_INCREMENT has reached its end.
+  // The database assigns the ids. A duplicate or missing one means that AUTO_INCREMENT has reached its end.
   const explain = (error: unknown): never => {
     if (!isIdTaken(error)) throw error;
     const reason = new Error(`the ids of the table ${table.name} are used up`, { cause: error });
@@ -53,27 +53,27 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
   );
 
   return {
-    /** Adds a row and gives its id; concurrent calls are batched. */
-    add: (added: New<T>, deadline: Deadline) => addRow(toRow(added), deadline),
-    /** The caller holds this lock from before `addWithin` until its transaction has ended (see `createIdLock`). */
+    /** Adds a row and gives its id. Concurrent calls are batched. */
+    add: (added: NewRow<T>, deadline: Deadline) => addRow(toRow(added), deadline),
+    /** See `createIdLock`. A caller of `addWithin` acquires the lock before the call and releases it when its transaction has ended. */
     acquireIdLock,
-    /** Adds rows within a transaction, by one statement; gives their ids in the order of the rows. */
-    addWithin: async (transaction: Knex.Transaction, added: readonly New<T>[]): Promise<Int64[]> =>
+    /** Adds rows within a transaction by one statement. Gives their ids in the order of the rows. */
+    addWithin: async (transaction: Knex.Transaction, added: readonly NewRow<T>[]): Promise<Int64[]> =>
       insertWithin(transaction, into, toValues(added.map(toRow))).catch(explain),
     /** The approximate size of a row in a statement, in bytes. */
-    bytesOf: (added: New<T>) => toRow(added).bytes,
+    bytesOf: (added: NewRow<T>) => toRow(added).bytes,
   };
 }
 
-// A length takes at most nine bytes, https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html
+// The length of a value takes at most nine bytes, https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html
 function bytesOf(value: Binding): number {
   return 9 + (typeof value === 'string' ? Buffer.byteLength(value) : 8);
 }
 
 /**
- * Creates a mutex around the assignment of ids and their commit, so that no reader sees an id of this process before a smaller one.
- * Acquiring gives the function that releases it. There is no mutex beyond LOW_LATENCY_MS, where waiting would cost a round trip, and
- * none on a single connection, which runs one transaction at a time.
+ * Creates a mutex around the assignment of ids and their commit: no reader sees an id of this process before a smaller one. Acquiring
+ * it gives its release. A distant database (beyond LOW_LATENCY_MS) has none, because waiting would cost a round trip; nor has a single
+ * connection, which runs one transaction at a time. It is released by itself after ID_LOCK_MS.
  */
 export function createIdLock(database: Pick<Database, 'connectionsMax' | 'roundTripMs'>) {
   let last = Promise.resolve();

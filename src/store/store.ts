@@ -1,27 +1,27 @@
 import type { Knex } from 'knex';
 import type { Database } from '../database/connect.ts';
 import type { Deadline } from '../deadline.ts';
-import { createIdempotentCreates, type Once } from '../idempotency/idempotent-creates.ts';
+import { createIdempotentCreates, type ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
 import { createKeysetList, createRowReader } from './keyset-list.ts';
 import { createRowAdder } from './row-adder.ts';
 import {
-  canonicalWriter,
   columnsOf,
-  fieldPicker,
+  createCanonicalizer,
+  createFieldPicker,
+  createRowBinder,
   insertList,
-  type New,
-  rowWriter,
+  type NewRow,
   type StoredRow,
   type Table,
 } from './table.ts';
 
-/** Reads and adds rows of one table. All functions throw DatabaseFault `unavailable` at the deadline or without the database. */
+/** Reads and adds rows of one table. All functions reject with DatabaseFault `unavailable` at the deadline or without the database. */
 export type Store<T extends Table> = ReturnType<typeof createStore<T>>;
 
-/** Gives the store of a table; the same one for each call, because a store batches. */
+/** Gives the store of a table. Each call gives the same store, which batches concurrent queries. */
 export type Stores = ReturnType<typeof createStores>;
 
-/** Creates the stores of a database. A process needs one set only. */
+/** Creates the stores of a database. A process should have one set: queries of different sets share no batch. */
 export function createStores(database: Database) {
   const stores = new Map<Table, unknown>();
   return <T extends Table>(table: T): Store<T> => {
@@ -33,40 +33,40 @@ export function createStores(database: Database) {
 
 function createStore<T extends Table>(database: Database, table: T) {
   const { add, ...adder } = createRowAdder(database, table);
-  const pick = fieldPicker(table);
-  const createOnce = createIdempotentCreates<New<T>>(database, {
-    operation: table.records === undefined ? table.name : table.records.name,
-    canonical: canonicalWriter(table),
+  const pick = createFieldPicker(table);
+  const createIdempotently = createIdempotentCreates<NewRow<T>>(database, {
+    operation: table.idempotency === undefined ? table.name : table.idempotency.name,
+    canonical: createCanonicalizer(table),
     ...adder,
   });
   return {
     list: createKeysetList(database, table),
     /** The row of an id, or null. */
     get: createRowReader(database, table),
-    /** Adds a row; with `once`, a retry gets the row that the first request added (see `createIdempotentCreates`). */
-    async add(added: New<T>, once: Once | null, deadline: Deadline) {
-      const { id, replayed } = once
-        ? await createOnce(once, added, deadline)
+    /** Adds a row. With `scopedKey`, a retry gets the row of the first request: see `createIdempotentCreates`, also for errors. */
+    async add(added: NewRow<T>, scopedKey: ScopedIdempotencyKey | null, deadline: Deadline) {
+      const { id, replayed } = scopedKey
+        ? await createIdempotently(scopedKey, added, deadline)
         : { id: await add(added, deadline), replayed: false };
-      return { row: { id, ...pick(added) } as StoredRow<T>, replayed }; // all fields, and the id
+      return { row: { id, ...pick(added) } as StoredRow<T>, replayed }; // `pick` gives all fields but the id
     },
-    /** Adds rows by one statement, which the caller keeps below the packet limit. Gives no ids. */
-    async addAll(added: readonly New<T>[]) {
-      const rows = added.map(rowWriter(table));
+    /** Adds rows by one statement. The caller must keep it below the packet limit of the database. */
+    async addAll(added: readonly NewRow<T>[]) {
+      const rows = added.map(createRowBinder(table));
       const sql = `INSERT INTO ${insertList(table)} VALUES ${rows.map((row) => `(${row.map(() => '?')})`)}`;
-      await database.run((knex) => knex.raw(sql, rows.flat() as Knex.RawBinding[])); // both drivers take a bigint
+      await database.run((knex) => knex.raw(sql, rows.flat() as Knex.RawBinding[])); // both drivers bind a bigint
     },
     isEmpty: async () => (await database.run((knex) => knex(table.name).first('id'))) === undefined,
   };
 }
 
-/** How many samples of each resource a newcomer gets. */
+/** The number of samples for each table. */
 const SAMPLES = 12;
 
-/** Adds samples to each table that is empty; gives how many in all. */
+/** Adds samples to each empty table of a resource that has samples. Gives the total number. */
 export async function addSamples<T extends Table>(
   within: Database,
-  resources: readonly { readonly table: T; readonly sample?: (index: number) => New<T> }[],
+  resources: readonly { readonly table: T; readonly sample?: (index: number) => NewRow<T> }[],
 ): Promise<number> {
   let added = 0;
   for (const { table, sample } of resources) {
@@ -79,9 +79,8 @@ export async function addSamples<T extends Table>(
 }
 
 /**
- * Checks that the database takes writes to these tables, by an INSERT of no rows into each: it needs the rights, the table and
- * the server of a real write. The transaction is rolled back, because even such an INSERT makes SQLite store the last id. Throws
- * what a write would throw.
+ * Checks that the database takes writes to these tables. An INSERT of no rows needs the same rights, table and server as a real
+ * one. The transaction is rolled back, because even such an INSERT makes SQLite store the last id. Rejects as a real write would.
  */
 export async function checkWrites(database: Database, tables: readonly Table[], deadline?: Deadline): Promise<void> {
   const writeNothing = async (knex: Knex) => {

@@ -6,16 +6,16 @@ export type Field = (
   | { readonly kind: Exclude<KindName, 'word'> }
   | { readonly kind: 'word'; readonly words: readonly string[] }
 ) & {
-  /** Whether a row may lack it. */
+  /** Whether its value may be absent. */
   readonly optional?: true;
   /**
-   * Lists can be filtered by it. The table must have the index `TABLE_COLUMN_id` on the column and the id. A text column must have
+   * Whether lists can be filtered by it. The table needs the index `TABLE_COLUMN_id` on the column and the id. A text column must have
    * a NO PAD collation (MariaDB utf8mb4_nopad_bin, MySQL utf8mb4_0900_bin): under others 'a' and 'a ' are equal.
    */
   readonly filter?: true;
 };
 
-/** Fields by name, in the order of the columns; a column has the field's name in snake case. */
+/** Fields by name, in the order of the columns. The name of a column is that of its field in snake case. */
 export type Fields = Readonly<Record<string, Field>>;
 
 /** A table whose rows have an `id` that the database assigns, and these fields. */
@@ -23,15 +23,19 @@ export interface Table<F extends Fields = Fields> {
   readonly name: string;
   readonly fields: F;
   /**
-   * How idempotency records identify an input. `name` is the operation (null: none); the first `byPlace` fields are identified by
-   * position, the others by name. The default is the table's name, and all fields by name.
+   * How idempotency records hash an input. `name` is the operation's name, null for none; by default it is the table's. The first
+   * `positionalFields` fields (by default none) are hashed by position, the others by name.
    */
-  readonly records?: { readonly name: string | null; readonly byPlace: number };
+  readonly idempotency?: { readonly name: string | null; readonly positionalFields: number };
 }
 
 /** Defines a table. Its fields determine types, columns, statements and how retried inputs are compared. */
-export function defineTable<const F extends Fields>(name: string, fields: F, records?: Table['records']): Table<F> {
-  return { name, fields, ...(records && { records }) };
+export function defineTable<const F extends Fields>(
+  name: string,
+  fields: F,
+  idempotency?: Table['idempotency'],
+): Table<F> {
+  return { name, fields, ...(idempotency && { idempotency }) };
 }
 
 type Value<F extends Field> = F extends { words: readonly (infer Word)[] } ? Word : ValueIn<F['kind']>;
@@ -40,15 +44,15 @@ type StoredValue<F extends Field> = F extends { words: readonly (infer Word)[] }
 type Marked<F extends Fields, Mark> = { [Name in keyof F]: F[Name] extends Mark ? Name : never }[keyof F];
 type Optional<F extends Fields> = Marked<F, { optional: true }>;
 
-/** A row to be added; an optional field may be absent or null, which is the same. */
-export type New<T extends Table> =
+/** A row to add. Of an optional field, absent and null are the same. */
+export type NewRow<T extends Table> =
   T extends Table<infer F>
     ? { readonly [Name in Exclude<keyof F, Optional<F>>]: Value<F[Name]> } & {
         readonly [Name in Optional<F>]?: Value<F[Name]> | null | undefined;
       }
     : never;
 
-/** A row of the table; 64-bit integers as the database gives them, an absent value is null. */
+/** A row as the database gives it. An absent value is null; a 64-bit integer is a number up to 2^53, else an Int64. */
 export type StoredRow<T extends Table> =
   T extends Table<infer F>
     ? { readonly id: Integer64 } & {
@@ -56,7 +60,7 @@ export type StoredRow<T extends Table> =
       }
     : never;
 
-/** A query for one page; a filter that is absent or null lets all rows through. */
+/** A query for one page. A filter that is absent or null is not applied. */
 export type PageQuery<T extends Table> = {
   readonly limit: number;
   /** Only rows with a greater id. */
@@ -65,7 +69,7 @@ export type PageQuery<T extends Table> = {
   ? { readonly [Name in Marked<F, { filter: true }>]?: Value<F[Name]> | null | undefined }
   : never);
 
-/** The columns of a table's fields, in their order. `index` is the name of the index for a filter by this field. */
+/** The columns of a table, in the order of its fields. `index` is the name of a filter's index; undefined without a filter. */
 export function columnsOf({ name: table, fields }: Table) {
   return Object.entries(fields).map(([name, field]) => {
     const column = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -74,7 +78,7 @@ export function columnsOf({ name: table, fields }: Table) {
   });
 }
 
-/** The select list; it names columns as the fields are named. */
+/** The select list of a table, with `id`. Aliases give columns the names of their fields. */
 export function selectList(table: Table): string {
   const columns = columnsOf(table).map(({ name, column }) => (column === name ? column : `${column} AS ${name}`));
   return ['id', ...columns].join(', ');
@@ -85,11 +89,11 @@ export function insertList(table: Table): string {
   return `${table.name} (${columnsOf(table).map(({ column }) => column)})`;
 }
 
-/** Gives the values of a row in the order of `insertList`. */
-export function rowWriter<T extends Table>(table: T): (added: New<T>) => Binding[] {
+/** Creates a function that gives the bindings of a row in the order of `insertList`. */
+export function createRowBinder<T extends Table>(table: T): (added: NewRow<T>) => Binding[] {
   const columns = columnsOf(table);
   return (added) => {
-    const values = added as Readonly<Record<string, unknown>>; // of the columns' kinds, by its type
+    const values = added as Readonly<Record<string, unknown>>; // the type of a row has the types of its columns
     return columns.map(({ name, kind }) => bindValue(kind, values[name]));
   };
 }
@@ -99,8 +103,8 @@ export function bindValue(kind: AnyKind, value: unknown): Binding {
   return value === null || value === undefined ? null : kind.bind(value);
 }
 
-/** Gives the fields of an input, in the order of the table; an absent value is null. */
-export function fieldPicker<T extends Table>(table: T): (input: New<T>) => Omit<StoredRow<T>, 'id'> {
+/** Creates a function that gives all fields of an input, in the order of the table. An absent value is null. */
+export function createFieldPicker<T extends Table>(table: T): (input: NewRow<T>) => Omit<StoredRow<T>, 'id'> {
   const names = Object.keys(table.fields);
   return (input) => {
     const given = input as Readonly<Record<string, unknown>>; // its fields by their names
@@ -110,13 +114,13 @@ export function fieldPicker<T extends Table>(table: T): (input: New<T>) => Omit<
   };
 }
 
-/** Gives a list that is equal for equal inputs only. It omits absent fields, so records stay valid when a field is added. */
-export function canonicalWriter<T extends Table>(table: T): (input: New<T>) => readonly unknown[] {
-  const pick = fieldPicker(table);
-  const byPlace = table.records?.byPlace ?? 0;
+/** Creates a function that gives equal lists for equal inputs only. It omits absent fields, so a new field changes no earlier list. */
+export function createCanonicalizer<T extends Table>(table: T): (input: NewRow<T>) => readonly unknown[] {
+  const pick = createFieldPicker(table);
+  const positionalFields = table.idempotency?.positionalFields ?? 0;
   return (input) => {
     const entries = Object.entries(pick(input));
-    const placed = entries.slice(0, byPlace).map(([, value]) => value);
-    return [...placed, ...entries.slice(byPlace).filter(([, value]) => value !== null)];
+    const byPosition = entries.slice(0, positionalFields).map(([, value]) => value);
+    return [...byPosition, ...entries.slice(positionalFields).filter(([, value]) => value !== null)];
   };
 }

@@ -1,12 +1,12 @@
 import type { Context } from 'koa';
 import type { Deadline } from '../deadline.ts';
 
-/** The decoded path parameters by their names. */
-export type InPath = Readonly<Record<string, string>>;
+/** The decoded path parameters of a request, by their names. */
+export type PathParams = Readonly<Record<string, string>>;
 
 /** A request that has passed all checks of the frame. */
 export interface AdmittedRequest {
-  readonly inPath: InPath;
+  readonly params: PathParams;
   /** The bytes of the body; empty when the route takes none. */
   readonly body: Buffer;
   /** When the request must be answered. */

@@ -2,7 +2,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { readConfig } from '../../src/config.ts';
 import { PREPARED_MAX } from '../../src/database/mysql/mysql-connection.ts';
 import { REQUEST_MS } from '../../src/deadlines.ts';
-import { weighTypes } from '../../src/graphql/cost.ts';
+import { limitsByType } from '../../src/graphql/cost.ts';
 import { LIMITS } from '../../src/graphql/limits.ts';
 import { LIST_LIMIT } from '../../src/schema/builder.ts';
 import { ANSWER_BYTES_MAX } from '../../src/schema/planned-execution.ts';
@@ -31,8 +31,8 @@ const HEADERS_S = constantIn('deadlines.ts', 'HEADERS_MS') / SECOND;
 const REQUEST_S = constantIn('deadlines.ts', 'RECEIVE_MS') / SECOND;
 const STALLED_S = constantIn('deadlines.ts', 'STALLED_MS') / SECOND;
 
-const [ANIMALS] = [...weighTypes(SCHEMA).values()].filter(({ things }) => things === 'animals');
-const ANIMALS_MOST = ANIMALS?.mostObjects ?? Number.NaN;
+const [ANIMALS] = [...limitsByType(SCHEMA).values()].filter(({ plural }) => plural === 'animals');
+const ANIMALS_MOST = ANIMALS?.maxObjects ?? Number.NaN;
 
 const README = 'README.md';
 const ERRORS = 'docs/errors.md';
@@ -78,27 +78,27 @@ const ROWS: readonly Row[] = [
   [ERRORS, 'The body must not be larger than # bytes.', CONFIG.bodyLimitBytes],
   [RUN, 'at # MiB a hostile one', Number(boundsOf('BODY_LIMIT')[1]) / MIB],
   // Lists.
-  [README, '`limit` is # to #, by default #.', LIST_LIMIT.least, LIST_LIMIT.most, LIST_LIMIT.fallback],
-  [ERRORS, 'limit=0 is not allowed: an integer from # to #.', LIST_LIMIT.least, LIST_LIMIT.most],
-  [ERRORS, 'limit must be an integer from # to #', LIST_LIMIT.least, LIST_LIMIT.most],
-  [LIMITS_DECISION, 'its largest request is a page of #.', LIST_LIMIT.most],
+  [README, '`limit` is # to #, by default #.', LIST_LIMIT.min, LIST_LIMIT.max, LIST_LIMIT.defaultValue],
+  [ERRORS, 'limit=0 is not allowed: an integer from # to #.', LIST_LIMIT.min, LIST_LIMIT.max],
+  [ERRORS, 'limit must be an integer from # to #', LIST_LIMIT.min, LIST_LIMIT.max],
+  [LIMITS_DECISION, 'its largest request is a page of #.', LIST_LIMIT.max],
   [ERRORS, 'would be larger than # bytes: ask for a smaller limit', ANSWER_BYTES_MAX],
   // GraphQL.
-  [[README, LIMITS_DECISION], '| size of the document | # bytes |', LIMITS.documentBytes.most],
-  [ERRORS, 'the document is larger than # bytes', LIMITS.documentBytes.most],
-  [ERRORS, 'The document is larger than # bytes', LIMITS.documentBytes.most],
-  [[README, LIMITS_DECISION], '| tokens | # |', LIMITS.tokens.most],
-  [ERRORS, '| more than # tokens |', LIMITS.tokens.most],
-  [ERRORS, 'The document has more than # tokens.', LIMITS.tokens.most],
-  [README, '| levels of fields | # |', LIMITS.depth.most],
-  [LIMITS_DECISION, '| levels of fields, fragments followed | # |', LIMITS.depth.most],
-  [ERRORS, '| more than # levels of fields |', LIMITS.depth.most],
-  [ERRORS, 'nests fields more than # levels deep', LIMITS.depth.most],
-  [README, '| aliases | # |', LIMITS.aliases.most],
-  [LIMITS_DECISION, '| aliases, over all operations | # |', LIMITS.aliases.most],
-  [ERRORS, '| more than # aliases;', LIMITS.aliases.most],
-  [ERRORS, 'The document has more than # aliases.', LIMITS.aliases.most],
-  [README, '| aliases below `__schema` and `__type` | # |', LIMITS.introspectionAliases.most],
+  [[README, LIMITS_DECISION], '| size of the document | # bytes |', LIMITS.documentBytes.max],
+  [ERRORS, 'the document is larger than # bytes', LIMITS.documentBytes.max],
+  [ERRORS, 'The document is larger than # bytes', LIMITS.documentBytes.max],
+  [[README, LIMITS_DECISION], '| tokens | # |', LIMITS.tokens.max],
+  [ERRORS, '| more than # tokens |', LIMITS.tokens.max],
+  [ERRORS, 'The document has more than # tokens.', LIMITS.tokens.max],
+  [README, '| levels of fields | # |', LIMITS.depth.max],
+  [LIMITS_DECISION, '| levels of fields, fragments followed | # |', LIMITS.depth.max],
+  [ERRORS, '| more than # levels of fields |', LIMITS.depth.max],
+  [ERRORS, 'nests fields more than # levels deep', LIMITS.depth.max],
+  [README, '| aliases | # |', LIMITS.aliases.max],
+  [LIMITS_DECISION, '| aliases, over all operations | # |', LIMITS.aliases.max],
+  [ERRORS, '| more than # aliases;', LIMITS.aliases.max],
+  [ERRORS, 'The document has more than # aliases.', LIMITS.aliases.max],
+  [README, '| aliases below `__schema` and `__type` | # |', LIMITS.introspectionAliases.max],
   [README, 'animals to read or write (a list counts its `limit` or `first`) | # |', ANIMALS_MOST],
   [README, '| values of these animals | those of # animals with all their fields and `__typename` |', ANIMALS_MOST],
   [LIMITS_DECISION, '| animals to read or write | # |', ANIMALS_MOST],
@@ -108,12 +108,12 @@ const ROWS: readonly Row[] = [
     ANIMALS_MOST,
     ANIMALS_MOST,
   ],
-  [README, '| fields of an operation, those of a fragment wherever it is spread | # |', LIMITS.fields.most],
-  [LIMITS_DECISION, '| fields of an operation, those of a fragment wherever it is spread | # |', LIMITS.fields.most],
-  [ERRORS, 'The operation has more than # fields', LIMITS.fields.most],
-  [[README, LIMITS_DECISION], '| size of the answer | # MiB |', LIMITS.responseBytes.most / MIB],
-  [ERRORS, 'the answer would be larger than # MiB', LIMITS.responseBytes.most / MIB],
-  [ERRORS, 'The answer would be larger than # bytes', LIMITS.responseBytes.most],
+  [README, '| fields of an operation, those of a fragment wherever it is spread | # |', LIMITS.fields.max],
+  [LIMITS_DECISION, '| fields of an operation, those of a fragment wherever it is spread | # |', LIMITS.fields.max],
+  [ERRORS, 'The operation has more than # fields', LIMITS.fields.max],
+  [[README, LIMITS_DECISION], '| size of the answer | # MiB |', LIMITS.responseBytes.max / MIB],
+  [ERRORS, 'the answer would be larger than # MiB', LIMITS.responseBytes.max / MIB],
+  [ERRORS, 'The answer would be larger than # bytes', LIMITS.responseBytes.max],
   [ERRORS, 'at most # errors of validation', constantIn('documents.ts', 'ERRORS_MAX')],
   [ERRORS, 'or # of variables', constantIn('execution.ts', 'ERRORS_MAX')],
   [
@@ -157,7 +157,7 @@ const ROWS: readonly Row[] = [
   ['docs/clients.md', 'remembered for # hours', REPLAY_H],
   [UPGRADE, 'older than # hours are removed every # minutes', REPLAY_H, constantIn('gateway.ts', 'SWEEP_MS') / MINUTE],
   ['docs/decisions/0009-idempotency-key.md', 'kept for # hours', REPLAY_H],
-  [ERRORS, 'Idempotency-Key must be 1 to # visible', constantIn('context.ts', 'most')],
+  [ERRORS, 'Idempotency-Key must be 1 to # visible', constantIn('context.ts', 'max')],
   // Limits of time.
   [RUN, '| the header of a request | # s |', HEADERS_S],
   [RUN, '| a whole request | # s |', REQUEST_S],

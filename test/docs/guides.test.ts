@@ -127,7 +127,7 @@ describe('the guides name', () => {
   });
 
   test('the limits of GraphQL by their messages', async () => {
-    const aliases = Array.from({ length: LIMITS.aliases.most + 1 }, (_, index) => `a${index}: __typename`);
+    const aliases = Array.from({ length: LIMITS.aliases.max + 1 }, (_, index) => `a${index}: __typename`);
     const refused = await gateway.graphql(`{ ${aliases.join(' ')} }`);
     expect(decode(sectionOf('limits'))).toContain(refused.json.errors[0].message);
     const animals = Array.from({ length: 5 }, (_, index) => `p${index}: pets(limit: 100) { id }`);

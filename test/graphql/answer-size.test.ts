@@ -25,7 +25,7 @@ const run = (text: string) => {
 };
 
 /** What `{"title":""}` leaves of the longest answer. */
-const MOST = LIMITS.responseBytes.most - '{"title":""}'.length;
+const MOST = LIMITS.responseBytes.max - '{"title":""}'.length;
 
 test.each([
   ['the longest', 'x', MOST, true],
@@ -47,7 +47,7 @@ test('also when graphql-js runs it', async () => {
 });
 
 test('what is written anew, because a part of it comes late, is counted once', async () => {
-  book = { title: 'x'.repeat(0.6 * LIMITS.responseBytes.most), author: Promise.resolve({ name: 'late' }) };
+  book = { title: 'x'.repeat(0.6 * LIMITS.responseBytes.max), author: Promise.resolve({ name: 'late' }) };
   const { dataJson, errors } = await run('{ book { title author { name } } }');
   expect(errors).toEqual([]);
   expect(dataJson?.endsWith(',"author":{"name":"late"}}}')).toBe(true);

@@ -4,8 +4,8 @@ import type { createDocuments } from '../../src/graphql/documents.ts';
 import { createArgumentsOf, NO_VARIABLES } from '../../src/schema/plan.ts';
 
 /** Creates a function that gives the message by which the cost refuses a document; undefined when it does not. */
-export function createRefusalOf(schema: GraphQLSchema, things: string, prepare: ReturnType<typeof createDocuments>) {
-  const costOf = createCost(schema, things);
+export function createRefusalOf(schema: GraphQLSchema, plural: string, prepare: ReturnType<typeof createDocuments>) {
+  const costOf = createCost(schema, plural);
   return (text: string, given: Record<string, unknown> = {}): string | undefined => {
     const { operations, errors } = prepare(text);
     const [prepared] = operations;

@@ -9,7 +9,7 @@ import {
   parse,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { weighTypes } from '../../src/graphql/cost.ts';
+import { limitsByType } from '../../src/graphql/cost.ts';
 import { LIMITS } from '../../src/graphql/limits.ts';
 import { NO_VARIABLES } from '../../src/schema/plan.ts';
 import { createRefusalOf } from './cost-refusal.ts';
@@ -21,7 +21,7 @@ const types = Object.values(schema.getTypeMap()).filter(
 const fields = types.flatMap((type) =>
   Object.values(type.getFields()).map((field) => [`${type.name}.${field.name}`, field] as const),
 );
-const weights = weighTypes(schema);
+const limits = limitsByType(schema);
 /** The arguments that say how long a page may be. */
 const PAGE_SIZES = ['limit', 'first'];
 const isPageSize = ({ name }: { name: string }) => PAGE_SIZES.includes(name);
@@ -56,13 +56,13 @@ test.each(lists.filter(([coordinate]) => coordinate.startsWith('Query.')))(
   '%s is weighed by what is asked for',
   (_coordinate, field) => {
     const content = getNamedType(field.type);
-    const { mostObjects: most = 0, things } = (isObjectType(content) && weights.get(content)) || {};
-    expect(refusalOf(ask(field, most / 100, 100))).toBeUndefined();
-    expect(refusalOf(ask(field, most / 100 + 1, 100))).toBe(
-      `The request may touch ${most + 100} ${things}; the limit is ${most}.`,
+    const { maxObjects: max = 0, plural } = (isObjectType(content) && limits.get(content)) || {};
+    expect(refusalOf(ask(field, max / 100, 100))).toBeUndefined();
+    expect(refusalOf(ask(field, max / 100 + 1, 100))).toBe(
+      `The request may touch ${max + 100} ${plural}; the limit is ${max}.`,
     );
-    expect(refusalOf(ask(field, 30, 20))).toContain(`600 ${things}`);
-    expect(refusalOf(ask(field, 30))).toContain(`600 ${things}`); // by default
+    expect(refusalOf(ask(field, 30, 20))).toContain(`600 ${plural}`);
+    expect(refusalOf(ask(field, 30))).toContain(`600 ${plural}`); // by default
   },
 );
 
@@ -70,7 +70,7 @@ test('what is written fits into an answer as often as it has leaves, and once mo
   const LEAVES = 15;
   const names = Array.from({ length: LEAVES }, (_, index) => `n${index}: name`).join(' ');
   const add = `mutation ($name: String!) { addPet(input: { name: $name, categoryId: "1" }) { ${names} } }`;
-  const longest = LIMITS.responseBytes.most / (LEAVES + 1) - '{"input":{"name":"","categoryId":"1"}}'.length;
+  const longest = LIMITS.responseBytes.max / (LEAVES + 1) - '{"input":{"name":"","categoryId":"1"}}'.length;
   expect(refusalOf(add, { name: 'x'.repeat(longest) })).toBeUndefined();
   expect(refusalOf(add, { name: 'x'.repeat(longest + 1) })).toContain('33554432 bytes');
 });

@@ -29,7 +29,7 @@ export async function serveEndpoint(
   const [route] = createGraphqlRoutes(parts).routes;
   app.use(async (ctx) => {
     const body = ctx.method === 'GET' ? Buffer.alloc(0) : await readJsonBytes(ctx.req, BODY_LIMIT_BYTES);
-    await route?.handle(ctx, { inPath: {}, body, deadline: deadlineIn(), reserve: () => undefined });
+    await route?.handle(ctx, { params: {}, body, deadline: deadlineIn(), reserve: () => undefined });
     if (ctx.state.changes) ctx.set('X-Changes', 'true');
   });
   return (await serveApp(app)) + GRAPHQL_PATH;

@@ -30,7 +30,7 @@ const byAliases = (count: number) => many(count, (n) => `a${n}: __type(name: "__
 /** The largest introspections that are allowed. */
 const LARGEST: Record<string, string> = {
   'of the schema': `{ __schema { types { ...Outer } } } ${WIDEST}`,
-  'of the schema, and of a type under every alias': `{ __schema { types { ...Outer } } ${byAliases(LIMITS.aliases.most)} } ${WIDEST}`,
+  'of the schema, and of a type under every alias': `{ __schema { types { ...Outer } } ${byAliases(LIMITS.aliases.max)} } ${WIDEST}`,
 };
 
 /** What multiplies, by lists under several names within lists under several names. */

@@ -1,13 +1,13 @@
 import { getIntrospectionQuery, type IntrospectionOptions } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { weighTypes } from '../../src/graphql/cost.ts';
+import { limitsByType } from '../../src/graphql/cost.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { schema } from './schema-alone.ts';
 import { countPetStatements } from './statements.ts';
 
 /** How many leaves of animals one request may ask for. */
-const VALUES_MOST = [...weighTypes(schema)].find(([{ name }]) => name === 'Pet')?.[1].mostLeaves ?? 0;
+const VALUES_MOST = [...limitsByType(schema)].find(([{ name }]) => name === 'Pet')?.[1].maxLeaves ?? 0;
 
 const repeat = (count: number, write: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => write(index)).join(' ');

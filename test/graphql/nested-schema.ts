@@ -51,13 +51,13 @@ export function contextOf(rows: Rows): Context {
   return wrong({
     ...rows,
     load,
-    unfinished: [],
+    listsWithNextPage: [],
     caller: { keyId: 'test', ownerId: 'test', mayWrite: true },
   });
 }
 
 /** What the resolvers of this schema find in the context. */
-type Found = Rows & Pick<Context, 'unfinished'> & { load(id: number): Promise<Person | null> };
+type Found = Rows & Pick<Context, 'listsWithNextPage'> & { load(id: number): Promise<Person | null> };
 const found = (context: Context): Found => wrong(context); // made by contextOf
 
 const refuse = (what: string) => {
@@ -152,9 +152,9 @@ export function createNestedSchema(): GraphQLSchema {
         type: [shop],
         args: pageArguments(builder, 'shops'),
         resolve(_root, { limit }, context) {
-          const { shops, unfinished } = found(context);
+          const { shops, listsWithNextPage } = found(context);
           const rows = shops.slice(0, limit);
-          if (rows.length < shops.length) unfinished.push(rows);
+          if (rows.length < shops.length) listsWithNextPage.push(rows);
           return rows;
         },
       }),

@@ -30,8 +30,8 @@ describe('the place of a path', () => {
     ['/books/a%20b%2Fc%C3%A9', '/books/{bookId}', { bookId: 'a b/cé' }],
     ['/books/%zz', '/books/{bookId}', { bookId: '%zz' }],
     ['/books/%C3', '/books/{bookId}', { bookId: '%C3' }],
-  ])('%s is %s', (path, known, inPath) => {
-    expect(find(path)).toMatchObject({ path: known, inPath });
+  ])('%s is %s', (path, known, params) => {
+    expect(find(path)).toMatchObject({ path: known, params });
   });
 
   test.each(['/', '/books/', '/Books', '/books/7/', '/books//pages/8', '/books+7-json', '/bookss7.json', '/x/books'])(

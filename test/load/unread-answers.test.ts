@@ -103,7 +103,7 @@ function listPets(querystring: string) {
     counts.reserved.push(objects);
     return room;
   };
-  const request = { inPath: {}, body: Buffer.alloc(0), deadline: deadlineIn(), reserve };
+  const request = { params: {}, body: Buffer.alloc(0), deadline: deadlineIn(), reserve };
   const done = route?.handle(ctx as unknown as Context, request); // all that it reads and writes
   return { ctx, counts, makeRoom, done };
 }

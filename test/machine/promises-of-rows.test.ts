@@ -15,7 +15,7 @@ function rootOf(document: string): string {
 
 describe.each([PETSTORE, createLibrary()])('$name', ({ resources }) => {
   test('every Location is an address that GET answers', () => {
-    const rows = resources.flatMap(({ rows }) => rows);
+    const rows = resources.flatMap(({ operationRows }) => operationRows);
     const shape = (path: string) => path.replaceAll(/\{\w+\}/g, '{}');
     const served = rows.filter(({ method }) => method === 'GET').map(({ path }) => shape(path));
     const locations = rows.flatMap(({ success: { location } }) => location ?? []);
@@ -29,7 +29,9 @@ describe.each(SERVICES)('$name', ({ start }) => {
     const gateway = await start(SQLITE, { LOG_LEVEL: 'silent' });
     await addSamples(gateway, 3);
     const mutations = new Map(generateMutations(createSchema(gateway.service)));
-    const rows = gateway.service.resources.flatMap(({ rows }) => rows).filter(({ method }) => method !== 'GET');
+    const rows = gateway.service.resources
+      .flatMap(({ operationRows }) => operationRows)
+      .filter(({ method }) => method !== 'GET');
     const replaying: string[] = [];
     for (const { operationId, document } of rows) {
       const send = () => gateway.graphql(mutations.get(rootOf(document)) ?? '', {}, { 'idempotency-key': operationId });

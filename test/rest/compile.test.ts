@@ -70,9 +70,9 @@ describe('a compiled document', () => {
     async (fields) => {
       const text = `query ($limit: Int) { shops(limit: $limit) { ${fields} } }`;
       const cut = await run(text, { limit: 2 });
-      expect(cut.context.unfinished).toContain(cut.value);
+      expect(cut.context.listsWithNextPage).toContain(cut.value);
       const whole = await run(text, { limit: 3 });
-      expect(whole.context.unfinished).toEqual([]);
+      expect(whole.context.listsWithNextPage).toEqual([]);
     },
   );
 

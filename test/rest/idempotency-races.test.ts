@@ -65,8 +65,8 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
     const databaseUrl = await engine.freshDatabase();
     const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
     const add = (idempotencyKey: string) => {
-      const once = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
-      return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, once, deadlineIn(20_000));
+      const scopedKey = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
+      return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, scopedKey, deadlineIn(20_000));
     };
     await add('held');
     await database.knex('idempotency_keys').update({ created_at: 0 }); // expired: the next one renews it
@@ -92,8 +92,8 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
       const databaseUrl = await engine.freshDatabase();
       const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
       const add = (idempotencyKey: string) => {
-        const once = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
-        return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, once, deadlineIn(20_000));
+        const scopedKey = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
+        return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, scopedKey, deadlineIn(20_000));
       };
       await add('written');
       const other = await mysql.createConnection(databaseUrl);
@@ -130,8 +130,8 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
       const databaseUrl = await engine.freshDatabase();
       const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
       const add = (idempotencyKey: string) => {
-        const once = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
-        return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, once, deadlineIn(20_000));
+        const scopedKey = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
+        return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, scopedKey, deadlineIn(20_000));
       };
       const keys = Array.from({ length: 16 }, (_, index) => `key ${index}`);
       const held = ['expired', 'unwritten'];

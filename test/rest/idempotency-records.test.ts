@@ -8,7 +8,7 @@ import { createIdempotentCreates } from '../../src/idempotency/idempotent-create
 import type { Int64 } from '../../src/int64.ts';
 import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
 import { createStores } from '../../src/store/store.ts';
-import { canonicalWriter } from '../../src/store/table.ts';
+import { createCanonicalizer } from '../../src/store/table.ts';
 import { afterFile, describeEachEngine } from '../support/engines.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 
@@ -16,10 +16,10 @@ const PET: NewPet = { name: 'Rex', categoryId: '1' as Int64, status: 'sold' };
 const DAY_MS = 24 * 3_600_000;
 
 const FIELDS = Object.keys(PETS.fields);
-const canonical = canonicalWriter(PETS);
-const once = (idempotencyKey: string) => ({ ownerId: '1', apiKeyId: '1', idempotencyKey, position: 1 });
+const canonical = createCanonicalizer(PETS);
+const scopedKey = (idempotencyKey: string) => ({ ownerId: '1', apiKeyId: '1', idempotencyKey, position: 1 });
 const sha256 = (parts: readonly unknown[]) => hash('sha256', JSON.stringify(parts), 'hex');
-/** The record of `once(key)` and PET as the version before wrote it. */
+/** The record of `scopedKey(key)` and PET as the version before wrote it. */
 const earlierRecord = (key: string, petId: number, ageMs = 0) => ({
   id: sha256(['1', key, '1']),
   input_hash: sha256([PET.name, PET.categoryId, PET.status]),
@@ -31,7 +31,7 @@ const earlierRecord = (key: string, petId: number, ageMs = 0) => ({
 test.each(FIELDS)('two inputs that differ in %s are not the same', (name) => {
   for (const other of ['2', null]) {
     const changed = { ...PET, [name]: other };
-    expect(sha256(canonical(changed)), `canonicalWriter leaves out ${name}`).not.toBe(
+    expect(sha256(canonical(changed)), `createCanonicalizer leaves out ${name}`).not.toBe(
       sha256(canonical({ ...PET, [name]: '1' })),
     );
   }
@@ -53,9 +53,9 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     const { database } = await prepareDatabase(engine);
     const pets = createStores(database)(PETS);
     await database.knex('idempotency_keys').insert(earlierRecord('old', 4711));
-    const { row, replayed } = await pets.add(PET, once('old'), deadlineIn());
+    const { row, replayed } = await pets.add(PET, scopedKey('old'), deadlineIn());
     expect([String(row.id), replayed]).toEqual(['4711', true]);
-    await expect(pets.add({ ...PET, name: 'Max' }, once('old'), deadlineIn())).rejects.toMatchObject({
+    await expect(pets.add({ ...PET, name: 'Max' }, scopedKey('old'), deadlineIn())).rejects.toMatchObject({
       code: 'idempotency_mismatch',
     });
   });
@@ -66,7 +66,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
   ])('one that is %s old is replayed or renewed', async (_age, ageMs, isReplayed) => {
     const { database } = await prepareDatabase(engine);
     await database.knex('idempotency_keys').insert(earlierRecord('aged', 4711, ageMs));
-    const { row, replayed } = await createStores(database)(PETS).add(PET, once('aged'), deadlineIn());
+    const { row, replayed } = await createStores(database)(PETS).add(PET, scopedKey('aged'), deadlineIn());
     expect([replayed, String(row.id) === '4711']).toEqual([isReplayed, isReplayed]);
   });
 
@@ -80,7 +80,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
       const pets = createStores(database)(PETS);
       const id = sha256([keyId, 'rotated', '1']);
       await database.knex('idempotency_keys').insert({ ...earlierRecord('rotated', 4711, DAY_MS), id });
-      const add = () => pets.add(PET, { ...once('rotated'), apiKeyId: '2' }, deadlineIn());
+      const add = () => pets.add(PET, { ...scopedKey('rotated'), apiKeyId: '2' }, deadlineIn());
       const [first, again] = [await add(), await add()];
       expect([first.replayed, String(first.row.id) === '4711']).toEqual([false, false]);
       expect([again.replayed, String(again.row.id)]).toEqual([true, String(first.row.id)]);
@@ -89,7 +89,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
 
   test('those of this version are what the version before looks for', async () => {
     const { database } = await prepareDatabase(engine);
-    const { row: pet } = await createStores(database)(PETS).add(PET, once('new'), deadlineIn());
+    const { row: pet } = await createStores(database)(PETS).add(PET, scopedKey('new'), deadlineIn());
     const { created_at: _, ...expected } = earlierRecord('new', Number(pet.id));
     const record = await database.knex('idempotency_keys').first('id', 'input_hash', 'pet_id');
     expect({ ...record, pet_id: Number(record.pet_id) }).toEqual(expected);
@@ -106,14 +106,14 @@ describeEachEngine('the records of idempotent creates', (engine) => {
       ...database,
       run: async (work, options) => {
         const result = await run(work, options);
-        renewed ??= neighbour.add(PET, once('renewed'), deadlineIn());
+        renewed ??= neighbour.add(PET, scopedKey('renewed'), deadlineIn());
         await renewed;
         return result;
       },
     });
     await sweeping.sweep();
     const first = await renewed;
-    const again = await neighbour.add(PET, once('renewed'), deadlineIn());
+    const again = await neighbour.add(PET, scopedKey('renewed'), deadlineIn());
     expect([again.replayed, String(again.row.id)]).toEqual([true, String(first?.row.id)]);
   });
 
@@ -169,7 +169,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
   ])('what %s is done again, while there is time', async (_what, fault) => {
     const { database } = await prepareDatabase(engine);
     let attempts = 0;
-    const createOnce = createIdempotentCreates(
+    const createIdempotently = createIdempotentCreates(
       database,
       creating(async () => {
         attempts++;
@@ -177,9 +177,9 @@ describeEachEngine('the records of idempotent creates', (engine) => {
         return ['7' as Int64];
       }),
     );
-    expect(await createOnce(once('twice'), 'x', deadlineIn(60_000))).toEqual({ id: '7', replayed: false });
+    expect(await createIdempotently(scopedKey('twice'), 'x', deadlineIn(60_000))).toEqual({ id: '7', replayed: false });
     expect(attempts).toBe(2);
-    await expect(createOnce(once('late'), 'x', deadlineIn(2500))).rejects.toMatchObject({
+    await expect(createIdempotently(scopedKey('late'), 'x', deadlineIn(2500))).rejects.toMatchObject({
       meaning: 'unavailable',
     });
     expect(attempts).toBe(3);
@@ -199,7 +199,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
       held.add(lock);
       return () => void held.delete(lock);
     };
-    await createIdempotentCreates(database, { ...creates, acquireIdLock })(once('lock'), 'x', deadlineIn(60_000));
+    await createIdempotentCreates(database, { ...creates, acquireIdLock })(scopedKey('lock'), 'x', deadlineIn(60_000));
     expect([heldAtCreates, held.size]).toEqual([[1, 1], 0]);
   });
 
@@ -216,9 +216,11 @@ describeEachEngine('the records of idempotent creates', (engine) => {
         return () => {};
       };
       const create = creating(async (inputs) => inputs.map(() => '7' as Int64));
-      const createOnce = createIdempotentCreates(database, { ...create, acquireIdLock });
+      const createIdempotently = createIdempotentCreates(database, { ...create, acquireIdLock });
       const answers = Promise.allSettled(
-        Array.from({ length: 100 }, (_, index) => createOnce(once(`key ${index}`), 'x', deadlineIn(60_000))),
+        Array.from({ length: 100 }, (_, index) =>
+          createIdempotently(scopedKey(`key ${index}`), 'x', deadlineIn(60_000)),
+        ),
       );
       await isWaiting.promise;
       for (let turn = 0; turn < 5; turn++)
@@ -234,12 +236,12 @@ describeEachEngine('the records of idempotent creates', (engine) => {
   ])('of a record that %i looks do not see yet, and which is there, the outcome is: %s', async (blind, outcome) => {
     const { database } = await prepareDatabase(engine);
     const create = creating(async (inputs) => inputs.map(() => '7' as Int64));
-    await createIdempotentCreates(database, create)(once('seen late'), 'x', deadlineIn(60_000));
+    await createIdempotentCreates(database, create)(scopedKey('seen late'), 'x', deadlineIn(60_000));
     let looks = 0;
     const query: Database['query'] = async (...parameters) =>
       ++looks <= blind ? [] : await database.query(...parameters);
-    const createOnce = createIdempotentCreates({ ...database, query }, create);
-    const answer = createOnce(once('seen late'), 'x', deadlineIn(60_000));
+    const createIdempotently = createIdempotentCreates({ ...database, query }, create);
+    const answer = createIdempotently(scopedKey('seen late'), 'x', deadlineIn(60_000));
     if (outcome === 'replayed') expect(await answer).toEqual({ id: '7', replayed: true });
     else await expect(answer).rejects.toMatchObject({ code: 'idempotency_conflict' });
     expect(looks).toBe(2);
@@ -253,7 +255,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     const count = 400;
     const answers = await Promise.all(
       Array.from({ length: count }, (_, index) =>
-        stores[index % 2]?.add(PET, once(`key ${index}`), deadlineIn(60_000)),
+        stores[index % 2]?.add(PET, scopedKey(`key ${index}`), deadlineIn(60_000)),
       ),
     );
     expect(new Set(answers.map((answer) => answer?.row.id)).size).toBe(count);

@@ -50,7 +50,9 @@ describe.each(OPERATIONS)('$operationId', ({ operationId, method, path, document
 
   test.skipIf(!hasContent)('selects every field that is kept of what it gives', () => {
     const selected = node.selectionSet?.selections.map((leaf) => (leaf.kind === 'Field' ? leaf.name.value : ''));
-    const table = PETSTORE.resources.find(({ rows }) => rows.some((row) => row.operationId === operationId))?.table;
+    const table = PETSTORE.resources.find(({ operationRows }) =>
+      operationRows.some((row) => row.operationId === operationId),
+    )?.table;
     const kept = ['id', ...(table ? columnsOf(table).map(({ name }) => name) : [])];
     expect(kept.length).toBeGreaterThan(1);
     const left = kept.filter((name) => !selected?.includes(name));

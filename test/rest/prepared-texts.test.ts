@@ -46,13 +46,13 @@ test.runIf(mysql)('a connection keeps every text prepared that the hot queries c
     await each((index) => gateway.pets.list(query(index % combinations, index), deadlineIn()));
     await each((index) => gateway.pets.get(String(index + 1) as Int64, deadlineIn()));
     await each((index) => gateway.pets.add(samplePet(index), null, deadlineIn()));
-    const once = (index: number) => ({
+    const scopedKey = (index: number) => ({
       ownerId: '1',
       apiKeyId: '1',
       idempotencyKey: `${atOnce}-${index}`,
       position: 1,
     });
-    await each((index) => gateway.pets.add(samplePet(index), once(index), deadlineIn()));
+    await each((index) => gateway.pets.add(samplePet(index), scopedKey(index), deadlineIn()));
   }
   const kept = (driver as unknown as { config: { maxPreparedStatements: number } }).config.maxPreparedStatements; // mysql2's own
   expect(texts.size).toBeGreaterThan(4 * combinations);

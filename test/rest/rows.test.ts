@@ -1,7 +1,7 @@
 import { buildSchema } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createCompiler } from '../../src/rest/compile.ts';
-import { compileRow, type Row } from '../../src/rest/operation.ts';
+import { compileOperationRow, type OperationRow } from '../../src/rest/operation.ts';
 import type { Schemas } from '../../src/rest/representation.ts';
 import type { Context } from '../../src/schema/context.ts';
 
@@ -25,7 +25,7 @@ const compile = createCompiler(schema, []);
 /** No resolver runs here that would read it. */
 const NO_CONTEXT = {} as Context;
 
-const ROW: Row = {
+const ROW: OperationRow = {
   operationId: 'it',
   method: 'GET',
   path: '/books',
@@ -35,14 +35,14 @@ const ROW: Row = {
   success: { status: 200, description: 'It.' },
   examples: {},
 };
-const compiled = (row: Partial<Row> = {}, schemas: Schemas = {}) =>
-  compileRow({ ...ROW, ...row }, 'books', compile, schemas);
+const compiled = (row: Partial<OperationRow> = {}, schemas: Schemas = {}) =>
+  compileOperationRow({ ...ROW, ...row }, 'books', compile, schemas);
 
 const BY_ID = { path: '/books/{id}', document: 'query ($id: ID!) { book(id: $id) { id } }', notFound: 'No book.' };
 const ADD = { method: 'POST', document: 'mutation ($input: NewBook!) { addBook(input: $input) { id } }' } as const;
 
 describe('a row that does not fit stops the start', () => {
-  test.each<readonly [string, Partial<Row>, string]>([
+  test.each<readonly [string, Partial<OperationRow>, string]>([
     ['a change by GET', { ...ADD, method: 'GET' }, 'GET is for what changes nothing'],
     ['reading by POST', { method: 'POST' }, 'GET is for what changes nothing'],
     [
@@ -94,7 +94,7 @@ describe('a row that does not fit stops the start', () => {
 });
 
 describe('a row that fits', () => {
-  test.each<readonly [string, Partial<Row>, boolean]>([
+  test.each<readonly [string, Partial<OperationRow>, boolean]>([
     ['a list with a place to begin after comes in pages', {}, true],
     ['a list without one does not', { document: 'query ($limit: Int) { books(limit: $limit) { id } }' }, false],
     ['an object does not', BY_ID, false],
@@ -102,7 +102,7 @@ describe('a row that fits', () => {
     expect(compiled(row).isPaged).toBe(isPaged);
   });
 
-  test.each<readonly [string, Partial<Row>, string | undefined]>([
+  test.each<readonly [string, Partial<OperationRow>, string | undefined]>([
     ['the same form of a type twice', {}, undefined],
     ['two forms of a type under one name', { document: '{ books { id } }' }, 'give Book in two forms'],
     ['two forms of a type under two names', { document: '{ books { id } }', schemaName: 'Short' }, undefined],

@@ -32,8 +32,8 @@ const REMOVE = {
 
 const service: Service = {
   name: 'Library',
-  things: 'books',
-  keeps: 'the books of a library',
+  plural: 'books',
+  subject: 'the books of a library',
   firstCalls: { rest: '/books', graphql: '{ books { title } } # <!-- </script>' },
   api: { title: 'Library', version: '1.0.0', description: 'Books.' },
   basePath: '/v9',

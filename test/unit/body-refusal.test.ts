@@ -2,7 +2,7 @@ import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { createCompiler } from '../../src/rest/compile.ts';
 import { describeOperation } from '../../src/rest/openapi.ts';
-import { compileRow } from '../../src/rest/operation.ts';
+import { compileOperationRow } from '../../src/rest/operation.ts';
 
 const SCHEMA = buildSchema(`
   type Thing { id: ID! }
@@ -33,7 +33,7 @@ const refusalOf = (field: string, type?: string) => {
     isIdempotent: true,
     examples: {},
   } as const;
-  const described: any = describeOperation(compileRow(row, 'things', createCompiler(SCHEMA, []), {}));
+  const described: any = describeOperation(compileOperationRow(row, 'things', createCompiler(SCHEMA, []), {}));
   const { description, content } = described.responses[400];
   return [description, content['application/json'].example.message];
 };

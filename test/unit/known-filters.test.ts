@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPage } from '../../src/schema/connection.ts';
+import { toPageQuery } from '../../src/schema/connection.ts';
 import { createContext } from '../../src/schema/context.ts';
 import type { Stores } from '../../src/store/store.ts';
 import { defineTable } from '../../src/store/table.ts';
@@ -17,7 +17,7 @@ function listen() {
 
 test('a connection hands its filters on to the list', async () => {
   const { books, queries } = listen();
-  await books.page(toPage({ first: 3, after: null, shelf: 'A' }));
+  await books.page(toPageQuery({ first: 3, after: null, shelf: 'A' }));
   expect(queries).toEqual([{ limit: 3, after: undefined, shelf: 'A' }]);
 });
 
@@ -27,7 +27,7 @@ test('the type check refuses a filter that the table does not have: its list wou
   // @ts-expect-error: title is no filter
   await books.list(query);
   // @ts-expect-error: nor is it one of a connection
-  await books.page(toPage({ first: 3, title: 'Emma' }));
+  await books.page(toPageQuery({ first: 3, title: 'Emma' }));
   await books.list({ limit: 3, after: null });
   expect(queries).toHaveLength(3);
 });

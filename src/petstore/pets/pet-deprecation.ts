@@ -1,6 +1,6 @@
 import type { Deprecation } from '../../deprecations.ts';
 
-/** Fetching one animal by its id is deprecated; lists replace it. */
+/** The deprecation of fetching one animal by its id. Lists replace it. */
 export const PET_DEPRECATION: Deprecation = {
   coordinate: 'Query.pet',
   since: new Date('2026-11-20T00:00:00Z'),

@@ -18,7 +18,7 @@ export const PET_RESOURCE = defineResource({
   deprecations: [PET_DEPRECATION],
   tabs: PET_TABS,
   sample: samplePet,
-  rows: [
+  operationRows: [
     {
       operationId: 'listPets',
       method: 'GET',

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments, wordEnum } from '../../schema/builder.ts';
-import { connectionArguments, connectionType, toConnection, toPage } from '../../schema/connection.ts';
+import { connectionArguments, connectionType, toConnection, toPageQuery } from '../../schema/connection.ts';
 import { type NewPet, PETS, type Pet, type PetStatus } from './pet.ts';
 
 /** Defines the GraphQL types and fields of animals. */
@@ -18,7 +18,7 @@ const statusType = oncePerSchema((builder) =>
   }),
 );
 
-/** The GraphQL type of an animal; every field that gives an animal uses it. */
+/** The GraphQL type of an animal, for this and other resources. */
 export const petType = oncePerSchema((builder) => {
   const status = statusType(builder);
   return builder.objectRef<Pet>('Pet').implement({
@@ -35,7 +35,7 @@ export const petType = oncePerSchema((builder) => {
   });
 });
 
-/** Text that UTF-8 can encode: without lone surrogates. */
+/** Text without lone surrogates, which UTF-8 cannot encode. */
 const wellFormed = z
   .string()
   .check(z.refine((name) => name.isWellFormed(), 'must be well-formed Unicode: it holds a lone surrogate'));
@@ -78,7 +78,7 @@ function defineQueries(builder: Builder): void {
         status: t.arg(status),
         ...connectionArguments(builder, 'animals'),
       },
-      resolve: async (_root, query, { store }) => toConnection(await store(PETS).page(toPage(query)), query.after),
+      resolve: async (_root, query, { store }) => toConnection(await store(PETS).page(toPageQuery(query)), query.after),
     }),
     pet: t.field({
       type: pet,

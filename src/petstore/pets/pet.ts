@@ -1,4 +1,4 @@
-import { defineTable, type New, type StoredRow } from '../../store/table.ts';
+import { defineTable, type NewRow, type StoredRow } from '../../store/table.ts';
 
 /** Every availability status, in the order of the API description. */
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
@@ -6,7 +6,7 @@ export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 /** An animal's availability: PetStatus of the API description. */
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-/** THE list of an animal's fields. Idempotency records hash the first three by position, so these must not move. */
+/** THE list of an animal's fields. Idempotency records hash the first three by position: do not reorder them. */
 export const PETS = defineTable(
   'pets',
   {
@@ -14,11 +14,11 @@ export const PETS = defineTable(
     categoryId: { kind: 'int64' },
     status: { kind: 'word', words: PET_STATUSES, optional: true, filter: true },
   },
-  { name: null, byPlace: 3 },
+  { name: null, positionalFields: 3 },
 );
 
 /** An animal to add; `status` has no default. */
-export type NewPet = New<typeof PETS>;
+export type NewPet = NewRow<typeof PETS>;
 
-/** A stored animal; ids ascend on one server, but are neither dense nor small. */
+/** A stored animal. Ids may be large, and may have gaps. */
 export type Pet = StoredRow<typeof PETS>;

@@ -1,14 +1,14 @@
 import { type Int64, int64FromJson } from '../../int64.ts';
 import type { NewPet, PetStatus } from './pet.ts';
 
-const KINDS = ['Labrador', 'Siamese', 'Cockatiel', 'Clownfish', 'Hamster', 'Tortoise'] as const;
+const CATEGORIES = ['Labrador', 'Siamese', 'Cockatiel', 'Clownfish', 'Hamster', 'Tortoise'] as const;
 const NAMES = 'Bella Luna Rio Nemo Hazel Speedy Max Milo Kiwi Marlin Pepper Zoé'.split(' ');
 const STATUSES: readonly (PetStatus | null)[] = ['available', 'available', 'pending', 'sold', null];
 
-/** Sample animal number `index` (from 0) of an endless series that is always the same; some have no status. */
+/** The sample animal number `index`, from 0. The same index always gives the same animal; some have no status. */
 export function samplePet(index: number): NewPet {
-  const kind = index % KINDS.length;
+  const category = index % CATEGORIES.length;
   const round = Math.floor(index / NAMES.length);
-  const name = `${NAMES[index % NAMES.length]} the ${KINDS[kind]}${round === 0 ? '' : ` ${round + 1}`}`;
-  return { name, categoryId: int64FromJson(kind + 1) as Int64, status: STATUSES[index % STATUSES.length] ?? null }; // a small integer
+  const name = `${NAMES[index % NAMES.length]} the ${CATEGORIES[category]}${round === 0 ? '' : ` ${round + 1}`}`;
+  return { name, categoryId: int64FromJson(category + 1) as Int64, status: STATUSES[index % STATUSES.length] ?? null }; // a small integer
 }

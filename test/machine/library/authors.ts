@@ -1,6 +1,6 @@
 import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments } from '../../../src/schema/builder.ts';
 import { defineResource } from '../../../src/service.ts';
-import { defineTable, type New, type StoredRow } from '../../../src/store/table.ts';
+import { defineTable, type NewRow, type StoredRow } from '../../../src/store/table.ts';
 
 export const AUTHORS = defineTable('authors', { name: { kind: 'text' } });
 
@@ -18,7 +18,7 @@ export const authorType = oncePerSchema((builder) =>
 
 function defineAuthorTypes(builder: Builder): void {
   const author = authorType(builder);
-  const input = builder.inputRef<New<typeof AUTHORS>>('NewAuthorInput').implement({
+  const input = builder.inputRef<NewRow<typeof AUTHORS>>('NewAuthorInput').implement({
     description: 'An author to add.',
     fields: (t) => ({ name: t.string({ required: true, description: 'As it stands on the cover.' }) }),
   });
@@ -54,7 +54,7 @@ export const AUTHOR_RESOURCE = defineResource({
   description: 'Those who wrote the books.',
   defineTypes: defineAuthorTypes,
   sample: (index) => ({ name: `Author ${index + 1}` }),
-  rows: [
+  operationRows: [
     {
       operationId: 'listAuthors',
       method: 'GET',

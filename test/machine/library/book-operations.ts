@@ -1,5 +1,5 @@
 import type { Deprecation } from '../../../src/deprecations.ts';
-import type { Row } from '../../../src/rest/operation.ts';
+import type { OperationRow } from '../../../src/rest/operation.ts';
 
 /** A field that goes: the title holds it already. */
 export const SUBTITLE_DEPRECATION: Deprecation = {
@@ -15,7 +15,7 @@ const FIELDS = '{ id title genre language pages isLent author { id name } }';
 const MISSING = 'No book has this id.';
 
 /** Every method, a status without content, two forms of a book, an experiment, and something deprecated. */
-export const BOOK_ROWS: readonly Row[] = [
+export const BOOK_ROWS: readonly OperationRow[] = [
   {
     operationId: 'listBooks',
     method: 'GET',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { ApiError } from '../../../src/errors.ts';
 import { type Builder, countedAs, int64Id, pageArguments, wordEnum } from '../../../src/schema/builder.ts';
-import { connectionArguments, connectionType, toConnection, toPage } from '../../../src/schema/connection.ts';
+import { connectionArguments, connectionType, toConnection, toPageQuery } from '../../../src/schema/connection.ts';
 import { AUTHORS, authorType } from './authors.ts';
 import { BOOKS, type Book, type Genre, type NewBook } from './book.ts';
 import { defineLoans, type Loans, loanType } from './loans.ts';
@@ -97,7 +97,8 @@ function defineReading(builder: Builder, book: ReturnType<typeof defineBook>, ge
       type: connectionType(builder, 'Book', book, 'books'),
       description: 'The list with what paging needs.',
       args: connectionArguments(builder, 'books'),
-      resolve: async (_root, paging, { store }) => toConnection(await store(BOOKS).page(toPage(paging)), paging.after),
+      resolve: async (_root, paging, { store }) =>
+        toConnection(await store(BOOKS).page(toPageQuery(paging)), paging.after),
     }),
     book: t.field({
       type: book,

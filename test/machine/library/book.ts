@@ -1,4 +1,4 @@
-import { defineTable, type New, type StoredRow } from '../../../src/store/table.ts';
+import { defineTable, type NewRow, type StoredRow } from '../../../src/store/table.ts';
 
 export const GENRES = ['novel', 'essay', 'poetry'] as const;
 
@@ -16,4 +16,4 @@ export const BOOKS = defineTable('books', {
 
 export type Book = StoredRow<typeof BOOKS>;
 
-export type NewBook = New<typeof BOOKS>;
+export type NewBook = NewRow<typeof BOOKS>;

@@ -13,7 +13,7 @@ export function createLibrary(): Service {
     table: BOOKS,
     description: 'What can be read.',
     defineTypes: (builder) => defineBookTypes(builder, loans),
-    rows: BOOK_ROWS,
+    operationRows: BOOK_ROWS,
     deprecations: [SUBTITLE_DEPRECATION],
     tabs: [
       { query: '# Five books.\n{\n  books(limit: 5) {\n    id\n    label\n  }\n}\n' },
@@ -31,8 +31,8 @@ export function createLibrary(): Service {
   });
   return defineService({
     name: 'Town Library',
-    things: 'books',
-    keeps: 'the books of a library',
+    plural: 'books',
+    subject: 'the books of a library',
     api: { title: 'Library API', version: '2.3.0', description: 'The books of a library, and who reads them.' },
     basePath: '/api/v2',
     firstCalls: { rest: '/books?genre=novel', graphql: '{ books(genre: NOVEL) { id label } }' },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { atMostOnce } from '../../src/at-most-once.ts';
+import { throttle } from '../../src/throttle.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 /** Work whose runs the test resolves; the answer is the number of the run. */
 function heldWork() {
   const runs: PromiseWithResolvers<void>[] = [];
-  const ask = atMostOnce(1000, async () => {
+  const ask = throttle(1000, async () => {
     const run = Promise.withResolvers<void>();
     const number = runs.push(run);
     await run.promise;
