@@ -62,5 +62,7 @@ function hasAnswered(cause: unknown): boolean {
 function oneLine(error: unknown): string {
   // Connecting to a name with several addresses rejects with an AggregateError whose own message is empty.
   if (error instanceof AggregateError && error.message === '') return error.errors.map(oneLine).join('; ');
-  return (error instanceof Error ? error.message || error.name : String(error)).replaceAll(/\s*\n\s*/g, ' ');
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  // The SQL that Knex puts before the reason may have the placeholders of a thousand rows.
+  return text.replaceAll(/\s*\n\s*/g, ' ').replaceAll(/(\(\?[?, ]*\))(?:, ?\1)+/g, '$1, …');
 }

@@ -15,7 +15,7 @@ export type Usage = ReturnType<typeof createUsage>;
 
 /**
  * Counts the uses of keys and of deprecated operations in memory and writes them to the database once a minute. Counts that
- * could not be written stay in memory for the next minute.
+ * could not be written stay in memory for the next minute. They are added twice when the write was done and its answer was lost.
  */
 export function createUsage(
   keys: Pick<KeyStore, 'noteLastUses'>,

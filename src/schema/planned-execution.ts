@@ -195,19 +195,27 @@ function complete(run: Run, field: FieldPlan, value: unknown, path: Path, isItem
     if (typeof completed === 'string') return completed;
     return completed.catch((thrown) => handleError(run, field, path, isItem, thrown));
   } catch (thrown) {
+    ignoreItems(value);
     return handleError(run, field, path, isItem, thrown);
   }
 }
 
 async function completeLater(run: Run, field: FieldPlan, value: Promise<unknown>, path: Path, isItem: boolean) {
+  let resolved: unknown;
   try {
-    const resolved = await value;
+    resolved = await value;
     if (run.isOver) throw new Error('The answer is complete already.');
     const completed = completeValue(run, field, resolved, path, isItem);
     return typeof completed === 'string' ? completed : await completed; // no await for a text: saves a microtask
   } catch (thrown) {
+    ignoreItems(resolved);
     return handleError(run, field, path, isItem, thrown);
   }
+}
+
+/** Ignores the promises in a list that is not completed: an item that rejects later would end the process as unhandled. */
+function ignoreItems(value: unknown): void {
+  if (Array.isArray(value)) for (const item of value) if (isPromise(item)) item.then(undefined, () => {});
 }
 
 /** GraphQL §6.4.3 CompleteValue. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createCompiler } from '../../src/rest/compile.ts';
@@ -93,6 +94,29 @@ describe('a compiled document', () => {
     await expect(reading).rejects.toThrow('Cannot return null for non-nullable field Shop.guests.');
     await expect(reading).rejects.not.toBeInstanceOf(GraphQLError);
   });
+
+  const failLater = async () => {
+    await delay(20);
+    throw new Error('this load fails later');
+  };
+  const withNull = () => ({ people: wrong<Person[]>({ filter: () => [null, failLater()] }) });
+  const lateGuests = () => wrong<[]>(delay(20).then(() => [failLater()]));
+  const withLateList = () => ({ shops: [{ ...shop(1, 9), guests: lateGuests() }] });
+  test.each([
+    ['beside an item that is null', '{ shops { id people { id } } }', withNull, /^Cannot return null/],
+    ['in a list that comes after an error', '{ shops { id boss { id } guests { id } } }', withLateList, /^no boss$/],
+  ])(
+    'a load that fails later is no unhandled rejection, which would end the process: %s',
+    async (_where, text, rowsOf, message) => {
+      const unhandled: unknown[] = [];
+      const note = (reason: unknown) => unhandled.push(reason);
+      process.on('unhandledRejection', note);
+      await expect(run(text, { limit: 1 }, { ...found(), ...rowsOf() })).rejects.toThrow(message);
+      await delay(80);
+      process.off('unhandledRejection', note);
+      expect(unhandled).toEqual([]);
+    },
+  );
 
   test.each([
     ['two root fields', '{ shops { id } count }', 'one root field'],

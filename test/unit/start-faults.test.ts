@@ -121,3 +121,10 @@ it('what SQLite answers is no lack of an answer', () => {
   const { line } = explainFailure(new DatabaseFault('unusable', said), readConfig({ DATABASE_URL: 'sqlite:x' }));
   expect(line).toBe('The database sqlite:x cannot be used: disk I/O error');
 });
+
+it('a line of many rows names the reason after one row of placeholders', () => {
+  const many = Array.from({ length: 1000 }, () => '(?,?,?)').join(',');
+  const reason = new Error(`INSERT INTO pets (name,status,category_id) VALUES ${many} - the file was moved`);
+  const { line } = explainFailure(new DatabaseFault('unavailable', reason));
+  expect(line).toBe('INSERT INTO pets (name,status,category_id) VALUES (?,?,?), … - the file was moved');
+});

@@ -81,7 +81,7 @@ function createDriver(address: MysqlAddress, { host, address: ip, port }: MysqlT
     password,
     database,
     ...readTrust(),
-    flags: ['-LOCAL_FILES'], // no server may queryRows for a file
+    flags: ['-LOCAL_FILES'], // no server may ask for a file
     maxPreparedStatements: PREPARED_MAX,
     charset: 'utf8mb4',
     // BIGINT as a number where that is exact, else as decimal text; never rounded.

@@ -49,7 +49,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
   });
 
   #isClosed = false;
-  #checkedAt = 0;
+  #checkedAt = Number.NEGATIVE_INFINITY; // the first read checks, in a process that is younger than FILES_CHECK_MS, too
   #writer: ReturnType<typeof createSqliteWriter> | undefined;
   #reader: Promise<DatabaseSync> | undefined;
   readonly #prepared = new Map<string, ReturnType<typeof createReader>>();

@@ -1,0 +1,25 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { createConnection } from '../../src/database/mysql/mysql-connection.ts';
+import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
+import { deadlineIn } from '../../src/deadline.ts';
+import { afterFile } from '../support/engines.ts';
+
+test('a command on a connection that has failed is refused at once, with the reason, and not sent', async () => {
+  const listener = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  afterFile(() => void listener.close());
+  const { port } = listener.address() as AddressInfo; // of a server that listens on a port
+  const address = parseMysqlUrl(`mysql://root@127.0.0.1:${port}/petstore`);
+  const { exchange, destroy } = createConnection(address, { host: '127.0.0.1', address: '127.0.0.1', port });
+  const reason = new Error('the server is not the one that it was');
+  destroy(reason);
+  let sent = 0;
+  const send = () => {
+    sent++;
+    return new Promise<never>(() => {}); // mysql2 need not call back
+  };
+  await expect(exchange(deadlineIn(1000), send)).rejects.toBe(reason);
+  expect(sent).toBe(0);
+});
