@@ -79,9 +79,7 @@ function pageOf(limit: number): number {
 }
 
 /** Creates a function that sets `Location`, and the `Link` to the next page: `paged` is the request of a page that has one. */
-function headerWriter({ isPaged, success, propertyOf }: Operation, basePath: string) {
-  const id = isPaged ? propertyOf('id') : '';
-  const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${propertyOf(member)}}`);
+function headerWriter({ isPaged, cursorProperty, location }: Operation, basePath: string) {
   return (ctx: Context, value: unknown, paged: RestRequest | undefined): void => {
     if (location !== undefined) {
       const created = value as Json; // an answer with a Location is an object
@@ -91,7 +89,7 @@ function headerWriter({ isPaged, success, propertyOf }: Operation, basePath: str
     const last = isPaged && paged && (value as readonly Json[]).at(-1); // a list, ordered by its id
     if (!last) return;
     // RFC 8288 §3: the next page, with the same query parameters.
-    const query = stringify({ ...paged.query, [CURSOR]: String(last[id]) });
+    const query = stringify({ ...paged.query, [CURSOR]: String(last[cursorProperty]) });
     ctx.res.appendHeader('Link', `<${ctx.state.baseUrl}${ctx.path}?${query}>; rel="next"`);
   };
 }
