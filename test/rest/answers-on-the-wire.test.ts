@@ -33,7 +33,7 @@ describe('a page that is too large for anybody', () => {
   });
 
   test('is 400 and says what to do; a smaller one is answered', async () => {
-    const message = 'The answer would be longer than 33554432 characters: ask for a smaller limit.';
+    const message = 'The answer would be larger than 33554432 bytes: ask for a smaller limit.';
     expectRefusal(await gateway().get('/v1/pets?limit=100'), 400, message);
     const { status, text } = await gateway().get('/v1/pets?limit=8');
     expect([status, text.length > 32_000_000]).toEqual([200, true]);
