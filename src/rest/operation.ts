@@ -59,11 +59,19 @@ export const CURSOR = 'after';
  * when the row does not fit the schema.
  */
 export function compileOperationRow(row: OperationRow, tag: string, compile: Compile, schemas: Schemas) {
-  const { operationId, notFound } = row;
+  try {
+    return fitOperationRow(row, tag, compile, schemas);
+  } catch (error) {
+    throw new Error(`${row.operationId}: ${(error as Error).message}`, { cause: error }); // nothing else is thrown there
+  }
+}
+
+function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schemas: Schemas) {
+  const { notFound, success } = row;
   const compiled = compile(row.document);
   const { deprecations, isMutation, field, variables, selection, resolve, write } = compiled;
   if (isMutation === (row.method === 'GET')) {
-    throw new Error(`${operationId}: GET is for what changes nothing, and every other method for what does.`);
+    throw new Error('GET is for what changes nothing, and every other method for what does.');
   }
   const pathNames = [...row.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   const toParameter = (variable: CompiledVariable) => ({
@@ -73,7 +81,7 @@ export function compileOperationRow(row: OperationRow, tag: string, compile: Com
   });
   const pathParams = pathNames.map((pathName) => {
     const variable = variables.find(({ name }) => name === pathName);
-    if (!variable?.isRequired) throw new Error(`${operationId} requires no variable ${pathName}.`);
+    if (!variable?.isRequired) throw new Error(`It requires no variable ${pathName}.`);
     return toParameter(variable);
   });
   const queryParams = variables
@@ -83,10 +91,21 @@ export function compileOperationRow(row: OperationRow, tag: string, compile: Com
     const type = bodyType(variable);
     return type ? [{ name: variable.argument.name, ...representInputObject(schemas, type) }] : [];
   });
-  if (bodies.length > 0) throw new Error(`${operationId} has several bodies.`);
+  if (bodies.length > 0) throw new Error('It has several bodies.');
   if (notFound === undefined && (pathParams.length > 0 || !isNonNullType(field.type))) {
-    throw new Error(`${operationId} needs the message of its 404.`);
+    throw new Error('It needs the message of its 404, notFound.');
   }
+  const isList = isListType(getNullableType(field.type));
+  const isPaged = isList && queryParams.some(({ name }) => name === CURSOR);
+  if (success.location !== undefined && isList) throw new Error('A list has no Location.');
+  /** The property of a resolved object for a member of the answer. Throws Error for a member that headers cannot tell. */
+  const propertyOf = (member: string): string => {
+    const selected = selection?.fields.find(({ responseName }) => responseName === member);
+    if (!selected) throw new Error(`Its document asks for no ${member}, which its headers tell.`);
+    if (selected.resolver || selected.selection || selected.isNullable)
+      throw new Error(`Its headers tell ${member}: that must be a stored value, never null, which no resolver makes.`);
+    return selected.property;
+  };
   return {
     ...row,
     tag,
@@ -97,17 +116,14 @@ export function compileOperationRow(row: OperationRow, tag: string, compile: Com
     /** How the body is read, with the name of its argument; undefined for an operation without a body. */
     body,
     /** Whether the answer is a list that the parameter CURSOR pages. */
-    isPaged: isListType(getNullableType(field.type)) && queryParams.some(({ name }) => name === CURSOR),
+    isPaged,
+    /** The property of its items that a page goes by. */
+    cursorProperty: isPaged ? propertyOf('id') : '',
+    /** The path of its `Location` below the base path; names in braces are properties of the resolved object. */
+    location: success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${propertyOf(member)}}`),
     /** The schema of the answer; undefined for an answer without content. */
-    answer: row.success.status === 204 ? undefined : answerSchema(schemas, compiled, row.schemaName),
+    answer: success.status === 204 ? undefined : answerSchema(schemas, compiled, row.schemaName),
     isNullable: !isNonNullType(field.type),
-    /** The property of the resolved object behind a response name. Throws Error for a name that the document does not select. */
-    propertyOf(member: string): string {
-      const selected = selection?.fields.find(({ responseName }) => responseName === member);
-      if (!selected || selected.resolver)
-        throw new Error(`${operationId} asks for no ${member}, which its headers tell.`);
-      return selected.property;
-    },
     resolve,
     write,
   };

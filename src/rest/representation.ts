@@ -40,7 +40,9 @@ export function refer(name: string): Json {
 
 function addSchema(schemas: Schemas, name: string, schema: Json): Json {
   if (name in schemas && !isDeepStrictEqual(schemas[name], schema)) {
-    throw new Error(`The documents of the table give ${name} in two forms.`);
+    throw new Error(
+      `The documents of the table give ${name} in two forms: let them ask the same of it, or give the answer a schemaName.`,
+    );
   }
   schemas[name] = schema;
   return refer(name);
@@ -105,7 +107,8 @@ function representInputField(schemas: Schemas, field: GraphQLInputField): Input 
 /** Adds the schema `name` of a selection: a JSON object that omits null properties. So a nullable field is not required. */
 function objectSchema(schemas: Schemas, selection: SelectionPlan, name = selection.type.name): Json {
   const { type, fields } = selection;
-  if (fields[0]?.isNullable) throw new Error(`The first field asked of ${type.name} is never null.`);
+  if (fields[0]?.isNullable)
+    throw new Error(`The first field asked of ${type.name} must be one that is never null, such as its id.`);
   const properties = fields.map((planned) => [
     planned.responseName,
     describe(outputSchema(schemas, planned), planned.field.description),

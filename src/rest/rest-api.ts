@@ -79,9 +79,7 @@ function validPageSize(limit: number): number {
 }
 
 /** Creates a function that sets `Location`, and `Link` if there is a next page: then `paged` is the request of this page. */
-function headerWriter({ isPaged, success, propertyOf }: Operation, basePath: string) {
-  const id = isPaged ? propertyOf('id') : '';
-  const location = success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${propertyOf(member)}}`);
+function headerWriter({ isPaged, cursorProperty, location }: Operation, basePath: string) {
   return (ctx: Context, value: unknown, paged: RestRequest | undefined): void => {
     if (location !== undefined) {
       const created = value as Json; // a row with `location` gives an object
@@ -91,7 +89,7 @@ function headerWriter({ isPaged, success, propertyOf }: Operation, basePath: str
     const last = isPaged && paged && (value as readonly Json[]).at(-1); // a paged answer is a list by ascending id
     if (!last) return;
     // RFC 8288 §3: the next page, with the same query parameters.
-    const query = stringify({ ...paged.query, [CURSOR]: String(last[id]) });
+    const query = stringify({ ...paged.query, [CURSOR]: String(last[cursorProperty]) });
     ctx.res.appendHeader('Link', `<${ctx.state.baseUrl}${ctx.path}?${query}>; rel="next"`);
   };
 }

@@ -91,7 +91,9 @@ const REFUSED: Record<string, Record<string, Case>> = {
       query: `query ($yes: Boolean!) { ${pets(5, '100')} more: pets(limit: 100) @include(if: $yes) { id } }`,
       variables: { yes: true },
     },
-    'a hundred names, thirty times each': { query: `{ pets(limit: 100) { ${repeat(30, (n) => `n${n}: name`)} } }` },
+    'a hundred names, thirty times each, beside the rest': {
+      query: `{ pets(limit: 100) { id categoryId status ${repeat(30, (n) => `n${n}: name`)} } }`,
+    },
     'a hundred names, each more often than the limit allows, spread in two lists': {
       query: `{ a: pets(limit: 100) { ...F } b: pets(limit: 100) { ...F } } fragment F on Pet { ${repeat(VALUES_MOST / 200 + 1, (n) => `n${n}: name`)} }`,
     },

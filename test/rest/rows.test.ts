@@ -1,4 +1,4 @@
-import { buildSchema } from 'graphql';
+import { buildSchema, type GraphQLObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createCompiler } from '../../src/rest/compile.ts';
 import { compileOperationRow, type OperationRow } from '../../src/rest/operation.ts';
@@ -9,17 +9,21 @@ const schema = buildSchema(`
   type Query {
     books(limit: Int! = 20, after: ID): [Book!]!
     book(id: ID!): Book
+    shelves(after: ID): [Shelf!]!
     first: Book
     size(of: Int!): Book!
   }
   type Mutation { addBook(input: NewBook!): Book!  move(from: Place!, to: Place!): Book! }
   input NewBook { title: String! }
   input Place { row: Int! }
-  type Book { id: ID!  title: String }
+  type Book { id: ID!  title: String  label: String!  shelf: Shelf! }
+  type Shelf { row: Int! }
 `);
 for (const root of [schema.getQueryType(), schema.getMutationType()]) {
   for (const field of Object.values(root?.getFields() ?? {})) field.resolve = () => null;
 }
+const { label } = (schema.getType('Book') as GraphQLObjectType).getFields();
+if (label) label.resolve = () => 'B';
 const compile = createCompiler(schema, []);
 
 /** No resolver runs here that would read it. */
@@ -41,6 +45,14 @@ const compiled = (row: Partial<OperationRow> = {}, schemas: Schemas = {}) =>
 const BY_ID = { path: '/books/{id}', document: 'query ($id: ID!) { book(id: $id) { id } }', notFound: 'No book.' };
 const ADD = { method: 'POST', document: 'mutation ($input: NewBook!) { addBook(input: $input) { id } }' } as const;
 
+const CREATED = { status: 201, description: 'It.' } as const;
+const PAGE_OF_SHELVES = 'query ($after: ID) { shelves(after: $after) { row } }';
+const located = (member: string, fields: string): Partial<OperationRow> => ({
+  method: 'POST',
+  document: `mutation ($input: NewBook!) { addBook(input: $input) { ${fields} } }`,
+  success: { ...CREATED, location: `/books/${member}` },
+});
+
 describe('a row that does not fit stops the start', () => {
   test.each<readonly [string, Partial<OperationRow>, string]>([
     ['a change by GET', { ...ADD, method: 'GET' }, 'GET is for what changes nothing'],
@@ -48,27 +60,27 @@ describe('a row that does not fit stops the start', () => {
     [
       'two bodies',
       { method: 'PUT', document: 'mutation ($a: Place!, $b: Place!) { move(from: $a, to: $b) { id } }' },
-      'it has several bodies.',
+      'it: It has several bodies.',
     ],
     [
       'a parameter in the path that is no variable',
       { ...BY_ID, path: '/books/{isbn}' },
-      'it requires no variable isbn.',
+      'it: It requires no variable isbn.',
     ],
     [
       'a parameter in the path that may be absent',
       { ...BY_ID, path: '/books/{after}', document: 'query ($after: ID) { books(after: $after) { id } }' },
-      'it requires no variable after.',
+      'it: It requires no variable after.',
     ],
     [
       'a parameter in the path, without the message of its 404',
       { path: '/sizes/{of}', document: 'query ($of: Int!) { size(of: $of) { id } }' },
-      'it needs the message of its 404.',
+      'it: It needs the message of its 404',
     ],
     [
       'an answer that may be null, without the message of its 404',
       { document: '{ first { id } }' },
-      'it needs the message of its 404.',
+      'it: It needs the message of its 404',
     ],
     [
       'an object whose first field may be null',
@@ -87,9 +99,16 @@ describe('a row that does not fit stops the start', () => {
       'asks for one root field',
     ],
     ['the name of its root type', { document: '{ __typename }' }, 'asks for one root field'],
+    ['a Location that tells what nothing asked for', located('{title}', 'id'), 'asks for no title'],
+    ['a Location that tells what a resolver makes', located('{label}', 'id label'), 'which no resolver makes'],
+    ['a Location that tells what may be null', located('{title}', 'id title'), 'never null'],
+    ['a Location that tells an object', located('{shelf}', 'id shelf { row }'), 'a stored value'],
+    ['a Location of a list', { success: { ...CREATED, location: '/books/{id}' } }, 'A list has no Location.'],
+    ['a page whose items have no id', { document: PAGE_OF_SHELVES }, 'asks for no id'],
     ['the name of a type', { document: '{ books { id __typename } }' }, 'asks for no __typename'],
   ])('%s', (_what, row, message) => {
     expect(() => compiled(row)).toThrow(message);
+    expect(() => compiled(row)).toThrow(/^it: /); // it says which row
   });
 });
 

@@ -13,7 +13,7 @@ interface ColumnRow {
   readonly nullable: string;
 }
 
-// SQLite keeps what it is given, whatever the type of the column.
+// SQLite keeps what it is given, but a text in a numeric column: https://www.sqlite.org/datatype3.html#type_affinity
 test.runIf(mysql)(
   'every field has a column that holds its kind exactly, and may be null as the field may be absent',
   async () => {
