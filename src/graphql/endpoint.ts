@@ -66,7 +66,9 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, params, answer });
     ctx.status = response.status;
     ctx.set(Object.fromEntries(response.headers));
-    ctx.body = await response.text();
+    const errors = await response.text();
+    const dataJson = answer?.dataJson;
+    ctx.body = dataJson === undefined ? errors : wrapData(`${errors.slice(0, -1)},"data":`, dataJson);
   };
 
   return async (ctx: KoaContext, { body, deadline, reserve }: AdmittedRequest): Promise<void> => {
@@ -87,8 +89,22 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     if (answer.errors.length > 0) return writeErrors(ctx, params, answer);
     if (ctx.headerSent) return; // the server has refused the request meanwhile
     ctx.res.setHeader('Content-Type', acceptedMediaType(ctx));
-    ctx.body = `{"data":${answer.dataJson}}`;
+    ctx.body = wrapData('{"data":', answer.dataJson ?? 'null');
   };
+}
+
+/** From this length on, in characters, an answer is made as bytes. */
+const BYTES_LENGTH = 16_384;
+
+/** The body, with the data as its last member. Long data is written into one buffer: a longer string would copy it twice. */
+function wrapData(start: string, dataJson: string): string | Buffer {
+  if (dataJson.length < BYTES_LENGTH) return `${start}${dataJson}}`;
+  const startBytes = Buffer.byteLength(start);
+  const bytes = Buffer.allocUnsafe(startBytes + Buffer.byteLength(dataJson) + 1);
+  bytes.write(start);
+  bytes.write(dataJson, startBytes);
+  bytes.write('}', bytes.length - 1);
+  return bytes;
 }
 
 /** GraphQL §6.1 GetOperation: the operation to run, or an answer with errors if there is none. */

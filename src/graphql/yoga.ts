@@ -45,7 +45,7 @@ function answerPlugin(telemetry: Telemetry): Plugin<object, ServerContext> {
       const { answer } = context as unknown as ServerContext; // Yoga's context has the properties of its server context
       if (answer) setResult({ errors: answer.errors, ...(answer.dataJson !== undefined && { data: null }) });
     },
-    onResultProcess({ result, setResult, serverContext: { koa, answer } }) {
+    onResultProcess({ result, setResult, serverContext: { koa } }) {
       if (!('errors' in result) || !result.errors?.length) return; // incremental results do not occur
       const mask = createErrorMask(koa.state.requestId, telemetry);
       const errors = result.errors.map((error) => {
@@ -54,8 +54,8 @@ function answerPlugin(telemetry: Telemetry): Plugin<object, ServerContext> {
         if (!('data' in result)) masked.extensions.http ??= { status: 400, spec: true };
         return masked;
       });
-      const data = answer?.dataJson === undefined ? '' : `,"data":${answer.dataJson}`;
-      setResult({ ...result, errors, stringify: ({ errors }) => `{"errors":${JSON.stringify(errors)}${data}}` });
+      // The endpoint adds the data behind the errors.
+      setResult({ ...result, errors, stringify: ({ errors }) => `{"errors":${JSON.stringify(errors)}}` });
     },
   };
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import type {} from '../web/request-state.ts';
 import type { Share, Shares } from './shares.ts';
 
-/** Answers of at least this length, in characters, count until they are read. The limit of requests in flight bounds the others. */
+/** Answers of at least this length, in characters or bytes, count until they are read. The limit of requests in flight bounds the others. */
 const COUNTED_LENGTH = 16_384;
 
 /** Bytes reserved for each object of an answer while it is built: for the row, its text and its part of the whole answer. */
@@ -37,9 +37,9 @@ export function createReservation(shares: Shares, share: Share, allBytes: number
 
 /** Counts an answer until the client has read it. ApiError `too_many_requests` beyond the limit, unless the request made a change. */
 export function holdAnswer(shares: Shares, ctx: Context, share: Share): void {
-  if (typeof ctx.body !== 'string' || ctx.body.length < COUNTED_LENGTH) return;
+  if (!(typeof ctx.body === 'string' || Buffer.isBuffer(ctx.body)) || ctx.body.length < COUNTED_LENGTH) return;
   if (ctx.res.closed) return; // the client has gone, and no further `close` would free the bytes
-  const body = Buffer.from(ctx.body); // one copy, outside of the heap
+  const body = Buffer.isBuffer(ctx.body) ? ctx.body : Buffer.from(ctx.body); // one copy, outside of the heap
   ctx.body = body;
   if (shares.hold(share, body.length)) {
     ctx.res.once('close', () => shares.free(share, body.length));

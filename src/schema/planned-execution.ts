@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { type GraphQLError, locatedError, responsePathAsArray, type VariableValues } from 'graphql';
 import type { Context } from './context.ts';
 import {
@@ -64,6 +65,9 @@ interface Shared {
 /** The longest JSON that `lastList` keeps, in characters. */
 const CACHED_LENGTH_MAX = 65_536;
 
+/** Beyond this length, in characters, an answer is finished in turns of its own, so that none takes too long. */
+const LONG_TEXT = 2 ** 20;
+
 /** Creates a function that runs a plan. `tooLarge` is the error of an answer beyond ANSWER_BYTES_MAX. */
 export function createPlannedExecution(tooLarge: GraphQLError): (request: PlanRequest) => Promise<Answer> {
   const shared: Shared = { tooLarge, lastList: { text: '' } };
@@ -97,8 +101,14 @@ async function execute(shared: Shared, values: RunValues, complete: (run: Run) =
   const run: Run = { variables, argumentsOf, context, tooLarge, lastList, errors, nulled, left, isOver: false };
   try {
     const dataJson = await complete(run);
+    run.isOver = true;
+    // Writing a long answer, joining its parts (`byteLength` does) and copying them each take a turn of the event loop.
+    if (dataJson.length > LONG_TEXT) await turn();
     // A character takes at most three bytes in UTF-8, so the bytes of a short answer need no count.
-    if (dataJson.length * 3 > left && Buffer.byteLength(dataJson) > left) throw tooLarge;
+    if (dataJson.length * 3 > left) {
+      if (Buffer.byteLength(dataJson) > left) throw tooLarge;
+      await turn();
+    }
     return { dataJson, errors };
   } catch (thrown) {
     if (thrown === tooLarge) return { dataJson: 'null', errors: [tooLarge] };

@@ -40,6 +40,32 @@ test.each([
   expect(answer.dataJson === 'null').toBe(!fits);
 });
 
+test.each([
+  ['a long one', 2 ** 20, true],
+  ['another not', 1000, false],
+])('a turn of the event loop that writes an answer does not finish it, too: %s', async (_what, length, isLater) => {
+  title = 'x'.repeat(length);
+  let hasTurned = false;
+  setImmediate(() => {
+    hasTurned = true;
+  });
+  await run('{ title }');
+  expect(hasTurned).toBe(isLater);
+});
+
+test('the longest are joined and copied in turns of their own', async () => {
+  title = 'x'.repeat(MOST);
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    immediate = setImmediate(count);
+  };
+  let immediate = setImmediate(count);
+  await run('{ title }');
+  clearImmediate(immediate);
+  expect(turns).toBeGreaterThanOrEqual(2);
+});
+
 test('also when graphql-js runs it', async () => {
   title = '€'.repeat(Math.ceil(MOST / 3) + 1);
   const answer = await run('{ title __schema { queryType { name } } }');

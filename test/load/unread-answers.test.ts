@@ -42,6 +42,17 @@ test('an answer of 16,384 characters counts until its reader has taken it, a sma
   expect(share.bytes).toBe(0);
 });
 
+test('bytes count as they are, without a copy', () => {
+  const { shares, share } = keyAlone();
+  const { ctx, res } = answerOf(0);
+  const bytes = Buffer.alloc(COUNTED);
+  ctx.body = bytes;
+  holdAnswer(shares, ctx, share);
+  expect([share.bytes, ctx.body === bytes]).toEqual([COUNTED, true]);
+  res.emit('close');
+  expect(share.bytes).toBe(0);
+});
+
 test('one too many is thrown away and names no next page, but stays when it tells of a change', () => {
   const { shares, share } = keyAlone();
   const links = ['</v2>; rel="successor-version"', '</next>; rel="next"'];
