@@ -75,6 +75,13 @@ test('what is written fits into an answer as often as it has leaves, and once mo
   expect(refusalOf(add, { name: 'x'.repeat(longest + 1) })).toContain('33554432 bytes');
 });
 
+test('what is written counts also after a field whose arguments are refused', () => {
+  const add = (name: string) => `addPet(input: { name: ${name}, categoryId: "1" }) { id }`;
+  const query = `mutation ($none: String = "Rex", $name: String!) { refused: ${add('$none')} ${add('$name')} }`;
+  const given = { none: null, name: 'x'.repeat(LIMITS.responseBytes.max / 2) };
+  expect(refusalOf(query, given)).toContain('33554432 bytes');
+});
+
 test('every operation has a plan', () => {
   const prepare = createPetDocuments();
   const leavesOf = (type: GraphQLObjectType) =>

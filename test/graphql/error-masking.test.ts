@@ -42,9 +42,16 @@ test('what passes says after how many seconds it may be tried again', () => {
   ]);
 });
 
+test('a refusal is told however many errors are around it', () => {
+  const refusal = new ApiError('forbidden', 'not with this key');
+  const { shown, lines } = maskAll([new GraphQLError('around it', { originalError: refusal })]);
+  expect(shown).toMatchObject([{ message: 'not with this key', extensions: { code: 'FORBIDDEN' } }]);
+  expect(lines).toBe(0);
+});
+
 test('the quotes of one message have 100 characters together', () => {
-  const [first, second] = ['x'.repeat(80), 'y'.repeat(80)];
+  const [first, second, third] = ['x'.repeat(80), 'y'.repeat(80), 'z'.repeat(80)];
   const extensions = { code: 'GRAPHQL_VALIDATION_FAILED' };
-  const { shown } = maskAll([new GraphQLError(`"${first}" is never used in "${second}".`, { extensions })]);
-  expect(shown[0]?.message).toBe(`"${first}" is never used in "${second.slice(0, 17)}….`);
+  const { shown } = maskAll([new GraphQLError(`"${first}" is not used in "${second}" of "${third}".`, { extensions })]);
+  expect(shown[0]?.message).toBe(`"${first}" is not used in "${second.slice(0, 17)}… of ….`);
 });

@@ -60,6 +60,13 @@ describe('introspection', () => {
     expect(time).toBeLessThan(HELD_MAX_MS);
   });
 
+  test('what is asked of the schema in several places is one answer', async () => {
+    const query = '{ __schema { queryType { name } } ... { __schema { mutationType { name } } } }';
+    expect(await ask(query)).toBe(
+      '{"data":{"__schema":{"queryType":{"name":"Query"},"mutationType":{"name":"Mutation"}}}}',
+    );
+  });
+
   test('lists that multiply by aliases are refused, and the refusal says what may have some', async () => {
     expect(JSON.parse(await ask(MULTIPLIED)).errors).toMatchObject([
       {

@@ -104,6 +104,10 @@ const REFUSED: Record<string, Record<string, Case>> = {
   },
   MAX_DEPTH_EXCEEDED: {
     '17 levels, in fragments too': { query: nested(17) },
+    '17 levels by a fragment that stands further up, too': {
+      query: `{ __schema { types { ...F ${'ofType { '.repeat(8)}...F${' }'.repeat(8)} } } }
+        fragment F on __Type { ${'ofType { '.repeat(6)}name${' }'.repeat(6)} }`,
+    },
     '17 levels in a fragment that spreads itself': {
       query: `{ __schema { types { ...F } } } fragment F on __Type { ${'ofType { '.repeat(15)}...F${' }'.repeat(15)} }`,
     },

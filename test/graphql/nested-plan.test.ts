@@ -195,6 +195,13 @@ test('the cached text of a shared list is not given for a list that does not fit
   expect(errors).toEqual(['shops.0.staff.0: Cannot return null for non-nullable field Shop.staff.']);
 });
 
+test('an error in the place of an object is told, also where nothing but its name is asked for', async () => {
+  const shops = [{ ...ROW, guests: [wrong<Person>(failed)] }];
+  const { text, errors } = await runByPlan('{ shops { guests { name } } }', {}, { shops, people: [], loads: [] });
+  expect(text).toBe('{"shops":[{"guests":[null]}]}');
+  expect(errors).toEqual(['shops.0.guests.0: a row that could not be read']);
+});
+
 test('what is still under way when the answer is there asks for nothing more', async () => {
   const people = [1, 2, 3, 4].map((one) => ({ id: one, name: 'Ann', shopId: 1 }));
   const loads: number[][] = [];

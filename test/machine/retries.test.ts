@@ -60,6 +60,15 @@ describeEachEngine('an Idempotency-Key in the library', (engine) => {
     expect((await graphql(mutation, undefined, headers('five'))).text).toBe(first.text);
   });
 
+  test('tells of a retry also when a part of it was left to do', async () => {
+    const { graphql } = library();
+    const add = 'addAuthor(input: { name: "A" }) { id }';
+    const first = await graphql(`mutation { ${add} }`, undefined, headers('six'));
+    const again = await graphql(`mutation { ${add} more: ${add} }`, undefined, headers('six'));
+    expect(again.json.data).toMatchObject(first.json.data);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  });
+
   test('of a form that is not allowed is refused: 400', async () => {
     const { call } = library();
     const { json } = await call('POST', '/authors', { body: { name: 'Jane' }, headers: headers('a b') });

@@ -1,8 +1,14 @@
 import { buildSchema, type GraphQLObjectType } from 'graphql';
+import type { Context as KoaContext } from 'koa';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod/mini';
+import { deadlineIn } from '../../src/deadline.ts';
 import { createCompiler } from '../../src/rest/compile.ts';
+import { describeOperation } from '../../src/rest/openapi.ts';
 import { compileOperationRow, type OperationRow } from '../../src/rest/operation.ts';
 import type { Schemas } from '../../src/rest/representation.ts';
+import { createRestApi } from '../../src/rest/rest-api.ts';
+import { createBuilder, pageArguments } from '../../src/schema/builder.ts';
 import type { Context } from '../../src/schema/context.ts';
 
 const schema = buildSchema(`
@@ -159,4 +165,63 @@ describe('a page', () => {
       message: expect.stringContaining('ask for a smaller limit'),
     });
   });
+});
+
+test.each([
+  [0, 'x'],
+  [1, '0'],
+])('OpenAPI shows for a parameter from %i on that it may not be %s', (least, value) => {
+  const builder = createBuilder();
+  const rule = z.int().check(z.gte(least), z.lte(9));
+  builder.queryType({
+    fields: (t) => ({
+      place: t.int({ args: { row: t.arg.int({ required: true }).validate(rule) }, resolve: () => 0 }),
+    }),
+  });
+  const document = 'query ($row: Int!) { place(row: $row) }';
+  const operation = compileOperationRow({ ...ROW, document }, 'books', createCompiler(builder.toSchema(), []), {});
+  const example = { message: `row=${value} is not allowed: an integer from ${least} to 9.` };
+  expect(describeOperation(operation)).toMatchObject({
+    responses: { 400: { content: { 'application/json': { example } } } },
+  });
+});
+
+test.each([
+  ['a page that has a next one', true, ['</books?after=1>; rel="next"']],
+  ['a last page, whatever follows in the lists of its objects', false, []],
+])('the Link of %s', async (_which, hasMore, links) => {
+  const builder = createBuilder();
+  const page = ({ listsWithNextPage }: Context, isUnfinished: boolean) => {
+    const rows = [{ id: 1 }];
+    if (isUnfinished) listsWithNextPage.push(rows);
+    return rows;
+  };
+  const copy = builder.objectRef<{ id: number }>('Copy').implement({ fields: (t) => ({ id: t.exposeID('id') }) });
+  const book = builder.objectRef<{ id: number }>('Book').implement({
+    fields: (t) => ({
+      id: t.exposeID('id'),
+      copies: t.field({ type: [copy], resolve: (_book, _args, context) => page(context, true) }),
+    }),
+  });
+  builder.queryType({
+    fields: (t) => ({
+      books: t.field({
+        type: [book],
+        args: pageArguments(builder, 'books'),
+        resolve: (_root, _args, context) => page(context, hasMore),
+      }),
+    }),
+  });
+  const row = { ...ROW, document: 'query ($after: ID) { books(after: $after) { id copies { id } } }' };
+  const api = { title: 'Library', version: '1.0.0', description: 'Books.' };
+  const resources = [{ table: { name: 'books' }, description: 'Books.', operationRows: [row] }];
+  const service = { api, basePath: '', deprecations: [], resources };
+  const [route] = createRestApi(service, builder.toSchema(), {} as never).routes; // its resolvers read no store
+  const sent: string[] = [];
+  const res = { setHeader() {}, appendHeader: (_name: string, value: string) => sent.push(value) };
+  const ctx = { querystring: '', path: '/books', state: { baseUrl: '' }, req: { headers: {} }, res, body: '' };
+  const request = { params: {}, body: Buffer.alloc(0), deadline: deadlineIn(), reserve: () => undefined };
+  await route?.handle(ctx as unknown as KoaContext, request); // all that it reads and writes
+  expect(ctx.body).toBe('[{"id":1,"copies":[{"id":1}]}]');
+  expect(sent).toEqual(links);
 });

@@ -41,17 +41,20 @@ const service: Service = {
   deprecations: [],
 };
 
-function pagesOf(paths: object) {
-  const parts: SiteParts = {
+function partsOf(paths: object, schemas: object = {}): SiteParts {
+  return {
     service,
-    openApi: () => ({ info: service.api, paths, components: {} }),
+    openApi: () => ({ info: service.api, paths, components: { schemas } }),
     openApiPath: '/v9/openapi.json',
     graphqlPath: '/graphql',
     sdlPath: '/schema.graphql',
     graphqlRefusals: [{ code: 'TOO_MANY_BOOKS', message: 'Ask for fewer books.' }],
     graphiql: true,
   };
-  const pages = createPages(parts);
+}
+
+function pagesOf(paths: object, schemas?: object) {
+  const pages = createPages(partsOf(paths, schemas));
   return async (path: string) => {
     const page = pages.find((one) => one.path === path);
     return String(await page?.load()).replaceAll(ADDRESS, 'https://library.example');
@@ -72,6 +75,12 @@ describe('the pages of any service', () => {
     expect(text).toContain('Library</span>');
     expect(text).toContain('data-probe="v9/books?limit=1"');
     expect(text).not.toMatch(/animal|\bpet/i);
+  });
+
+  test('what a browser may keep for ever has a path that changes with it', () => {
+    const kept = createPages(partsOf({ '/books': { get: LIST } })).filter(({ immutable }) => immutable);
+    expect(kept.map(({ path }) => path.slice(0, 8))).toEqual(kept.map(() => '/assets/'));
+    expect(kept.length).toBeGreaterThan(5);
   });
 
   test('an example operation stays within the settings of GraphiQL, whatever is written in it', async () => {
@@ -113,6 +122,14 @@ describe('the pages of any service', () => {
   test('without creates there is no guide to repeat them, without a list there are no pages', async () => {
     expect(await pagesOf({ '/books': { get: LIST } })('/docs')).not.toContain('id="retries"');
     expect(() => pagesOf({ '/books': { post: CREATE } })).toThrow('list');
+  });
+
+  test('what is said beside a reference goes before what it refers to', async () => {
+    const genre = { $ref: '#/components/schemas/Genre', description: 'What it is about.' };
+    const requestBody = { content: json({ type: 'object', properties: { genre } }, {}) };
+    const schemas = { Genre: { type: 'string', enum: ['novel'], description: 'Any genre.' } };
+    const text = await pagesOf({ '/books': { get: LIST, post: { ...CREATE, requestBody } } }, schemas)('/docs');
+    expect(text).toContain('one of <code>novel</code></span></dt><dd>What it is about.</dd>');
   });
 
   test('an operation whose answer has no content: no sample reads any, and none is shown', async () => {

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { fillFile, html, inline } from '../../src/pages/html.ts';
+import { ownAssets, versionedAssets } from '../../src/pages/page.ts';
 import { readRecipes } from '../../src/pages/recipes.ts';
 
 describe('HTML', () => {
@@ -30,6 +31,12 @@ describe('a file with placeholders', () => {
       'src/pages/recipes/keys.sh has __CREATE_KEY__',
     );
   });
+});
+
+test('the folder of the assets changes with what is in them', async () => {
+  const { folder, assets } = ownAssets();
+  const contents = await Promise.all(assets.map((asset) => asset.load()));
+  expect(folder).toBe(versionedAssets(contents.join('\0')).folder);
 });
 
 describe('a text in a program is what it is', () => {

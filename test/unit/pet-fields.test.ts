@@ -1,6 +1,7 @@
 import { type GraphQLInputObjectType, type GraphQLObjectType, getNamedType } from 'graphql';
 import { expect, test } from 'vitest';
 import { PETS } from '../../src/petstore/pets/pet.ts';
+import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { createSchema } from '../../src/schema/schema.ts';
 import { columnsOf } from '../../src/store/table.ts';
@@ -36,4 +37,9 @@ test('lists are filtered by exactly the fields that have an index', () => {
   expect(indexed.length).toBeGreaterThan(0);
   for (const name of indexed) expect(filters, missing(name, 'argument of pets')).toContain(name);
   for (const name of filters) expect(indexed, `${name} filters pets, but is no filter in PETS`).toContain(name);
+});
+
+test('the samples begin anew with a number behind the name', () => {
+  const names = [0, 11, 12, 24].map((index) => samplePet(index).name);
+  expect(names).toEqual(['Bella the Labrador', 'Zoé the Tortoise', 'Bella the Labrador 2', 'Bella the Labrador 3']);
 });

@@ -152,6 +152,7 @@ describe('the reader of a body', () => {
 describe('kinds within other bounds than an animal has', () => {
   test.each([
     ['Int', representLeaf({}, GraphQLInt), 'a 32-bit integer', '-7', -7],
+    ['Int, which has no minus zero', representLeaf({}, GraphQLInt), 'a 32-bit integer', '-0', 0],
     [
       'Int within bounds',
       representLeaf({}, GraphQLInt, { minimum: 0, maximum: 9 }),
