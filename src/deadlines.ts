@@ -18,7 +18,7 @@ export const SHARE_WAIT_MS = 2000;
 
 // A key
 
-/** The time to live of a cached key. A revoked key stops working within 5 s, its last answer included. */
+/** The time to live of a cached key: no work begins later than 4 s after the key's revocation. Work that waits may end later. */
 export const KEY_CACHE_MS = 4000;
 /** The age from which a request refreshes a cached key in the background. */
 export const KEY_REFRESH_MS = 2000;

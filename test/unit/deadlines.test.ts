@@ -29,7 +29,7 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
   ],
   ['after its share a key may be looked up again', ['SHARE_WAIT_MS', 'KEY_LOOKUP_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['a key is looked up again long before it is not believed', ['KEY_REFRESH_MS', 'KEY_REFRESH_MS'], 'KEY_CACHE_MS'],
-  ['a revoked key stops within 5 s, the last answer included', ['KEY_CACHE_MS', 'ANSWER_MS'], PROMISED.revoked],
+  ['a revoked key begins nothing after 5 s', ['KEY_CACHE_MS', 'ANSWER_MS'], PROMISED.revoked],
   ['a new attempt may wait for a lock', ['LOCK_MS', 'ANSWER_MS'], 'RETRY_LEAST_MS'],
   ['there is time for a new attempt', ['RETRY_LEAST_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['no statement goes on for long after its request', ['STATEMENT_MS'], 'REQUEST_MS'],
