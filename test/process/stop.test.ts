@@ -198,7 +198,7 @@ test('connections that the kernel holds when it listens no more are served, not 
   };
   const ask = () => sendRaw(gateway.port, 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
   // This timer comes just before that of the stop, and a turn of the event loop accepts one connection.
-  const asked = delay(DRAIN_MS).then(() => Promise.all(Array.from({ length: 60 }, ask)));
+  const asked = delay(DRAIN_MS).then(() => Promise.all(Array.from({ length: 100 }, ask)));
   const closed = gateway.close();
   const answers = await asked;
   expect(answers.filter((answer) => !/^HTTP\/1.1 200 .*\r\nconnection: close\r\n/is.test(answer))).toEqual([]);
