@@ -18,7 +18,7 @@ RUN mkdir --mode=0700 data && chown node:node data
 USER node
 EXPOSE 4000
 # Readiness: a gateway that waits for its database is unhealthy and goes on by itself; Docker restarts nothing for that.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
+HEALTHCHECK --interval=10s --timeout=5s --start-period=120s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # The exec form: node is process 1 and hears SIGTERM itself. It starts no processes that it does not wait for.
 CMD ["node", "--max-semi-space-size=32", "start.js"]

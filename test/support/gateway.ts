@@ -26,7 +26,8 @@ export interface TestGateway
   createPet(body: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** POSTs a GraphQL request with the key. */
   graphql(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
-  close(): Promise<void>;
+  /** Drains and closes it, as a process that stops does. */
+  close(graceMs?: number): Promise<void>;
 }
 
 /** Starts a gateway, by default of the pet store, on a fresh database of the engine, or on `DATABASE_URL` of the overrides. */
@@ -44,11 +45,11 @@ export async function startGateway(
   const server = await listen(gateway, config, log, timeouts);
   const { key } = await gateway.keys.create({ name: 'test', expiresAt: null });
   let closing: Promise<void> | undefined;
-  const close = () => {
-    closing ??= server.close();
+  const close = (graceMs?: number) => {
+    closing ??= server.close(graceMs);
     return closing;
   };
-  afterFile(close);
+  afterFile(() => close(0)); // no client is left, so none needs the drain
   const request = (path: string, { headers, ...init }: RequestInit = {}) =>
     send(server.url + path, {
       ...init,
