@@ -240,3 +240,20 @@ test('while nothing can be written, 100,000 counts are kept: they go on, and no 
   expect(written).toHaveLength(100_000);
   expect(written[0]).toMatchObject({ apiKeyId: '0', uses: 2 });
 });
+
+test('uses before and after midnight (UTC) belong to two days, though they are written together', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const written: DeprecatedUse[] = [];
+  const add = async (uses: readonly DeprecatedUse[]) => void written.push(...uses);
+  const usage = createUsage({ noteLastUses: async () => {} }, { add }, createLog('silent', { write() {} }));
+  for (const moment of ['2026-01-01T23:59:59.999Z', '2026-01-02T00:00:00Z', '2026-01-02T00:00:01Z']) {
+    vi.setSystemTime(moment);
+    usage.noteDeprecatedUse('1', 'getPet');
+  }
+  await usage.close();
+  const day = dayNumber(new Date('2026-01-01T12:00:00Z'));
+  expect(written.map((use) => [use.day, use.uses])).toEqual([
+    [day, 1],
+    [day + 1, 2],
+  ]);
+});

@@ -148,6 +148,20 @@ describe('what an error of the database means', () => {
     expect(await begun('read', RETRY_LEAST_MS)).toBe(expected[0]); // a read needs no time for a lock
   });
 
+  test('a write is begun again after the numbers that say that nothing was done, and after no other', async () => {
+    const again: number[] = [];
+    for (let errno = 1; errno < 10_000; errno++) {
+      let runs = 0;
+      const work = () => Promise.reject(++runs === 1 ? serverError(errno) : new Error('begun again'));
+      await withRetries(work, deadlineIn(), 'write').catch(() => {});
+      if (runs > 1) again.push(errno);
+    }
+    expect(again).toEqual([
+      ...[1020, 1047, 1205, 1206, 1213, 1243, 1290, 1412, 1615, 1792, 1836, 1874, 3101, 3572],
+      ...[8002, 8005, 8022, 8028, 8229, 9004, 9006, 9007], // TiDB
+    ]);
+  });
+
   test('what is done again and succeeds is done', async () => {
     let runs = 0;
     const work = () => (++runs < 3 ? Promise.reject(serverError(1213)) : Promise.resolve('done'));

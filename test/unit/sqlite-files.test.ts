@@ -26,6 +26,7 @@ import { PETS } from '../../src/petstore/pets/pet.ts';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { createStores } from '../../src/store/store.ts';
 import { temporaryFolder } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
@@ -52,6 +53,26 @@ describe('the files of the embedded store', () => {
     await expect(database.ping()).rejects.toMatchObject({ name: 'DatabaseFault' });
     renameSync(`${filename}.away`, filename);
     expect(await database.ping()).toMatch(/^3\./);
+    await database.close();
+  });
+
+  test('while the file is another one, every read is refused, not only the one that notices it', async () => {
+    const filename = join(temporaryFolder(), 'pets.sqlite');
+    await useDatabase(filename);
+    const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
+    const read = () => createStores(database)(PETS).get('1' as Int64, deadlineIn());
+    expect(await read()).toBeDefined();
+    renameSync(filename, `${filename}.away`);
+    const refused = () =>
+      read().then(
+        () => false,
+        () => true,
+      );
+    await eventually(refused, 5000, 'it is noticed');
+    expect(await Promise.all([refused(), refused()])).toEqual([true, true]);
+    expect(await refused()).toBe(true);
+    renameSync(`${filename}.away`, filename);
+    expect(await read()).toBeDefined();
     await database.close();
   });
 
