@@ -33,6 +33,19 @@ describe('the reference names, without scripts,', () => {
     },
   );
 
+  test('the address that a trusted proxy was asked for, though its Host is the same each time', async () => {
+    const { port } = await startGateway(sqlite, { TRUSTED_PROXIES: '127.0.0.1' });
+    for (const [proto, host] of [
+      ['http', 'one.example'],
+      ['https', 'one.example'],
+      ['https', 'two.example'],
+    ]) {
+      const forwarded = { 'x-forwarded-proto': `${proto}`, 'x-forwarded-host': `${host}` };
+      const { html } = await getDocs(port, 'inside.example', forwarded);
+      expect(addressesIn(html)).toEqual(new Set([`${proto}://${host}`]));
+    }
+  });
+
   test('PUBLIC_URL, whatever was asked for', async () => {
     const { port } = await startGateway(sqlite, { PUBLIC_URL: 'https://shop.example/api' });
     const { html } = await getDocs(port, 'other.example');
