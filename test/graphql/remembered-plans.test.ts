@@ -37,6 +37,7 @@ const DOUBLED = `query ($yes: Boolean) { pet { ...F0 } } ${LEVELS.map((n) => `fr
 test.each<readonly [string, string, readonly Record<string, unknown>[], number]>([
   ['once where nothing depends on a variable', 'query ($yes: Boolean) { pet { id } }', [YES, NO, YES], 1],
   ['once for each value of a condition', CONDITION, [YES, NO, YES, NO], 2],
+  ['once for each value of @skip', CONDITION.replace('@include', '@skip'), [YES, NO, YES, NO], 2],
   ['once for a value and for the default that is the same', CONDITION, [YES, {}], 1],
   [
     'for each of several variables',
