@@ -24,12 +24,26 @@ export function createRestApi(service: RestService, schema: GraphQLSchema, store
   const operations = service.resources.flatMap(({ table, operationRows }) =>
     operationRows.map((row) => compileOperationRow(row, table.name, compile, schemas)),
   );
+  requireConsistent(operations);
   return {
     operations,
     routes: operations.map((operation) => toRoute(operation, service.basePath, stores)),
     openApiPath: `${service.basePath}/openapi.json`,
     openApiDocument: createOpenApi(service, operations, schemas),
   };
+}
+
+/** Throws Error when two operations have one id, or nobody serves the path that a `Location` tells. */
+function requireConsistent(operations: readonly Operation[]): void {
+  const shapeOf = (path: string) => path.replaceAll(/\{\w+\}/g, '{}');
+  const served = operations.filter(({ method }) => method === 'GET').map(({ path }) => shapeOf(path));
+  const ids = new Set<string>();
+  for (const { operationId, success } of operations) {
+    if (ids.has(operationId)) throw new Error(`${operationId}: Two operations have this operationId.`);
+    ids.add(operationId);
+    if (success.location !== undefined && !served.includes(shapeOf(success.location)))
+      throw new Error(`${operationId}: No operation gets ${success.location}, which its Location tells.`);
+  }
 }
 
 /** The route of an operation. Its handler reads the arguments, runs the operation and writes the answer. */

@@ -1,4 +1,4 @@
-import { buildSchema, type GraphQLObjectType } from 'graphql';
+import { buildSchema, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { Context as KoaContext } from 'koa';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
@@ -118,6 +118,24 @@ describe('a row that does not fit stops the start', () => {
   });
 });
 
+/** The REST API of books that has these rows. */
+const apiOf = (schema: GraphQLSchema, ...operationRows: OperationRow[]) => {
+  const api = { title: 'Library', version: '1.0.0', description: 'Books.' };
+  const resources = [{ table: { name: 'books' }, description: 'Books.', operationRows }];
+  return createRestApi({ api, basePath: '', deprecations: [], resources }, schema, {} as never); // its resolvers read no store
+};
+
+test.each<readonly [string, Partial<OperationRow>, Partial<OperationRow>, string | undefined]>([
+  ['one operationId', { operationId: 'it' }, {}, 'it: Two operations have this operationId.'],
+  ['a Location of another path', located('{id}', 'id'), {}, 'add: No operation gets /books/{id}, which its Location'],
+  ['a Location that only a change has', { ...located('{id}', 'id'), path: '/books/{id}' }, {}, 'add: '],
+  ['a Location of a path that is served', located('{key}', 'key: id'), BY_ID, undefined],
+])('rows that do not go together stop the start: %s', (_what, row, other, message) => {
+  const build = () => apiOf(schema, { ...ROW, schemaName: 'Other', ...other }, { ...ROW, operationId: 'add', ...row });
+  if (message === undefined) expect(build).not.toThrow();
+  else expect(build).toThrow(message);
+});
+
 describe('a row that fits', () => {
   test.each<readonly [string, Partial<OperationRow>, boolean]>([
     ['a list with a place to begin after comes in pages', {}, true],
@@ -213,10 +231,7 @@ test.each([
     }),
   });
   const row = { ...ROW, document: 'query ($after: ID) { books(after: $after) { id copies { id } } }' };
-  const api = { title: 'Library', version: '1.0.0', description: 'Books.' };
-  const resources = [{ table: { name: 'books' }, description: 'Books.', operationRows: [row] }];
-  const service = { api, basePath: '', deprecations: [], resources };
-  const [route] = createRestApi(service, builder.toSchema(), {} as never).routes; // its resolvers read no store
+  const [route] = apiOf(builder.toSchema(), row).routes;
   const sent: string[] = [];
   const res = { setHeader() {}, appendHeader: (_name: string, value: string) => sent.push(value) };
   const ctx = { querystring: '', path: '/books', state: { baseUrl: '' }, req: { headers: {} }, res, body: '' };
