@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { afterAll, expect, test } from 'vitest';
 import { createLog } from '../../src/log.ts';
 import { answerMetricsRequests } from '../../src/process/worker-metrics.ts';
@@ -15,6 +15,8 @@ afterAll(() => {
 async function metersOf(count: number) {
   const registry = new Registry();
   new Counter({ name: 'served_total', help: 'Requests.', registers: [registry] }).inc(count);
+  const times = new Histogram({ name: 'seconds', help: 'Times.', buckets: [1], registers: [registry] });
+  times.observe(count);
   new Gauge({ name: 'open', help: 'Connections.', registers: [registry] }).set(count);
   return { type: 'metrics:meters', meters: await registry.getMetricsAsJSON() };
 }
@@ -38,6 +40,8 @@ test('the metrics are the sum of the workers: what is, of those that live; what 
   cluster.emit('message', workers[3], { type: 'metrics:ask-page' });
   const { page } = await answer;
   expect(page).toContain('served_total 11110\n');
+  expect(page).toContain('seconds_sum 11110\n');
+  expect(page).toContain('seconds_count 4\n');
   expect(page).toContain('open 10000\n');
   expect(page).toContain('workers_died_total 2\n');
   expect(page).toMatch(/^process_start_time_seconds \d{10}$/m);
