@@ -50,8 +50,18 @@ export function setEditorText(editor, text) {
  * @param {string} token @param {string | null} [text]
  */
 export function headersWith(token, text) {
-  const others = Object.entries(readHeaders(text)).filter(([name]) => !/^authorization$/i.test(name));
-  return JSON.stringify({ Authorization: `Bearer ${token}`, ...Object.fromEntries(others) }, null, 2);
+  const others = Object.fromEntries(withoutKey(readHeaders(text)));
+  return JSON.stringify({ Authorization: `Bearer ${token}`, ...others }, null, 2);
+}
+
+/** @param {Record<string, string>} headers */
+function withoutKey(headers) {
+  return Object.entries(headers).filter(([name]) => !isAuthorization(name));
+}
+
+/** @param {string} name */
+function isAuthorization(name) {
+  return name.toLowerCase() === 'authorization';
 }
 
 /** @param {string | null} [text] @returns {Record<string, string>} */
@@ -74,8 +84,7 @@ export function tokenIn(authorization) {
  * @param {Params} params @param {{ headers?: Record<string, string> }} [options]
  */
 export async function fetcher(params, { headers = {} } = {}) {
-  const others = Object.entries(headers).filter(([name]) => !/^authorization$/i.test(name));
-  const token = tokenIn(Object.entries(headers).find(([name]) => /^authorization$/i.test(name))?.[1]) || currentKey();
+  const token = tokenIn(Object.entries(headers).find(([name]) => isAuthorization(name))?.[1]) || currentKey();
   if (params.operationName === 'IntrospectionQuery' && !token) return failure('An API key is needed: see above.');
   const { query, variables } = params;
   const operationName = isNamedIn(params) ? params.operationName : undefined;
@@ -87,7 +96,7 @@ export async function fetcher(params, { headers = {} } = {}) {
       headers: {
         Accept: 'application/graphql-response+json, application/json',
         'Content-Type': 'application/json',
-        ...Object.fromEntries(others),
+        ...Object.fromEntries(withoutKey(headers)),
         ...(token && { Authorization: `Bearer ${token}` }),
       },
       body: bodyOf(query, operationName, variables ? editorText('variables.json') : ''),
@@ -147,11 +156,11 @@ function firstNameIn(query) {
 
 function asCurl() {
   const query = editorText('operation.graphql');
-  const headers = Object.entries(readHeaders(editorText('request-headers.json')));
+  const headers = withoutKey(readHeaders(editorText('request-headers.json')));
   const request = {
     method: 'POST',
     url: new URL(location.pathname, location.href).href,
-    headers: [['Content-Type', 'application/json'], ...headers.filter(([name]) => !/^authorization$/i.test(name))],
+    headers: [['Content-Type', 'application/json'], ...headers],
     body: formatJson(bodyOf(query, namesRun.get(query) ?? firstNameIn(query), editorText('variables.json')), ''),
   };
   return curlSample(request, keyVariable(keyPrefix));
