@@ -57,4 +57,13 @@ describeEachEngine('each migration', (engine) => {
       await database.close();
     });
   });
+
+  test('keys that were made before there were read-only ones may write', async () => {
+    const adds = migrations.find(({ name }) => name.includes('add_read_only_keys')) ?? expect.fail();
+    const database = await prepareBefore(engine, adds);
+    await adds.up(database.knex);
+    const keys: { readOnly: unknown }[] = await database.knex('api_keys').select('read_only AS readOnly');
+    expect(keys.map(({ readOnly }) => Number(readOnly))).toEqual([0]);
+    await database.close();
+  });
 });
