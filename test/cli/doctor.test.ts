@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { settingNames } from '../../src/config.ts';
+import { createKeyStore } from '../../src/keys/key-store.ts';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { freePort } from '../support/ports.ts';
 import { openDatabase } from '../support/prepared.ts';
@@ -22,16 +23,19 @@ describeEachEngine('doctor', (engine) => {
     expect(first.stdout).toMatch(/^WRONG: .*(?:npm start)/m);
 
     await succeed('migrate', [], env);
+    const database = await openDatabase(env.DATABASE_URL);
+    await createKeyStore(database).create({ name: 'expired', expiresAt: new Date(Date.now() - 60_000) });
+    await database.close();
     const keyless = await command('doctor', [], env);
     expect(keyless.code).toBe(1);
     expect(keyless.stdout).toMatch(/^WRONG: no valid API key: node src\/cli\/keys\.ts create --name NAME$/m);
 
     for (const name of ['former', 'app']) await succeed('keys', ['create', '--name', name], env);
-    await succeed('keys', ['revoke', '1'], env);
+    await succeed('keys', ['revoke', '2'], env);
     const well = (await succeed('doctor', [], env)).join('\n');
     expect(well).toMatch(/All is well\.$/);
     expect(well).toMatch(/^ {2}takes writes +yes$/m);
-    expect(well).toMatch(/^ {2}API keys +1 valid of 2$/m);
+    expect(well).toMatch(/^ {2}API keys +1 valid of 3$/m);
     const migrations = readdirSync(join(import.meta.dirname, '../../migrations')).length;
     expect(well).toMatch(new RegExp(`^ {2}migrations +${migrations} done, 0 pending$`, 'm'));
     const named = well.match(/^ {2}[A-Z_]{4,}(?= )/gm)?.map((name) => name.trim());

@@ -9,7 +9,8 @@ describeEachEngine('keys', (engine) => {
   test('create --read-only, rotate and list: 80 columns whatever the names are, and nothing that a terminal obeys', async () => {
     const { url: DATABASE_URL, keys } = await prepareDatabase(engine);
     const env = { DATABASE_URL };
-    await keys.create({ name: '猫'.repeat(120), expiresAt: new Date(Date.now() + 3.5 * 86_400_000) });
+    const { id } = await keys.create({ name: '猫'.repeat(120), expiresAt: new Date(Date.now() + 3.5 * 86_400_000) });
+    await keys.noteLastUses(new Map([[id, Date.parse('2098-07-06T05:04:03Z')]]));
     await keys.create({ name: 'evil \u001b[2J\u202e', expiresAt: new Date(Date.now() - 1) });
     const created = (await command('keys', ['create', '--name', 'reader', '--read-only'], env)).stdout
       .trim()
@@ -23,7 +24,7 @@ describeEachEngine('keys', (engine) => {
 
     const table = (await command('keys', ['list'], env)).stdout.trimEnd().split('\n');
     expect(table.every((line) => line.length <= 80)).toBe(true);
-    expect(table[2]).toMatch(/^2 +猫+… +petstore_\w{4} +expires in 3 days +full /);
+    expect(table[2]).toMatch(/^2 +猫+… +petstore_\w{4} +expires in 3 days +full +20[2-8]\d-\d\d-\d\d +2098-07-06$/);
     expect(table[3]).toMatch(/^3 +evil \\u.*expired +full /);
     expect(table[4]).toMatch(/expires in 1 hour +read /);
     expect(table[5]).toMatch(/active +read /);

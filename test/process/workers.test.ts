@@ -1,6 +1,7 @@
+import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { send } from '../support/client.ts';
-import { describeEachEngine } from '../support/engines.ts';
+import { describeEachEngine, SQLITE } from '../support/engines.ts';
 import { connectClient, eventually, isIdleClose, isShed, petBody, sumMetric } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
@@ -117,3 +118,21 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+test('the primary leaves the database to its workers', async () => {
+  const { url } = await prepareDatabase(SQLITE);
+  const gateway = await startProcess({ DATABASE_URL: url, WORKERS: '2' });
+  const [worker] = await twoWorkers(gateway);
+  const opens = (pid: number | undefined) => () => {
+    const isOfStore = (descriptor: string) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${descriptor}`).startsWith(url.slice('sqlite:'.length));
+      } catch {
+        return false; // closed meanwhile
+      }
+    };
+    return readdirSync(`/proc/${pid}/fd`).some(isOfStore);
+  };
+  await eventually(opens(worker), 10_000, 'a worker has the store open');
+  expect(await eventually(() => !opens(gateway.child.pid)(), 10_000, 'the primary has not')).toBe(true);
+});
