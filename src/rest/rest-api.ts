@@ -16,7 +16,7 @@ import { explainError, type RestRequest, readRequest, refuseNotFound } from './r
 
 /**
  * Creates the REST API of a service: its operations, their routes, and the function that makes its OpenAPI document.
- * Throws Error, which stops the start, when a row does not fit the schema.
+ * Throws Error, which stops the start, when a row does not fit the schema, or two rows do not go together.
  */
 export function createRestApi(service: RestService, schema: GraphQLSchema, stores: Stores) {
   const compile = createCompiler(schema, service.deprecations);
