@@ -1,8 +1,8 @@
-import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { describeEachEngine, SQLITE } from '../support/engines.ts';
 import { connectClient, eventually, isIdleClose, isShed, petBody, sumMetric } from '../support/load.ts';
+import { openFiles } from '../support/open-files.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { workersOf } from './workers-of.ts';
@@ -123,16 +123,7 @@ test('the primary leaves the database to its workers', async () => {
   const { url } = await prepareDatabase(SQLITE);
   const gateway = await startProcess({ DATABASE_URL: url, WORKERS: '2' });
   const [worker] = await twoWorkers(gateway);
-  const opens = (pid: number | undefined) => () => {
-    const isOfStore = (descriptor: string) => {
-      try {
-        return readlinkSync(`/proc/${pid}/fd/${descriptor}`).startsWith(url.slice('sqlite:'.length));
-      } catch {
-        return false; // closed meanwhile
-      }
-    };
-    return readdirSync(`/proc/${pid}/fd`).some(isOfStore);
-  };
-  await eventually(opens(worker), 10_000, 'a worker has the store open');
-  expect(await eventually(() => !opens(gateway.child.pid)(), 10_000, 'the primary has not')).toBe(true);
+  const opened = (pid: number | undefined) => openFiles(pid, url.slice('sqlite:'.length));
+  await eventually(() => opened(worker).length > 0, 10_000, 'a worker has the store open');
+  expect(await eventually(() => opened(gateway.child.pid).length === 0, 10_000, 'the primary has not')).toBe(true);
 });

@@ -127,8 +127,18 @@ const apiOf = (schema: GraphQLSchema, ...operationRows: OperationRow[]) => {
 
 test.each<readonly [string, Partial<OperationRow>, Partial<OperationRow>, string | undefined]>([
   ['one operationId', { operationId: 'it' }, {}, 'it: Two operations have this operationId.'],
-  ['a Location of another path', located('{id}', 'id'), {}, 'add: No operation gets /books/{id}, which its Location'],
-  ['a Location that only a change has', { ...located('{id}', 'id'), path: '/books/{id}' }, {}, 'add: '],
+  [
+    'a Location of another path',
+    located('{id}', 'id'),
+    {},
+    'add: No operation gets /books/{id}, which its Location tells.',
+  ],
+  [
+    'a Location that only a change has',
+    { ...ADD, path: '/new', success: { ...CREATED, location: '/new' } },
+    {},
+    'add: No operation gets /new, which its Location tells.',
+  ],
   ['a Location of a path that is served', located('{key}', 'key: id'), BY_ID, undefined],
 ])('rows that do not go together stop the start: %s', (_what, row, other, message) => {
   const build = () => apiOf(schema, { ...ROW, schemaName: 'Other', ...other }, { ...ROW, operationId: 'add', ...row });

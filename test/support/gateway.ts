@@ -27,7 +27,7 @@ export interface TestGateway
   /** POSTs a GraphQL request with the key. */
   graphql(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
   /** Drains and closes it, as a process that stops does. */
-  close(graceMs?: number): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Starts a gateway, by default of the pet store, on a fresh database of the engine, or on `DATABASE_URL` of the overrides. */

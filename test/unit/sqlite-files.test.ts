@@ -56,7 +56,7 @@ describe('the files of the embedded store', () => {
     await database.close();
   });
 
-  test('while the file is another one, every read is refused, not only the one that notices it', async () => {
+  test('while the file is away, every read is refused, not only the one that notices it', async () => {
     const filename = join(temporaryFolder(), 'pets.sqlite');
     await useDatabase(filename);
     const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -11,6 +10,7 @@ import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { whenDatabaseAnswers } from '../../src/process/start.ts';
 import { afterFile, SQLITE } from '../support/engines.ts';
 import { failure, greeting, startImpostor } from '../support/impostor.ts';
+import { openFiles } from '../support/open-files.ts';
 import { freePort } from '../support/ports.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
@@ -109,11 +109,7 @@ it('a start that fails after its database has answered leaves no file of it open
   await database.close();
   const parts = { service: PETSTORE, config: readConfig({ DATABASE_URL }), log: createLog('silent') };
   await expect(createGateway(parts)).rejects.toThrow('The database cannot be used as it is.');
-  const isOpen = (descriptor: string) => {
-    const file = `/proc/self/fd/${descriptor}`;
-    return existsSync(file) && readlinkSync(file).startsWith(DATABASE_URL.slice('sqlite:'.length));
-  };
-  expect(readdirSync('/proc/self/fd').filter(isOpen)).toEqual([]);
+  expect(openFiles('self', DATABASE_URL.slice('sqlite:'.length))).toEqual([]);
 });
 
 it('what SQLite answers is no lack of an answer', () => {
