@@ -1,4 +1,4 @@
+import { start } from './gateway/process/start.ts';
 import { PETSTORE } from './petstore/petstore.ts';
-import { start } from './process/start.ts';
 
 await start(PETSTORE);

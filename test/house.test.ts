@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { ERRORS } from '../src/errors.ts';
-import { LIMITS } from '../src/graphql/limits.ts';
-import { printedSchema } from '../src/schema/schema.ts';
+import { ERRORS } from '../src/gateway/errors.ts';
+import { LIMITS } from '../src/gateway/graphql/limits.ts';
+import { printedSchema } from '../src/gateway/schema/schema.ts';
 import { SCHEMA } from './support/petstore-api.ts';
 import { ROOT, tracked } from './support/tracked-files.ts';
 
@@ -74,10 +74,10 @@ describe('the house', () => {
     const lines = (path: string) => read(path).trimEnd().split('\n').length;
     // One state machine stands in one file.
     const longer = [
-      'src/database/mysql/mysql-pool.ts',
-      'src/load/shares.ts',
-      'src/schema/plan.ts',
-      'src/schema/planned-execution.ts',
+      'src/gateway/database/mysql/mysql-pool.ts',
+      'src/gateway/load/shares.ts',
+      'src/gateway/schema/plan.ts',
+      'src/gateway/schema/planned-execution.ts',
     ];
     expect(sources.filter((path) => lines(path) > (longer.includes(path) ? 350 : 200))).toEqual([]);
   });
@@ -97,7 +97,7 @@ describe('the house', () => {
 
   test('the database says in its own words what an error means: it knows no refusal of the APIs', () => {
     const imported = sources
-      .filter((path) => path.startsWith('src/database/'))
+      .filter((path) => path.startsWith('src/gateway/database/'))
       .flatMap((path) =>
         [...read(path).matchAll(/import ([^;]+) from '[./]+\/errors\.ts'/g)].map(([, names]) => names),
       );

@@ -125,27 +125,27 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
   });
 
   test.each([
-    ['src/rest/rest-api.ts', '../graphql/limits.ts'],
-    ['src/graphql/limits.ts', '../rest/rest-api.ts'],
-    ['src/rest/rest-api.ts', '../petstore/petstore.ts'],
-    ['src/http/routes.ts', '../petstore/pets/pet.ts'],
+    ['src/gateway/rest/rest-api.ts', '../graphql/limits.ts'],
+    ['src/gateway/graphql/limits.ts', '../rest/rest-api.ts'],
+    ['src/gateway/rest/rest-api.ts', '../petstore/petstore.ts'],
+    ['src/gateway/http/routes.ts', '../petstore/pets/pet.ts'],
     ['src/petstore/pets/pet.ts', '../../database/connect.ts'],
-    ['src/schema/builder.ts', 'koa'],
+    ['src/gateway/schema/builder.ts', 'koa'],
     ['src/petstore/pets/pet.ts', 'node:sqlite'],
-    ['src/load/lookup-budget.ts', '../keys/key-store.ts'],
-    ['src/errors.ts', './gateway.ts'],
-    ['src/errors.ts', './petstore/pets/pet.ts'],
-    ['src/gateway.ts', './process/server.ts'],
-    ['migrations/1_create.ts', '../src/errors.ts'],
-    ['src/new-room/thing.ts', '../errors.ts'],
-    ['src/database/mysql/mysql.ts', '../sqlite/sqlite.ts'],
-    ['src/database/mysql/mysql-pool.ts', '../batching.ts'],
-    ['src/database/mysql/mysql-pool.ts', '../connect.ts'],
-    ['src/database/mysql/mysql.ts', 'node:sqlite'],
-    ['src/database/sqlite/sqlite.ts', '../mysql/mysql.ts'],
-    ['src/database/sqlite/sqlite.ts', '../batching.ts'],
-    ['src/database/sqlite/sqlite.ts', 'mysql2'],
-    ['src/keys/key-store.ts', '../database/mysql/mysql.ts'],
+    ['src/gateway/load/lookup-budget.ts', '../keys/key-store.ts'],
+    ['src/gateway/errors.ts', './gateway.ts'],
+    ['src/gateway/errors.ts', './petstore/pets/pet.ts'],
+    ['src/gateway/gateway.ts', './process/server.ts'],
+    ['migrations/1_create.ts', '../src/gateway/errors.ts'],
+    ['src/gateway/new-room/thing.ts', '../errors.ts'],
+    ['src/gateway/database/mysql/mysql.ts', '../sqlite/sqlite.ts'],
+    ['src/gateway/database/mysql/mysql-pool.ts', '../batching.ts'],
+    ['src/gateway/database/mysql/mysql-pool.ts', '../connect.ts'],
+    ['src/gateway/database/mysql/mysql.ts', 'node:sqlite'],
+    ['src/gateway/database/sqlite/sqlite.ts', '../mysql/mysql.ts'],
+    ['src/gateway/database/sqlite/sqlite.ts', '../batching.ts'],
+    ['src/gateway/database/sqlite/sqlite.ts', 'mysql2'],
+    ['src/gateway/keys/key-store.ts', '../database/mysql/mysql.ts'],
   ])('refuses that %s imports %s', (file, specifier) => {
     expect(isAllowed({ file, specifier })).toBe(false);
   });
@@ -161,6 +161,6 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
     ["process.getBuiltinModule('node:sqlite')", 'node:sqlite'],
     ['const load = createRequire(import.meta.url)', '(not a plain text)'],
   ])('is held against %s', (text, specifier) => {
-    expect(importsIn('src/rest/new.ts', text)).toEqual([{ file: 'src/rest/new.ts', specifier }]);
+    expect(importsIn('src/gateway/rest/new.ts', text)).toEqual([{ file: 'src/gateway/rest/new.ts', specifier }]);
   });
 });

@@ -1,6 +1,6 @@
-import { runProgram } from '../command-line.ts';
-import { UsageError } from '../failure.ts';
-import { createDeprecatedUseStore, dayNumber } from '../keys/deprecated-use.ts';
+import { runProgram } from '../gateway/command-line.ts';
+import { UsageError } from '../gateway/failure.ts';
+import { createDeprecatedUseStore, dayNumber } from '../gateway/keys/deprecated-use.ts';
 import { printTable, visibleName, withDatabase } from './command.ts';
 
 const HELP = `Who still uses what is deprecated, over REST and over GraphQL.

@@ -1,20 +1,20 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { CREATE_KEY, runProgram } from '../command-line.ts';
-import { type Config, describeSettings } from '../config.ts';
-import type { Database } from '../database/connect.ts';
-import { migrationStatus } from '../database/migrations.ts';
-import { examineSession, schemaProblems } from '../database/schema-check.ts';
-import { describeUnknown } from '../dot-env.ts';
-import { explainFailure } from '../failure.ts';
-import { limitsByType } from '../graphql/cost.ts';
-import { LIMITS } from '../graphql/limits.ts';
-import { createKeyStore } from '../keys/key-store.ts';
+import { CREATE_KEY, runProgram } from '../gateway/command-line.ts';
+import { type Config, describeSettings } from '../gateway/config.ts';
+import type { Database } from '../gateway/database/connect.ts';
+import { migrationStatus } from '../gateway/database/migrations.ts';
+import { examineSession, schemaProblems } from '../gateway/database/schema-check.ts';
+import { describeUnknown } from '../gateway/dot-env.ts';
+import { explainFailure } from '../gateway/failure.ts';
+import { limitsByType } from '../gateway/graphql/cost.ts';
+import { LIMITS } from '../gateway/graphql/limits.ts';
+import { createKeyStore } from '../gateway/keys/key-store.ts';
+import { LIST_LIMIT } from '../gateway/schema/builder.ts';
+import { createSchema } from '../gateway/schema/schema.ts';
+import { checkWrites } from '../gateway/store/store.ts';
 import { PETS } from '../petstore/pets/pet.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
-import { LIST_LIMIT } from '../schema/builder.ts';
-import { createSchema } from '../schema/schema.ts';
-import { checkWrites } from '../store/store.ts';
 import { databaseFile, inspectDatabase, printTable } from './command.ts';
 
 const HELP = `One page: is everything as it should be? Changes and creates nothing.

@@ -1,9 +1,9 @@
-import { CREATE_KEY, type ProgramInput, runProgram } from '../command-line.ts';
-import { inTransaction } from '../database/connect.ts';
-import { UsageError } from '../failure.ts';
-import { type Int64, parseInt64 } from '../int64.ts';
-import { type ApiKey, createKeyStore } from '../keys/key-store.ts';
-import { addSamples } from '../store/store.ts';
+import { CREATE_KEY, type ProgramInput, runProgram } from '../gateway/command-line.ts';
+import { inTransaction } from '../gateway/database/connect.ts';
+import { UsageError } from '../gateway/failure.ts';
+import { type ApiKey, createKeyStore } from '../gateway/keys/key-store.ts';
+import { addSamples } from '../gateway/store/store.ts';
+import { type Int64, parseInt64 } from '../lib/exact-json/exact-json.ts';
 import { printTable, UNPRINTABLE, visibleName, withDatabase } from './command.ts';
 
 /** How long a key stays valid after its rotation, without `--grace`. */

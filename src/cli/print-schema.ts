@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
-import { runProgram } from '../command-line.ts';
+import { runProgram } from '../gateway/command-line.ts';
+import { createSchema, printedSchema } from '../gateway/schema/schema.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
-import { createSchema, printedSchema } from '../schema/schema.ts';
 
 const HELP = `Writes schema.graphql from the code.
 

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { runProgram } from '../command-line.ts';
-import { UsageError } from '../failure.ts';
+import { runProgram } from '../gateway/command-line.ts';
+import { UsageError } from '../gateway/failure.ts';
+import { createStores } from '../gateway/store/store.ts';
 import { PETS } from '../petstore/pets/pet.ts';
 import { samplePet } from '../petstore/pets/sample-pets.ts';
-import { createStores } from '../store/store.ts';
 import { withDatabase } from './command.ts';
 
 const HELP = `Adds sample animals, to try things out or to measure.

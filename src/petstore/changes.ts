@@ -1,4 +1,4 @@
-import type { Service } from '../service.ts';
+import type { Service } from '../gateway/service.ts';
 
 /** What changed for callers, in short: CHANGELOG.md has the details. */
 export const CHANGES: NonNullable<Service['changes']> = [

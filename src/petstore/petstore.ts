@@ -1,4 +1,4 @@
-import { defineService } from '../service.ts';
+import { defineService } from '../gateway/service.ts';
 import { CHANGES } from './changes.ts';
 import { PET_RESOURCE } from './pets/pet-operations.ts';
 

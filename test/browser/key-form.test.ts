@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import type { Int64 } from '../../src/int64.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';

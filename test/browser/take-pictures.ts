@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { readConfig } from '../../src/config.ts';
-import { createGateway } from '../../src/gateway.ts';
-import { createLog } from '../../src/log.ts';
+import { readConfig } from '../../src/gateway/config.ts';
+import { createGateway } from '../../src/gateway/gateway.ts';
+import { createLog } from '../../src/gateway/log.ts';
+import { listen } from '../../src/gateway/process/server.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { listen } from '../../src/process/server.ts';
 import { launch, newVisit } from './chromium.ts';
 
 /*

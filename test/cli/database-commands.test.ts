@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { printedSchema } from '../../src/schema/schema.ts';
+import { printedSchema } from '../../src/gateway/schema/schema.ts';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { SCHEMA } from '../support/petstore-api.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { settingNames } from '../../src/config.ts';
+import { settingNames } from '../../src/gateway/config.ts';
 import { expectHealed, expectPromisesKept } from '../faults/expect-promises.ts';
 import { runFault } from '../faults/fault-run.ts';
 import type { StoredPet } from '../faults/ledger.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { ConfigError, readConfig } from '../../src/config.ts';
+import { ConfigError, readConfig } from '../../src/gateway/config.ts';
 import { ROOT, tracked } from '../support/tracked-files.ts';
 
 /**

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { readConfig, settingNames } from '../../src/config.ts';
+import { readConfig, settingNames } from '../../src/gateway/config.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { temporaryFolder } from '../support/engines.ts';
 import { readBlock } from '../support/page-blocks.ts';

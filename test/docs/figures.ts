@@ -1,11 +1,11 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import { readConfig } from '../../src/config.ts';
-import { PREPARED_MAX } from '../../src/database/mysql/mysql-connection.ts';
-import { REQUEST_MS } from '../../src/deadlines.ts';
-import { limitsByType } from '../../src/graphql/cost.ts';
-import { LIMITS } from '../../src/graphql/limits.ts';
-import { LIST_LIMIT } from '../../src/schema/builder.ts';
-import { ANSWER_BYTES_MAX } from '../../src/schema/planned-execution.ts';
+import { readConfig } from '../../src/gateway/config.ts';
+import { PREPARED_MAX } from '../../src/gateway/database/mysql/mysql-connection.ts';
+import { REQUEST_MS } from '../../src/gateway/deadlines.ts';
+import { limitsByType } from '../../src/gateway/graphql/cost.ts';
+import { LIMITS } from '../../src/gateway/graphql/limits.ts';
+import { LIST_LIMIT } from '../../src/gateway/schema/builder.ts';
+import { ANSWER_BYTES_MAX } from '../../src/gateway/schema/planned-execution.ts';
 import { SCHEMA } from '../support/petstore-api.ts';
 import { boundsOf, constantIn } from './constants.ts';
 

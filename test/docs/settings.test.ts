@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig, settingNames } from '../../src/config.ts';
+import { readConfig, settingNames } from '../../src/gateway/config.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

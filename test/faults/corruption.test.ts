@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { expect, test, vi } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { connectDatabase, type Database } from '../../src/database/connect.ts';
-import { openSession } from '../../src/database/mysql/mysql-session.ts';
-import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
-import { deadlineIn } from '../../src/deadline.ts';
+import { readConfig } from '../../src/gateway/config.ts';
+import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
+import { openSession } from '../../src/gateway/database/mysql/mysql-session.ts';
+import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { afterFile, describeOnMysql } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';

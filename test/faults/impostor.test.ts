@@ -3,11 +3,11 @@ import { constants, privateDecrypt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { REQUEST_LIMITS } from '../../src/database/mysql/mysql.ts';
-import { createConnection, queryRows } from '../../src/database/mysql/mysql-connection.ts';
-import { openSession } from '../../src/database/mysql/mysql-session.ts';
-import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
-import { deadlineIn } from '../../src/deadline.ts';
+import { REQUEST_LIMITS } from '../../src/gateway/database/mysql/mysql.ts';
+import { createConnection, queryRows } from '../../src/gateway/database/mysql/mysql-connection.ts';
+import { openSession } from '../../src/gateway/database/mysql/mysql-session.ts';
+import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { temporaryFolder } from '../support/engines.ts';
 import { failure, greeting, startImpostor, switchTo, type Talk } from '../support/impostor.ts';
 

@@ -1,9 +1,9 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { createDocuments } from '../../src/graphql/documents.ts';
-import { createExecution } from '../../src/graphql/execution.ts';
-import { LIMITS } from '../../src/graphql/limits.ts';
-import { createPlanner } from '../../src/schema/plan.ts';
+import { createDocuments } from '../../src/gateway/graphql/documents.ts';
+import { createExecution } from '../../src/gateway/graphql/execution.ts';
+import { LIMITS } from '../../src/gateway/graphql/limits.ts';
+import { createPlanner } from '../../src/gateway/schema/plan.ts';
 
 const schema = buildSchema(
   'type Query { title: String book: Book } type Book { title: String author: Author } type Author { name: String }',

@@ -9,9 +9,9 @@ import {
   parse,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { limitsByType } from '../../src/graphql/cost.ts';
-import { LIMITS } from '../../src/graphql/limits.ts';
-import { NO_VARIABLES } from '../../src/schema/plan.ts';
+import { limitsByType } from '../../src/gateway/graphql/cost.ts';
+import { LIMITS } from '../../src/gateway/graphql/limits.ts';
+import { NO_VARIABLES } from '../../src/gateway/schema/plan.ts';
 import { createRefusalOf } from './cost-refusal.ts';
 import { createPetDocuments, schema } from './schema-alone.ts';
 

@@ -1,11 +1,11 @@
 import Koa from 'koa';
-import { deadlineIn } from '../../src/deadline.ts';
-import { createGraphqlRoutes, GRAPHQL_PATH } from '../../src/graphql/endpoint.ts';
-import { graphqlErrorBody } from '../../src/graphql/error-masking.ts';
-import { createLog } from '../../src/log.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { createGraphqlRoutes, GRAPHQL_PATH } from '../../src/gateway/graphql/endpoint.ts';
+import { graphqlErrorBody } from '../../src/gateway/graphql/error-masking.ts';
+import { createLog } from '../../src/gateway/log.ts';
+import type { Answer, PlanRequest } from '../../src/gateway/schema/planned-execution.ts';
+import { readJsonBytes } from '../../src/gateway/web/json-body.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import type { Answer, PlanRequest } from '../../src/schema/planned-execution.ts';
-import { readJsonBytes } from '../../src/web/json-body.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { serveApp } from '../support/served-app.ts';
 import { schema } from './schema-alone.ts';

@@ -1,9 +1,9 @@
 import { GraphQLError, locatedError } from 'graphql';
 import { expect, test } from 'vitest';
-import { ApiError, serviceUnavailable } from '../../src/errors.ts';
-import { createErrorMask } from '../../src/graphql/error-masking.ts';
-import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { ApiError, serviceUnavailable } from '../../src/gateway/errors.ts';
+import { createErrorMask } from '../../src/gateway/graphql/error-masking.ts';
+import { createLog } from '../../src/gateway/log.ts';
+import { createMetrics } from '../../src/gateway/metrics.ts';
 
 /** What is shown of errors in the fields of a list, one for each row, and how many lines the log has of them. */
 function maskAll(errors: readonly Error[]) {

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { createDocuments } from '../../src/graphql/documents.ts';
-import { createExecution } from '../../src/graphql/execution.ts';
-import { createPlanner } from '../../src/schema/plan.ts';
+import { createDocuments } from '../../src/gateway/graphql/documents.ts';
+import { createExecution } from '../../src/gateway/graphql/execution.ts';
+import { createPlanner } from '../../src/gateway/schema/plan.ts';
 
 const schema = buildSchema(
   'type Query { a: Int b: Int wrong: Int! rows(limit: Int): [Row] } type Mutation { a: Int b: Int } type Row { a: Int }',

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parseInt64 } from '../../src/int64.ts';
+import { parseInt64 } from '../../src/lib/exact-json/exact-json.ts';
 import { send } from '../support/client.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { ENGINES } from '../support/engines.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { LIMITS } from '../../src/graphql/limits.ts';
+import { LIMITS } from '../../src/gateway/graphql/limits.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery, type IntrospectionOptions } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { limitsByType } from '../../src/graphql/cost.ts';
+import { limitsByType } from '../../src/gateway/graphql/cost.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { schema } from './schema-alone.ts';

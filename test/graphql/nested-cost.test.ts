@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { createDocuments, createValidator } from '../../src/graphql/documents.ts';
-import { createPlanner, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
+import { createDocuments, createValidator } from '../../src/gateway/graphql/documents.ts';
+import { createPlanner, PLANNED_FIELDS_MAX } from '../../src/gateway/schema/plan.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { createRefusalOf } from './cost-refusal.ts';
 import { createNestedSchema } from './nested-schema.ts';

@@ -10,9 +10,14 @@ import {
   validate,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { limitError } from '../../src/graphql/limits.ts';
-import { createArgumentsOf, createPlanner, type NO_VARIABLES, PLANNED_FIELDS_MAX } from '../../src/schema/plan.ts';
-import { createPlannedExecution } from '../../src/schema/planned-execution.ts';
+import { limitError } from '../../src/gateway/graphql/limits.ts';
+import {
+  createArgumentsOf,
+  createPlanner,
+  type NO_VARIABLES,
+  PLANNED_FIELDS_MAX,
+} from '../../src/gateway/schema/plan.ts';
+import { createPlannedExecution } from '../../src/gateway/schema/planned-execution.ts';
 import { expectGraphqlJs } from '../support/graphql-js-watch.ts';
 import { contextOf, createNestedSchema, type Person, type Rows, type Shop, wrong } from './nested-schema.ts';
 

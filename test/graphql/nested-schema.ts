@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
-import { ApiError } from '../../src/errors.ts';
-import { countedAs, createBuilder, pageArguments } from '../../src/schema/builder.ts';
-import type { Context } from '../../src/schema/context.ts';
+import { ApiError } from '../../src/gateway/errors.ts';
+import { countedAs, createBuilder, pageArguments } from '../../src/gateway/schema/builder.ts';
+import type { Context } from '../../src/gateway/schema/context.ts';
 
 /*
  * A schema with objects within objects: shops and the people in them. Some of the rows are not as the schema has them, and

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parseInt64 } from '../../src/int64.ts';
+import { parseInt64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';

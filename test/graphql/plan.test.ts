@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { executeRootSelectionSet, Kind, validateExecutionArgs } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Answer, PlanRequest } from '../../src/schema/planned-execution.ts';
+import type { Answer, PlanRequest } from '../../src/gateway/schema/planned-execution.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { generatedRequest } from './documents.ts';

@@ -1,7 +1,7 @@
 import { buildSchema, type GraphQLField, GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { expect, test } from 'vitest';
-import { shapeFields } from '../../src/schema/field-shape.ts';
-import { createPlanner } from '../../src/schema/plan.ts';
+import { shapeFields } from '../../src/gateway/schema/field-shape.ts';
+import { createPlanner } from '../../src/gateway/schema/plan.ts';
 
 /** A schema whose root fields have resolvers. */
 function schemaOf(text: string): GraphQLSchema {

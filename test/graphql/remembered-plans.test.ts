@@ -1,7 +1,7 @@
 import { buildSchema, getVariableValues } from 'graphql';
 import { expect, test } from 'vitest';
-import { createDocuments } from '../../src/graphql/documents.ts';
-import { createPlanner } from '../../src/schema/plan.ts';
+import { createDocuments } from '../../src/gateway/graphql/documents.ts';
+import { createPlanner } from '../../src/gateway/schema/plan.ts';
 
 const schema = buildSchema('type Query { pet: Pet } type Pet { id: ID parent: Pet }');
 for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) field.resolve = () => null;

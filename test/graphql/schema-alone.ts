@@ -1,7 +1,7 @@
-import { createDocuments, createValidator } from '../../src/graphql/documents.ts';
+import { createDocuments, createValidator } from '../../src/gateway/graphql/documents.ts';
+import { createPlanner } from '../../src/gateway/schema/plan.ts';
+import { createSchema } from '../../src/gateway/schema/schema.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { createPlanner } from '../../src/schema/plan.ts';
-import { createSchema } from '../../src/schema/schema.ts';
 
 /** The schema of the pet store. */
 export const schema = createSchema(PETSTORE);

@@ -13,7 +13,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { printedSchema } from '../../src/schema/schema.ts';
+import { printedSchema } from '../../src/gateway/schema/schema.ts';
 import { schema as served } from './schema-alone.ts';
 
 /** CONTRACT section 4, to the letter; its `…` stand for words of ours. */

@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import type { Context } from 'koa';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type Deadline, remainingMs } from '../../src/deadline.ts';
-import { REQUEST_MS } from '../../src/deadlines.ts';
-import { createAdmission } from '../../src/http/admission.ts';
-import type { ValidKey } from '../../src/keys/authenticator.ts';
-import { shareLimitsOf } from '../../src/load/shares.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { type Deadline, remainingMs } from '../../src/gateway/deadline.ts';
+import { REQUEST_MS } from '../../src/gateway/deadlines.ts';
+import { createAdmission } from '../../src/gateway/http/admission.ts';
+import type { ValidKey } from '../../src/gateway/keys/authenticator.ts';
+import { shareLimitsOf } from '../../src/gateway/load/shares.ts';
+import { createMetrics } from '../../src/gateway/metrics.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 

@@ -1,11 +1,11 @@
 import Koa from 'koa';
 import { describe, expect, test } from 'vitest';
-import type { Admission } from '../../src/http/admission.ts';
-import { createFrame } from '../../src/http/frame.ts';
-import { createNotFound } from '../../src/http/path-finder.ts';
-import { errorBody } from '../../src/http/refusal.ts';
-import { createLog } from '../../src/log.ts';
-import type { Route } from '../../src/web/route.ts';
+import type { Admission } from '../../src/gateway/http/admission.ts';
+import { createFrame } from '../../src/gateway/http/frame.ts';
+import { createNotFound } from '../../src/gateway/http/path-finder.ts';
+import { errorBody } from '../../src/gateway/http/refusal.ts';
+import { createLog } from '../../src/gateway/log.ts';
+import type { Route } from '../../src/gateway/web/route.ts';
 import { send } from '../support/client.ts';
 import { serveApp } from '../support/served-app.ts';
 

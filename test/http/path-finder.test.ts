@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createPathFinder } from '../../src/http/path-finder.ts';
-import type { Route } from '../../src/web/route.ts';
+import { createPathFinder } from '../../src/gateway/http/path-finder.ts';
+import type { Route } from '../../src/gateway/web/route.ts';
 
 const route = (path: string, ...methods: string[]): Route => ({
   methods,

@@ -1,11 +1,11 @@
 import type { Context } from 'koa';
 import { expect, test } from 'vitest';
-import { ApiError } from '../../src/errors.ts';
-import { createRoutes } from '../../src/http/routes.ts';
-import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { ApiError } from '../../src/gateway/errors.ts';
+import { createRoutes } from '../../src/gateway/http/routes.ts';
+import { createLog } from '../../src/gateway/log.ts';
+import { createMetrics } from '../../src/gateway/metrics.ts';
+import type { Stores } from '../../src/gateway/store/store.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import type { Stores } from '../../src/store/store.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually, sumMetric } from '../support/load.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import Koa from 'koa';
 import { describe, expect, test } from 'vitest';
-import { sendPlainly } from '../../src/http/send-answer.ts';
+import { sendPlainly } from '../../src/gateway/http/send-answer.ts';
 import { serveApp } from '../support/served-app.ts';
 
 /** Listens with one handler, whose answers are sent plainly. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Int64 } from '../../src/int64.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { afterFile, describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';

@@ -3,7 +3,7 @@
  * node flood.ts URL KEY KIND CONNECTIONS. It ends with its standard input.
  */
 import { connect } from 'node:net';
-import { generateApiKey } from '../../src/keys/api-key.ts';
+import { generateApiKey } from '../../src/gateway/keys/api-key.ts';
 
 const [, , url = '', key = '', kind = '', connections = '1'] = process.argv;
 const { hostname, port } = new URL(url);

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it, test } from 'vitest';
-import { generateApiKey, hashApiKey } from '../../src/keys/api-key.ts';
+import { generateApiKey, hashApiKey } from '../../src/gateway/keys/api-key.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';

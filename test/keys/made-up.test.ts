@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { toApiError } from '../../src/errors.ts';
-import { generateApiKey } from '../../src/keys/api-key.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
+import { toApiError } from '../../src/gateway/errors.ts';
+import { generateApiKey } from '../../src/gateway/keys/api-key.ts';
+import { createAuthenticator } from '../../src/gateway/keys/authenticator.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';

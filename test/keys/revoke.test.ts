@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Int64 } from '../../src/int64.ts';
-import { generateApiKey, hashApiKey } from '../../src/keys/api-key.ts';
+import { generateApiKey, hashApiKey } from '../../src/gateway/keys/api-key.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';

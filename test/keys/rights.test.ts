@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Int64 } from '../../src/int64.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';

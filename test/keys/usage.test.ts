@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createDeprecatedUseStore, type DeprecatedUse, dayNumber } from '../../src/keys/deprecated-use.ts';
-import { createUsage } from '../../src/keys/usage.ts';
-import { createLog } from '../../src/log.ts';
+import { createDeprecatedUseStore, type DeprecatedUse, dayNumber } from '../../src/gateway/keys/deprecated-use.ts';
+import { createUsage } from '../../src/gateway/keys/usage.ts';
+import { createLog } from '../../src/gateway/log.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Server, Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { limitConnections } from '../../src/load/connection-limit.ts';
-import { createLog } from '../../src/log.ts';
+import { limitConnections } from '../../src/gateway/load/connection-limit.ts';
+import { createLog } from '../../src/gateway/log.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());

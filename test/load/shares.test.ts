@@ -1,7 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createShares, type Share, type ShareLimits, type Shares, shareLimitsOf } from '../../src/load/shares.ts';
+import {
+  createShares,
+  type Share,
+  type ShareLimits,
+  type Shares,
+  shareLimitsOf,
+} from '../../src/gateway/load/shares.ts';
 
 const LIMITS: ShareLimits = { inFlight: 256, bytes: 1000, waiting: 400, waitMs: 2000 };
 afterEach(() => void vi.useRealTimers());

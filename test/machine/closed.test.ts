@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createSchema } from '../../src/schema/schema.ts';
+import { createSchema } from '../../src/gateway/schema/schema.ts';
 import { SQLITE } from '../support/engines.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';
@@ -39,15 +39,15 @@ const fill = (path: string) => path.replaceAll(/\{\w+\}/g, '1');
 
 /** THE list of who writes answers: handlers of both APIs, of what is open, and the forms of refusals. */
 const WRITERS = [
-  'src/graphql/endpoint.ts',
-  'src/graphql/error-masking.ts',
-  'src/http/assets.ts',
-  'src/http/refusal.ts',
-  'src/http/routes.ts',
-  'src/http/send-answer.ts',
-  'src/load/unread-answers.ts', // the same answer, as bytes
-  'src/process/server.ts',
-  'src/rest/rest-api.ts',
+  'src/gateway/graphql/endpoint.ts',
+  'src/gateway/graphql/error-masking.ts',
+  'src/gateway/http/assets.ts',
+  'src/gateway/http/refusal.ts',
+  'src/gateway/http/routes.ts',
+  'src/gateway/http/send-answer.ts',
+  'src/gateway/load/unread-answers.ts', // the same answer, as bytes
+  'src/gateway/process/server.ts',
+  'src/gateway/rest/rest-api.ts',
 ];
 
 test('nothing that stands before the handlers writes an answer by itself', () => {

@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import Koa from 'koa';
 import { describe, expect, it, test } from 'vitest';
-import { errorBody } from '../../src/http/refusal.ts';
-import { createShares, shareLimitsOf } from '../../src/load/shares.ts';
-import { holdAnswer } from '../../src/load/unread-answers.ts';
-import { createLog } from '../../src/log.ts';
+import { errorBody } from '../../src/gateway/http/refusal.ts';
+import { createShares, shareLimitsOf } from '../../src/gateway/load/shares.ts';
+import { holdAnswer } from '../../src/gateway/load/unread-answers.ts';
+import { createLog } from '../../src/gateway/log.ts';
 import { send, sendRaw } from '../support/client.ts';
 import { afterFile, SQLITE } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';

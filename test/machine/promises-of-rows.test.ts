@@ -1,7 +1,7 @@
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { createSchema } from '../../src/gateway/schema/schema.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { createSchema } from '../../src/schema/schema.ts';
 import { SQLITE } from '../support/engines.ts';
 import { generateMutations } from './generated-operations.ts';
 import { createLibrary } from './library/library.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Builder } from '../../src/schema/builder.ts';
-import { defineService, type Service } from '../../src/service.ts';
+import type { Builder } from '../../src/gateway/schema/builder.ts';
+import { defineService, type Service } from '../../src/gateway/service.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { AUTHORS, authorType } from './library/authors.ts';
 import { createLibrary } from './library/library.ts';

@@ -1,7 +1,7 @@
-import type { Database } from '../../src/database/connect.ts';
-import { KINDS } from '../../src/kinds.ts';
-import type { Service } from '../../src/service.ts';
-import { columnsOf, type Table } from '../../src/store/table.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
+import { KINDS } from '../../src/gateway/kinds.ts';
+import type { Service } from '../../src/gateway/service.ts';
+import { columnsOf, type Table } from '../../src/gateway/store/table.ts';
 
 /** Makes the tables of a service from its descriptions alone, as a migration of its own would. */
 export async function makeTables(database: Database, { resources }: Service): Promise<void> {

@@ -8,8 +8,14 @@ const WORD = /(?<![a-z])(?:petstore|pets?|animals?)(?![a-z])/gi;
 
 /** Where they may stand, outside the store, the start and the commands, and why. */
 const ALLOWED: Readonly<Record<string, { readonly words: readonly string[]; readonly because: string }>> = {
-  'src/product.ts': { words: ['petstore'], because: 'keys, metrics, locks and challenges bear this name already' },
-  'src/idempotency/idempotency-records.ts': { words: ['pet'], because: 'an earlier version reads the column pet_id' },
+  'src/gateway/product.ts': {
+    words: ['petstore'],
+    because: 'keys, metrics, locks and challenges bear this name already',
+  },
+  'src/gateway/idempotency/idempotency-records.ts': {
+    words: ['pet'],
+    because: 'an earlier version reads the column pet_id',
+  },
 };
 
 /** What may speak of the store: the store, what starts it, and the commands that its owner gives. */

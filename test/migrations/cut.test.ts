@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Database } from '../../src/database/connect.ts';
-import { migrateUp } from '../../src/database/migrations.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
+import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
 import { openDatabase } from '../support/prepared.ts';
 import { ROOT } from '../support/tracked-files.ts';

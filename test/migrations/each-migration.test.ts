@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { describe, expect, test } from 'vitest';
-import type { Database } from '../../src/database/connect.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
 import { describeEachEngine, type TestEngine } from '../support/engines.ts';
 import { openDatabase } from '../support/prepared.ts';
 import { ROOT } from '../support/tracked-files.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/connect.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
 
 /** What changes nothing, and so leaves nothing behind when it is the last that was done. */
 const CHANGES_NOTHING = /^\s*(?:select|show|pragma|set|do|begin|start|commit|rollback|savepoint|release)\b/i;

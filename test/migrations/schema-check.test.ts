@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { schemaProblems } from '../../src/database/schema-check.ts';
+import { schemaProblems } from '../../src/gateway/database/schema-check.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { readRowAdder } from './whole-schema.ts';

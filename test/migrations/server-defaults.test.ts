@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { connectDatabase, type Database } from '../../src/database/connect.ts';
-import { migrateUp } from '../../src/database/migrations.ts';
-import { schemaProblems } from '../../src/database/schema-check.ts';
+import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
+import { migrateUp } from '../../src/gateway/database/migrations.ts';
+import { schemaProblems } from '../../src/gateway/database/schema-check.ts';
 import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Database } from '../../src/database/connect.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
 
 /** All that a schema consists of, by what it is called (`column pets.name`), and what it is. */
 export type WholeSchema = ReadonlyMap<string, string>;

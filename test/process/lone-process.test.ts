@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { migrateUp } from '../../src/database/migrations.ts';
+import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { send } from '../support/client.ts';
 import { afterFile, ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { migrateDown, migrateUp } from '../../src/database/migrations.ts';
+import { migrateDown, migrateUp } from '../../src/gateway/database/migrations.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';

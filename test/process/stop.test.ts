@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, test } from 'vitest';
-import { DRAIN_MS } from '../../src/deadlines.ts';
+import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
 import { send, sendRaw } from '../support/client.ts';
 import { describeEachEngine, SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';

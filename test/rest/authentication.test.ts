@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Int64 } from '../../src/int64.ts';
-import { generateApiKey } from '../../src/keys/api-key.ts';
+import { generateApiKey } from '../../src/gateway/keys/api-key.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { sendRaw } from '../support/client.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { type Call, type CheckedGateway, expectRefusal, useGateway } from './checked-gateway.ts';

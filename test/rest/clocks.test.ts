@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createRecords } from '../../src/idempotency/idempotency-records.ts';
-import type { Int64 } from '../../src/int64.ts';
-import { hashApiKey } from '../../src/keys/api-key.ts';
+import { createRecords } from '../../src/gateway/idempotency/idempotency-records.ts';
+import { hashApiKey } from '../../src/gateway/keys/api-key.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 

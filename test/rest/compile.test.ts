@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { createCompiler } from '../../src/rest/compile.ts';
+import { createCompiler } from '../../src/gateway/rest/compile.ts';
 import { contextOf, createNestedSchema, type Person, type Rows, type Shop, wrong } from '../graphql/nested-schema.ts';
 
 const compile = createCompiler(createNestedSchema(), []);

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { deadlineIn } from '../../src/deadline.ts';
-import { ID_LOCK_MS } from '../../src/deadlines.ts';
-import type { Int64 } from '../../src/int64.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { ID_LOCK_MS } from '../../src/gateway/deadlines.ts';
+import { createRowAdder } from '../../src/gateway/store/row-adder.ts';
+import { createStores } from '../../src/gateway/store/store.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
-import { createRowAdder } from '../../src/store/row-adder.ts';
-import { createStores } from '../../src/store/store.ts';
 import { countPetStatements } from '../graphql/statements.ts';
 import { APIS } from '../parity/apis.ts';
 import { describeEachEngine } from '../support/engines.ts';

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it, test } from 'vitest';
-import { generateApiKey } from '../../src/keys/api-key.ts';
+import { generateApiKey } from '../../src/gateway/keys/api-key.ts';
 import { describeEachEngine, ENGINES } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { msSince } from '../support/stall-clock.ts';

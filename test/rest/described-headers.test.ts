@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ApiError, ERRORS, type ErrorCode } from '../../src/errors.ts';
+import { ApiError, ERRORS, type ErrorCode } from '../../src/gateway/errors.ts';
 import { SQLITE } from '../support/engines.ts';
 import { openApiDocument } from '../support/petstore-api.ts';
 import { type Call, type CheckedGateway, startCheckedGateway } from './checked-gateway.ts';

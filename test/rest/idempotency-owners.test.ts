@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Int64 } from '../../src/int64.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { prepareDatabase } from '../support/prepared.ts';

@@ -1,7 +1,7 @@
 import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { deadlineIn } from '../../src/deadline.ts';
-import type { Int64 } from '../../src/int64.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { connectDatabase, type Database } from '../../src/database/connect.ts';
-import { deadlineIn } from '../../src/deadline.ts';
-import { createRecords, RecordTakenError } from '../../src/idempotency/idempotency-records.ts';
-import { createIdempotentCreates } from '../../src/idempotency/idempotent-creates.ts';
-import type { Int64 } from '../../src/int64.ts';
+import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { createRecords, RecordTakenError } from '../../src/gateway/idempotency/idempotency-records.ts';
+import { createIdempotentCreates } from '../../src/gateway/idempotency/idempotent-creates.ts';
+import { createStores } from '../../src/gateway/store/store.ts';
+import { createCanonicalizer } from '../../src/gateway/store/table.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
-import { createStores } from '../../src/store/store.ts';
-import { createCanonicalizer } from '../../src/store/table.ts';
 import { afterFile, describeEachEngine } from '../support/engines.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { createRecords } from '../../src/idempotency/idempotency-records.ts';
+import { createRecords } from '../../src/gateway/idempotency/idempotency-records.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { expectRefusal, useGateway } from './checked-gateway.ts';
 

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import { deadlineIn } from '../../src/deadline.ts';
-import type { Int64 } from '../../src/int64.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { columnsOf, type PageQuery } from '../../src/gateway/store/table.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
-import { columnsOf, type PageQuery } from '../../src/store/table.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';

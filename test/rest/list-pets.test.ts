@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Int64 } from '../../src/int64.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { expectRefusal, useGateway } from './checked-gateway.ts';

@@ -1,7 +1,7 @@
 import { getNamedType, isInputObjectType, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { columnsOf } from '../../src/gateway/store/table.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { columnsOf } from '../../src/store/table.ts';
 import { SQLITE } from '../support/engines.ts';
 import { OPERATIONS, openApiDocument, SCHEMA } from '../support/petstore-api.ts';
 import { useGateway } from './checked-gateway.ts';

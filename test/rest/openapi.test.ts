@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it, test } from 'vitest';
+import { addSamples } from '../../src/gateway/store/store.ts';
 import { PET_RESOURCE } from '../../src/petstore/pets/pet-operations.ts';
-import { addSamples } from '../../src/store/store.ts';
 import { sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { OPERATIONS } from '../support/petstore-api.ts';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { PoolEntry } from '../../src/database/mysql/mysql-pool.ts';
-import { deadlineIn } from '../../src/deadline.ts';
-import type { Int64 } from '../../src/int64.ts';
+import type { PoolEntry } from '../../src/gateway/database/mysql/mysql-pool.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { columnsOf, type PageQuery } from '../../src/gateway/store/table.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
-import { columnsOf, type PageQuery } from '../../src/store/table.ts';
 import { ENGINES } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 

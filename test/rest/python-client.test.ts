@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { int64FromJson } from '../../src/int64.ts';
+import { int64FromJson } from '../../src/lib/exact-json/exact-json.ts';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';

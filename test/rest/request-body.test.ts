@@ -1,6 +1,6 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
-import { generateApiKey } from '../../src/keys/api-key.ts';
+import { generateApiKey } from '../../src/gateway/keys/api-key.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { expectRefusal, useGateway } from './checked-gateway.ts';
 

@@ -2,14 +2,14 @@ import { buildSchema, type GraphQLObjectType, type GraphQLSchema } from 'graphql
 import type { Context as KoaContext } from 'koa';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { deadlineIn } from '../../src/deadline.ts';
-import { createCompiler } from '../../src/rest/compile.ts';
-import { describeOperation } from '../../src/rest/openapi.ts';
-import { compileOperationRow, type OperationRow } from '../../src/rest/operation.ts';
-import type { Schemas } from '../../src/rest/representation.ts';
-import { createRestApi } from '../../src/rest/rest-api.ts';
-import { createBuilder, pageArguments } from '../../src/schema/builder.ts';
-import type { Context } from '../../src/schema/context.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { createCompiler } from '../../src/gateway/rest/compile.ts';
+import { describeOperation } from '../../src/gateway/rest/openapi.ts';
+import { compileOperationRow, type OperationRow } from '../../src/gateway/rest/operation.ts';
+import type { Schemas } from '../../src/gateway/rest/representation.ts';
+import { createRestApi } from '../../src/gateway/rest/rest-api.ts';
+import { createBuilder, pageArguments } from '../../src/gateway/schema/builder.ts';
+import type { Context } from '../../src/gateway/schema/context.ts';
 
 const schema = buildSchema(`
   type Query {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { KINDS } from '../../src/kinds.ts';
+import { KINDS } from '../../src/gateway/kinds.ts';
+import { columnsOf } from '../../src/gateway/store/table.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { columnsOf } from '../../src/store/table.ts';
 import { ENGINES } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { deadlineIn } from '../../src/deadline.ts';
-import type { Int64 } from '../../src/int64.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { createIdLock } from '../../src/gateway/store/row-adder.ts';
+import { createStores } from '../../src/gateway/store/store.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
-import { createIdLock } from '../../src/store/row-adder.ts';
-import { createStores } from '../../src/store/store.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';

@@ -1,11 +1,11 @@
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/database/connect.ts';
-import { migrateUp } from '../../src/database/migrations.ts';
-import { REQUEST_LIMITS } from '../../src/database/mysql/mysql.ts';
-import { openSession } from '../../src/database/mysql/mysql-session.ts';
-import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
-import { examineSession } from '../../src/database/schema-check.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
+import { migrateUp } from '../../src/gateway/database/migrations.ts';
+import { REQUEST_LIMITS } from '../../src/gateway/database/mysql/mysql.ts';
+import { openSession } from '../../src/gateway/database/mysql/mysql-session.ts';
+import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
+import { examineSession } from '../../src/gateway/database/schema-check.ts';
 import { afterFile, ENGINES } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { inTransaction } from '../../src/database/connect.ts';
-import type { Int64 } from '../../src/int64.ts';
+import { inTransaction } from '../../src/gateway/database/connect.ts';
+import { checkWrites, createStores } from '../../src/gateway/store/store.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
-import { checkWrites, createStores } from '../../src/store/store.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 

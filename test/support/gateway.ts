@@ -1,11 +1,11 @@
-import { readConfig } from '../../src/config.ts';
-import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { createLog } from '../../src/log.ts';
+import { readConfig } from '../../src/gateway/config.ts';
+import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
+import { createLog } from '../../src/gateway/log.ts';
+import { listen } from '../../src/gateway/process/server.ts';
+import type { Service } from '../../src/gateway/service.ts';
+import type { Store } from '../../src/gateway/store/store.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { listen } from '../../src/process/server.ts';
-import type { Service } from '../../src/service.ts';
-import type { Store } from '../../src/store/store.ts';
 import { type Answer, send } from './client.ts';
 import { afterFile, type TestEngine } from './engines.ts';
 

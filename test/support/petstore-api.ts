@@ -1,6 +1,6 @@
+import { createRestApi } from '../../src/gateway/rest/rest-api.ts';
+import { createSchema } from '../../src/gateway/schema/schema.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { createRestApi } from '../../src/rest/rest-api.ts';
-import { createSchema } from '../../src/schema/schema.ts';
 
 /** The schema of the pet store, as a gateway makes it. */
 export const SCHEMA = createSchema(PETSTORE);

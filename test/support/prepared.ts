@@ -1,7 +1,7 @@
-import { readConfig } from '../../src/config.ts';
-import { connectDatabase, type Database } from '../../src/database/connect.ts';
-import { migrateUp } from '../../src/database/migrations.ts';
-import { createKeyStore, type KeyStore } from '../../src/keys/key-store.ts';
+import { readConfig } from '../../src/gateway/config.ts';
+import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
+import { migrateUp } from '../../src/gateway/database/migrations.ts';
+import { createKeyStore, type KeyStore } from '../../src/gateway/keys/key-store.ts';
 import { afterFile, type TestEngine } from './engines.ts';
 
 /** A migrated database with an API key, for gateways that run as processes; closed after the test file. */

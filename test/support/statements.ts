@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/connect.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
 
 /** Tells, from now on, of each statement that is sent to a database. */
 export function watchStatements({ knex }: Pick<Database, 'knex'>, note: (sql: string) => void): void {

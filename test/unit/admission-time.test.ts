@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { KEY_LOOKUP_MS, RATE_COUNT_MS, REQUEST_MS } from '../../src/deadlines.ts';
-import { createAdmission } from '../../src/http/admission.ts';
-import type { Authenticator } from '../../src/keys/authenticator.ts';
-import type { RateLimit } from '../../src/keys/rate-limit.ts';
-import { shareLimitsOf } from '../../src/load/shares.ts';
+import { KEY_LOOKUP_MS, RATE_COUNT_MS, REQUEST_MS } from '../../src/gateway/deadlines.ts';
+import { createAdmission } from '../../src/gateway/http/admission.ts';
+import type { Authenticator } from '../../src/gateway/keys/authenticator.ts';
+import type { RateLimit } from '../../src/gateway/keys/rate-limit.ts';
+import { shareLimitsOf } from '../../src/gateway/load/shares.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { KEY_PREFIX } from '../../src/key-mask.ts';
-import { ADDRESS } from '../../src/pages/page.ts';
-import type { SiteParts } from '../../src/pages/site.ts';
-import { createPages } from '../../src/pages/site-pages.ts';
-import type { Service } from '../../src/service.ts';
+import { KEY_PREFIX } from '../../src/gateway/key-mask.ts';
+import { ADDRESS } from '../../src/gateway/pages/page.ts';
+import type { SiteParts } from '../../src/gateway/pages/site.ts';
+import { createPages } from '../../src/gateway/pages/site-pages.ts';
+import type { Service } from '../../src/gateway/service.ts';
 
 const BOOK = { type: 'object', properties: { isbn: { type: 'integer', format: 'int64' }, title: { type: 'string' } } };
 const json = (schema: object, example: unknown) => ({ 'application/json': { schema, example } });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { generateApiKey, hashApiKey, isApiKey, visiblePrefix } from '../../src/keys/api-key.ts';
+import { generateApiKey, hashApiKey, isApiKey, visiblePrefix } from '../../src/gateway/keys/api-key.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const LENGTH = 'petstore_'.length + 32 + 6;

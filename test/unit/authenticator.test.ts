@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { KEY_LOOKUP_MS } from '../../src/deadlines.ts';
-import { generateApiKey } from '../../src/keys/api-key.ts';
-import { createAuthenticator } from '../../src/keys/authenticator.ts';
-import type { ApiKey } from '../../src/keys/key-store.ts';
+import { KEY_LOOKUP_MS } from '../../src/gateway/deadlines.ts';
+import { generateApiKey } from '../../src/gateway/keys/api-key.ts';
+import { createAuthenticator } from '../../src/gateway/keys/authenticator.ts';
+import type { ApiKey } from '../../src/gateway/keys/key-store.ts';
 
 afterEach(() => void vi.useRealTimers());
 

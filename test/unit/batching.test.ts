@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createBatcher } from '../../src/database/batching.ts';
-import { deadlineIn } from '../../src/deadline.ts';
+import { createBatcher } from '../../src/gateway/database/batching.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
 
 type Rules = Parameters<typeof createBatcher<number, Answer>>[1];
 

@@ -1,8 +1,8 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
-import { createCompiler } from '../../src/rest/compile.ts';
-import { describeOperation } from '../../src/rest/openapi.ts';
-import { compileOperationRow } from '../../src/rest/operation.ts';
+import { createCompiler } from '../../src/gateway/rest/compile.ts';
+import { describeOperation } from '../../src/gateway/rest/openapi.ts';
+import { compileOperationRow } from '../../src/gateway/rest/operation.ts';
 
 const SCHEMA = buildSchema(`
   type Thing { id: ID! }

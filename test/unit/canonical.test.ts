@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCanonicalizer, defineTable } from '../../src/store/table.ts';
+import { createCanonicalizer, defineTable } from '../../src/gateway/store/table.ts';
 
 const before = defineTable('books', { title: { kind: 'text' }, pages: { kind: 'int', optional: true } });
 const after = defineTable('books', {

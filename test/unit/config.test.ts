@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { describe, expect, it, test } from 'vitest';
-import { type Config, ConfigError, readConfig } from '../../src/config.ts';
-import { maskCredentials } from '../../src/credentials.ts';
+import { type Config, ConfigError, readConfig } from '../../src/gateway/config.ts';
+import { maskCredentials } from '../../src/gateway/credentials.ts';
 
 type Row = readonly [variable: string, value: string, field: keyof Config, expected: unknown];
 

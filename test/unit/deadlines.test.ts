@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import * as deadlines from '../../src/deadlines.ts';
+import { readConfig } from '../../src/gateway/config.ts';
+import * as deadlines from '../../src/gateway/deadlines.ts';
 import { constantIn } from '../docs/constants.ts';
 import { ROOT } from '../support/tracked-files.ts';
 

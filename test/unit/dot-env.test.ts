@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { settingNames } from '../../src/config.ts';
-import { unknownNames } from '../../src/dot-env.ts';
+import { settingNames } from '../../src/gateway/config.ts';
+import { unknownNames } from '../../src/gateway/dot-env.ts';
 
 describe('names in .env', () => {
   test.each([

@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { MYSQL_NUMBERS } from '../../src/database/fault-numbers.ts';
-import { isIdTaken, isPermanent, isRefused, means, type WorkKind, withRetries } from '../../src/database/faults.ts';
-import { deadlineIn } from '../../src/deadline.ts';
-import { RETRY_LEAST_MS } from '../../src/deadlines.ts';
-import { DatabaseFault, toApiError } from '../../src/errors.ts';
+import { MYSQL_NUMBERS } from '../../src/gateway/database/fault-numbers.ts';
+import {
+  isIdTaken,
+  isPermanent,
+  isRefused,
+  means,
+  type WorkKind,
+  withRetries,
+} from '../../src/gateway/database/faults.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { RETRY_LEAST_MS } from '../../src/gateway/deadlines.ts';
+import { DatabaseFault, toApiError } from '../../src/gateway/errors.ts';
 
 const serverError = (errno: number, sqlState = 'HY000') =>
   Object.assign(new Error('said the server'), { errno, sqlState });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isRefused } from '../../src/database/faults.ts';
-import type { MysqlConnection } from '../../src/database/mysql/mysql-connection.ts';
-import { idRuleOf, insertRows } from '../../src/database/mysql/mysql-prepared.ts';
+import { isRefused } from '../../src/gateway/database/faults.ts';
+import type { MysqlConnection } from '../../src/gateway/database/mysql/mysql-connection.ts';
+import { idRuleOf, insertRows } from '../../src/gateway/database/mysql/mysql-prepared.ts';
 
 const ROWS = [['Rex'], ['Ada'], ['Kim']];
 const INTO = 'pets (name)';

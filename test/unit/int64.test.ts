@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { int64FromJson, parseInt64, parseJson } from '../../src/int64.ts';
+import { int64FromJson, parseInt64, parseJson } from '../../src/lib/exact-json/exact-json.ts';
 
 const MAX = 2n ** 63n - 1n;
 const MIN = -(2n ** 63n);

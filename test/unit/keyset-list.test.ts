@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Database } from '../../src/database/connect.ts';
-import { deadlineIn } from '../../src/deadline.ts';
-import { int64FromJson } from '../../src/int64.ts';
-import type { Binding } from '../../src/kinds.ts';
-import { createKeysetList } from '../../src/store/keyset-list.ts';
-import { defineTable, type PageQuery } from '../../src/store/table.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import type { Binding } from '../../src/gateway/kinds.ts';
+import { createKeysetList } from '../../src/gateway/store/keyset-list.ts';
+import { defineTable, type PageQuery } from '../../src/gateway/store/table.ts';
+import { int64FromJson } from '../../src/lib/exact-json/exact-json.ts';
 
 const ROOMS = defineTable('rooms', {
   houseNumber: { kind: 'int64', filter: true },

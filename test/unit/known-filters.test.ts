@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { toPageQuery } from '../../src/schema/connection.ts';
-import { createContext } from '../../src/schema/context.ts';
-import type { Stores } from '../../src/store/store.ts';
-import { defineTable } from '../../src/store/table.ts';
+import { toPageQuery } from '../../src/gateway/schema/connection.ts';
+import { createContext } from '../../src/gateway/schema/context.ts';
+import type { Stores } from '../../src/gateway/store/store.ts';
+import { defineTable } from '../../src/gateway/store/table.ts';
 
 const BOOKS = defineTable('books', { shelf: { kind: 'text', filter: true }, title: { kind: 'text' } });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/gateway/log.ts';
 
 function written(thrown: unknown): string {
   const lines: string[] = [];

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createConnection, type MysqlConnection } from '../../src/database/mysql/mysql-connection.ts';
-import { createMysqlPool, type PoolEntry } from '../../src/database/mysql/mysql-pool.ts';
-import type { MysqlSession, Role } from '../../src/database/mysql/mysql-session.ts';
-import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
-import { deadlineIn } from '../../src/deadline.ts';
-import { ROLE_INTERVAL_MS, ROLE_MAX_AGE_MS, ROLE_TIMEOUT_MS } from '../../src/deadlines.ts';
+import { createConnection, type MysqlConnection } from '../../src/gateway/database/mysql/mysql-connection.ts';
+import { createMysqlPool, type PoolEntry } from '../../src/gateway/database/mysql/mysql-pool.ts';
+import type { MysqlSession, Role } from '../../src/gateway/database/mysql/mysql-session.ts';
+import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { ROLE_INTERVAL_MS, ROLE_MAX_AGE_MS, ROLE_TIMEOUT_MS } from '../../src/gateway/deadlines.ts';
 
 // Nothing is asked on these connections: somebody listens, and says nothing.
 const listener = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');

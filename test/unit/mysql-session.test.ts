@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { REQUEST_LIMITS } from '../../src/database/mysql/mysql.ts';
-import { missingSettings } from '../../src/database/mysql/mysql-session.ts';
+import { REQUEST_LIMITS } from '../../src/gateway/database/mysql/mysql.ts';
+import { missingSettings } from '../../src/gateway/database/mysql/mysql-session.ts';
 
 test.each([
   ['0', undefined],

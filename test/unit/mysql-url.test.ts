@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { ConfigError } from '../../src/config.ts';
-import { parseMysqlUrl } from '../../src/database/mysql/mysql-url.ts';
+import { ConfigError } from '../../src/gateway/config.ts';
+import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { temporaryFolder } from '../support/engines.ts';
 

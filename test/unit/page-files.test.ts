@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { fillFile, html, inline } from '../../src/pages/html.ts';
-import { ownAssets, versionedAssets } from '../../src/pages/page.ts';
-import { readRecipes } from '../../src/pages/recipes.ts';
+import { fillFile, html, inline } from '../../src/gateway/pages/html.ts';
+import { ownAssets, versionedAssets } from '../../src/gateway/pages/page.ts';
+import { readRecipes } from '../../src/gateway/pages/recipes.ts';
 
 describe('HTML', () => {
   test('has a text as a text, whatever is written in it', () => {
@@ -28,7 +28,7 @@ describe('a file with placeholders', () => {
 
   test('needs a value for each', () => {
     expect(() => fillFile('recipes/keys.sh', { ...values, CREATE_KEY: undefined } as never)).toThrow(
-      'src/pages/recipes/keys.sh has __CREATE_KEY__',
+      'src/gateway/pages/recipes/keys.sh has __CREATE_KEY__',
     );
   });
 });

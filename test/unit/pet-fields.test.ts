@@ -1,10 +1,10 @@
 import { type GraphQLInputObjectType, type GraphQLObjectType, getNamedType } from 'graphql';
 import { expect, test } from 'vitest';
+import { createSchema } from '../../src/gateway/schema/schema.ts';
+import { columnsOf } from '../../src/gateway/store/table.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { createSchema } from '../../src/schema/schema.ts';
-import { columnsOf } from '../../src/store/table.ts';
 
 const schema = createSchema(PETSTORE);
 const columns = columnsOf(PETS);

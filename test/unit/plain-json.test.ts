@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainJson } from '../../src/pages/code-samples.js';
+import { plainJson } from '../../src/gateway/pages/code-samples.js';
 
 test.each([
   ['a comment after a value', '{"a": 1} // one', '{"a": 1}'],

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createRateLimit } from '../../src/keys/rate-limit.ts';
+import { createRateLimit } from '../../src/gateway/keys/rate-limit.ts';
 
 afterEach(() => void vi.useRealTimers());
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { GraphQLFloat, GraphQLID, GraphQLInputObjectType, GraphQLInt, GraphQLNonNull, GraphQLString } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
-import { ApiError } from '../../src/errors.ts';
-import { type Int64, parseJson } from '../../src/int64.ts';
+import { ApiError } from '../../src/gateway/errors.ts';
+import type { Operation } from '../../src/gateway/rest/operation.ts';
+import { representInputObject, representLeaf } from '../../src/gateway/rest/representation.ts';
+import { readRequest } from '../../src/gateway/rest/request-reader.ts';
+import type { Context } from '../../src/gateway/schema/context.ts';
+import { type Int64, parseJson } from '../../src/lib/exact-json/exact-json.ts';
 import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
-import type { Operation } from '../../src/rest/operation.ts';
-import { representInputObject, representLeaf } from '../../src/rest/representation.ts';
-import { readRequest } from '../../src/rest/request-reader.ts';
-import type { Context } from '../../src/schema/context.ts';
 import { OPERATIONS } from '../support/petstore-api.ts';
 
 const operation = (id: string): Operation => {

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { describe, expect, test } from 'vitest';
-import type { Database } from '../../src/database/connect.ts';
-import { deadlineIn } from '../../src/deadline.ts';
-import { createRowAdder } from '../../src/store/row-adder.ts';
-import { defineTable } from '../../src/store/table.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { createRowAdder } from '../../src/gateway/store/row-adder.ts';
+import { defineTable } from '../../src/gateway/store/table.ts';
 
 const NOTES = defineTable('notes', { text: { kind: 'text' } });
 const PACKET_BYTES = 1024;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import type { Gateway } from '../../src/gateway.ts';
-import { createLog } from '../../src/log.ts';
-import { listen } from '../../src/process/server.ts';
+import { readConfig } from '../../src/gateway/config.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
+import { createLog } from '../../src/gateway/log.ts';
+import { listen } from '../../src/gateway/process/server.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';

@@ -1,12 +1,12 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { connectDatabase } from '../../src/database/connect.ts';
-import { insertRows, openSqlite, retryWhileBusy } from '../../src/database/sqlite/sqlite-connection.ts';
-import { prepareFiles } from '../../src/database/sqlite/sqlite-files.ts';
-import { deadlineIn } from '../../src/deadline.ts';
-import { ANSWER_MS, BUSY_MS } from '../../src/deadlines.ts';
-import { checkWrites } from '../../src/store/store.ts';
+import { connectDatabase } from '../../src/gateway/database/connect.ts';
+import { insertRows, openSqlite, retryWhileBusy } from '../../src/gateway/database/sqlite/sqlite-connection.ts';
+import { prepareFiles } from '../../src/gateway/database/sqlite/sqlite-files.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { ANSWER_MS, BUSY_MS } from '../../src/gateway/deadlines.ts';
+import { checkWrites } from '../../src/gateway/store/store.ts';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
 
 afterEach(() => void vi.useRealTimers());

@@ -1,9 +1,9 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openSqlite } from '../../src/database/sqlite/sqlite-connection.ts';
-import { prepareFiles } from '../../src/database/sqlite/sqlite-files.ts';
-import { createSqliteWriter } from '../../src/database/sqlite/sqlite-writer.ts';
+import { openSqlite } from '../../src/gateway/database/sqlite/sqlite-connection.ts';
+import { prepareFiles } from '../../src/gateway/database/sqlite/sqlite-files.ts';
+import { createSqliteWriter } from '../../src/gateway/database/sqlite/sqlite-writer.ts';
 import { temporaryFolder } from '../support/engines.ts';
 
 /** The thread that writes, for a file with a table of notes. */

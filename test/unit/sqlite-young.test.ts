@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { connectDatabase } from '../../src/database/connect.ts';
-import { deadlineIn } from '../../src/deadline.ts';
+import { connectDatabase } from '../../src/gateway/database/connect.ts';
+import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { temporaryFolder } from '../support/engines.ts';
 
 afterEach(() => {

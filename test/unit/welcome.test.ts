@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import type { Gateway } from '../../src/gateway.ts';
-import { createLog } from '../../src/log.ts';
+import { readConfig } from '../../src/gateway/config.ts';
+import type { Gateway } from '../../src/gateway/gateway.ts';
+import { createLog } from '../../src/gateway/log.ts';
+import { welcome } from '../../src/gateway/process/first-start.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { welcome } from '../../src/process/first-start.ts';
 import { SQLITE } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 

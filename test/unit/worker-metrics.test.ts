@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { afterAll, expect, test } from 'vitest';
-import { createLog } from '../../src/log.ts';
-import { answerMetricsRequests } from '../../src/process/worker-metrics.ts';
+import { createLog } from '../../src/gateway/log.ts';
+import { answerMetricsRequests } from '../../src/gateway/process/worker-metrics.ts';
 
 afterAll(() => {
   for (const event of ['message', 'exit']) cluster.removeAllListeners(event);

@@ -2,9 +2,9 @@ import dns from 'node:dns/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { isIP } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { MysqlConnection } from '../../src/database/mysql/mysql-connection.ts';
-import type { MysqlSession, Role } from '../../src/database/mysql/mysql-session.ts';
-import { createWritableHost } from '../../src/database/mysql/writable-host.ts';
+import type { MysqlConnection } from '../../src/gateway/database/mysql/mysql-connection.ts';
+import type { MysqlSession, Role } from '../../src/gateway/database/mysql/mysql-session.ts';
+import { createWritableHost } from '../../src/gateway/database/mysql/writable-host.ts';
 
 /** Servers by the last digit of their address, and what became of the sessions on them. */
 function serversOf(roles: Record<string, Role>) {

@@ -1,4 +1,4 @@
-import type { Deprecation } from '../../deprecations.ts';
+import type { Deprecation } from '../../gateway/deprecations.ts';
 
 /** The deprecation of fetching one animal by its id. Lists replace it. */
 export const PET_DEPRECATION: Deprecation = {

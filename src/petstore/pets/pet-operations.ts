@@ -1,4 +1,4 @@
-import { defineResource } from '../../service.ts';
+import { defineResource } from '../../gateway/service.ts';
 import { PETS } from './pet.ts';
 import { PET_DEPRECATION } from './pet-deprecation.ts';
 import { PET_TABS } from './pet-tabs.ts';

@@ -1,5 +1,5 @@
-import { longDay } from '../../deprecations.ts';
-import type { Tab } from '../../service.ts';
+import { longDay } from '../../gateway/deprecations.ts';
+import type { Tab } from '../../gateway/service.ts';
 import { PET_DEPRECATION } from './pet-deprecation.ts';
 
 const { sunset, replacement } = PET_DEPRECATION;

@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
-import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments, wordEnum } from '../../schema/builder.ts';
-import { connectionArguments, connectionType, toConnection, toPageQuery } from '../../schema/connection.ts';
+import {
+  type Builder,
+  countedAs,
+  int64Id,
+  oncePerSchema,
+  pageArguments,
+  wordEnum,
+} from '../../gateway/schema/builder.ts';
+import { connectionArguments, connectionType, toConnection, toPageQuery } from '../../gateway/schema/connection.ts';
 import { type NewPet, PETS, type Pet, type PetStatus } from './pet.ts';
 
 /** Defines the GraphQL types and fields of animals. */

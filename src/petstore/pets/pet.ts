@@ -1,4 +1,4 @@
-import { defineTable, type NewRow, type StoredRow } from '../../store/table.ts';
+import { defineTable, type NewRow, type StoredRow } from '../../gateway/store/table.ts';
 
 /** Every availability status, in the order of the API description. */
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;

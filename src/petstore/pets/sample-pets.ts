@@ -1,4 +1,4 @@
-import { type Int64, int64FromJson } from '../../int64.ts';
+import { type Int64, int64FromJson } from '../../lib/exact-json/exact-json.ts';
 import type { NewPet, PetStatus } from './pet.ts';
 
 const CATEGORIES = ['Labrador', 'Siamese', 'Cockatiel', 'Clownfish', 'Hamster', 'Tortoise'] as const;

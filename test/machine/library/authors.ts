@@ -1,6 +1,6 @@
-import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments } from '../../../src/schema/builder.ts';
-import { defineResource } from '../../../src/service.ts';
-import { defineTable, type NewRow, type StoredRow } from '../../../src/store/table.ts';
+import { type Builder, countedAs, int64Id, oncePerSchema, pageArguments } from '../../../src/gateway/schema/builder.ts';
+import { defineResource } from '../../../src/gateway/service.ts';
+import { defineTable, type NewRow, type StoredRow } from '../../../src/gateway/store/table.ts';
 
 export const AUTHORS = defineTable('authors', { name: { kind: 'text' } });
 

@@ -1,5 +1,5 @@
-import type { Deprecation } from '../../../src/deprecations.ts';
-import type { OperationRow } from '../../../src/rest/operation.ts';
+import type { Deprecation } from '../../../src/gateway/deprecations.ts';
+import type { OperationRow } from '../../../src/gateway/rest/operation.ts';
 
 /** A field that goes: the title holds it already. */
 export const SUBTITLE_DEPRECATION: Deprecation = {

@@ -1,7 +1,12 @@
 import * as z from 'zod/mini';
-import { ApiError } from '../../../src/errors.ts';
-import { type Builder, countedAs, int64Id, pageArguments, wordEnum } from '../../../src/schema/builder.ts';
-import { connectionArguments, connectionType, toConnection, toPageQuery } from '../../../src/schema/connection.ts';
+import { ApiError } from '../../../src/gateway/errors.ts';
+import { type Builder, countedAs, int64Id, pageArguments, wordEnum } from '../../../src/gateway/schema/builder.ts';
+import {
+  connectionArguments,
+  connectionType,
+  toConnection,
+  toPageQuery,
+} from '../../../src/gateway/schema/connection.ts';
 import { AUTHORS, authorType } from './authors.ts';
 import { BOOKS, type Book, type Genre, type NewBook } from './book.ts';
 import { defineLoans, type Loans, loanType } from './loans.ts';

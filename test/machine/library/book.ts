@@ -1,4 +1,4 @@
-import { defineTable, type NewRow, type StoredRow } from '../../../src/store/table.ts';
+import { defineTable, type NewRow, type StoredRow } from '../../../src/gateway/store/table.ts';
 
 export const GENRES = ['novel', 'essay', 'poetry'] as const;
 

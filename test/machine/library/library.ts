@@ -1,5 +1,5 @@
-import { type Int64, int64FromJson } from '../../../src/int64.ts';
-import { defineResource, defineService, type Service } from '../../../src/service.ts';
+import { defineResource, defineService, type Service } from '../../../src/gateway/service.ts';
+import { type Int64, int64FromJson } from '../../../src/lib/exact-json/exact-json.ts';
 import { AUTHOR_RESOURCE } from './authors.ts';
 import { BOOKS, GENRES } from './book.ts';
 import { BOOK_ROWS, SUBTITLE_DEPRECATION } from './book-operations.ts';

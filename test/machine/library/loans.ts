@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import type { Int64 } from '../../../src/int64.ts';
-import { type Builder, int64Id, oncePerSchema } from '../../../src/schema/builder.ts';
+import { type Builder, int64Id, oncePerSchema } from '../../../src/gateway/schema/builder.ts';
+import type { Int64 } from '../../../src/lib/exact-json/exact-json.ts';
 import { BOOKS } from './book.ts';
 
 /** Who has a book at home. */

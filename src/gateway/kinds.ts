@@ -1,4 +1,4 @@
-import { type Int64, type Integer64, int64FromJson, parseInt64 } from './int64.ts';
+import { type Int64, type Integer64, int64FromJson, parseInt64 } from '../lib/exact-json/exact-json.ts';
 
 /** A `Binding` other than null; a number is an integer. */
 type NonNullBinding = string | number | bigint;

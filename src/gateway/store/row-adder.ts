@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
+import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { createBatcher, LOW_LATENCY_MS } from '../database/batching.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isIdTaken, isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
-import type { Int64 } from '../int64.ts';
 import type { Binding } from '../kinds.ts';
 import { createRowBinder, insertList, type NewRow, type Table } from './table.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { parseJson } from '../../lib/exact-json/exact-json.ts';
 import { ApiError } from '../errors.ts';
-import { parseJson } from '../int64.ts';
 
 /**
  * Reads the bytes of a JSON body without parsing them. ApiError `unsupported_media_type` unless it is `application/json`,

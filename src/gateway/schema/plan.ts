@@ -84,7 +84,7 @@ export const PLANNED_FIELDS_MAX = 2000;
  */
 export type PlanOperation = ReturnType<typeof createPlanner>;
 
-/** How an API writes an answer. `writer` is the method of src/kinds.ts's `Kind` for leaves; `omitsNull` leaves out null fields. */
+/** How an API writes an answer. `writer` is the method of src/gateway/kinds.ts's `Kind` for leaves; `omitsNull` leaves out null fields. */
 export interface AnswerFormat {
   readonly writer: 'write' | 'writeGraphql';
   readonly omitsNull: boolean;

@@ -1,7 +1,7 @@
 import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
 import * as z from 'zod/mini';
-import { type Int64, parseInt64 } from '../int64.ts';
+import { type Int64, parseInt64 } from '../../lib/exact-json/exact-json.ts';
 import type { KINDS, KindName, ValueIn, ValueOut } from '../kinds.ts';
 import type { Context } from './context.ts';
 

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
+import { type Int64, type Integer64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import { createBatcher } from '../database/batching.ts';
 import { type Database, NOW_MS } from '../database/connect.ts';
 import { means } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
 import { DatabaseFault } from '../errors.ts';
-import { type Int64, type Integer64, toInt64 } from '../int64.ts';
 
 /** How long a retry gets the first answer again, in ms. */
 const REPLAY_MS = 24 * 60 * 60 * 1000;

@@ -1,6 +1,6 @@
 import type { GraphQLParams } from 'graphql-yoga';
+import { parseJson } from '../../lib/exact-json/exact-json.ts';
 import { ApiError } from '../errors.ts';
-import { parseJson } from '../int64.ts';
 import { isJsonObject, parseJsonBytes } from '../web/json-body.ts';
 
 /** Reads the parameters of a GET. Throws ApiError `bad_request` without a document, or for an invalid JSON parameter. */

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { createBatcher } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
-import type { Int64 } from '../int64.ts';
 import { type Claim, createRecords, LockedError, RecordTakenError } from './idempotency-records.ts';
 
 /** An Idempotency-Key and its scope. Together they identify one create. */

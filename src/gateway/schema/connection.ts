@@ -1,6 +1,6 @@
 import type { ObjectRef } from '@pothos/core';
 import * as z from 'zod/mini';
-import { type Int64, type Integer64, parseInt64 } from '../int64.ts';
+import { type Int64, type Integer64, parseInt64 } from '../../lib/exact-json/exact-json.ts';
 import type { Page } from '../store/keyset-list.ts';
 import { type Builder, type BuilderTypes, countedAs, oncePerSchema, pageSizeArgument } from './builder.ts';
 

@@ -1,4 +1,4 @@
-import type { Int64, Integer64 } from '../int64.ts';
+import type { Int64, Integer64 } from '../../lib/exact-json/exact-json.ts';
 import { type AnyKind, type Binding, KINDS, type KindName, type ValueIn, type ValueOut } from '../kinds.ts';
 
 /** A field of a row. */

@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import packageJson from '../package.json' with { type: 'json' };
+import packageJson from '../../package.json' with { type: 'json' };
 import { type Config, readConfig } from './config.ts';
 import { loadDotEnv, type UnknownName } from './dot-env.ts';
 import { explainFailure, UsageError } from './failure.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { type Integer64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
-import { type Integer64, toInt64 } from '../int64.ts';
 import type { Stores } from '../store/store.ts';
 import type { NewRow, PageQuery, Table } from '../store/table.ts';
 

@@ -108,7 +108,7 @@ async function introspect(_object: unknown, _args: unknown, _context: unknown, i
 /** The kind of a leaf type within bounds. Throws Error, which stops the start, for a scalar or enum without a kind. */
 export function leafKind(type: GraphQLNamedType, bounds: Bounds = {}): AnyKind {
   const kind = type instanceof GraphQLEnumType ? wordKind(type) : kindOfScalar(type.name, bounds);
-  if (kind === undefined) throw new Error(`${type.name} is of no kind that src/kinds.ts has.`);
+  if (kind === undefined) throw new Error(`${type.name} is of no kind that src/gateway/kinds.ts has.`);
   return kind;
 }
 

@@ -1,4 +1,4 @@
-import packageJson from '../../package.json' with { type: 'json' };
+import packageJson from '../../../package.json' with { type: 'json' };
 import { html } from './html.ts';
 import { htmlPage, type Page, relative } from './page.ts';
 import type { Site } from './site.ts';

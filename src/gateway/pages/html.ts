@@ -24,7 +24,8 @@ export function fillFile(name: string, values: Readonly<Record<string, string>>)
   const template = readFileSync(new URL(name, import.meta.url), 'utf8').trimEnd();
   return template.replaceAll(PLACEHOLDER, (placeholder, key) => {
     const value = values[key];
-    if (value === undefined) throw new Error(`src/pages/${name} has ${placeholder}, for which there is no value.`);
+    if (value === undefined)
+      throw new Error(`src/gateway/pages/${name} has ${placeholder}, for which there is no value.`);
     return value;
   });
 }
