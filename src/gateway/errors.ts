@@ -41,15 +41,19 @@ export type ErrorCode = keyof typeof ERRORS;
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
+  /** The `extensions.code` of GraphQL. */
+  readonly graphqlCode: string;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
     message: string,
-    { cause, headers }: { cause?: unknown; headers?: Readonly<Record<string, string>> } = {},
+    options: { cause?: unknown; headers?: Readonly<Record<string, string>>; graphqlCode?: string } = {},
   ) {
+    const { cause, headers, graphqlCode = ERRORS[code].graphql } = options;
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+    this.graphqlCode = graphqlCode;
     const { retryAfterS } = ERRORS[code];
     this.headers = { ...(retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) }), ...headers };
   }
@@ -57,11 +61,6 @@ export class ApiError extends Error {
   /** The HTTP status. */
   get status(): number {
     return ERRORS[this.code].status;
-  }
-
-  /** The `extensions.code` of GraphQL. */
-  get graphqlCode(): string {
-    return ERRORS[this.code].graphql;
   }
 }
 

@@ -10,6 +10,7 @@ const LIMIT = { limit: 1 };
 const REFUSED: readonly [what: string, code: string, query: string, variables?: object][] = [
   ['no text at all', 'GRAPHQL_PARSE_FAILED', ''],
   ['a comment only', 'GRAPHQL_PARSE_FAILED', '# nothing'],
+  ['words of the parser', 'GRAPHQL_PARSE_FAILED', '{ "Syntax Error: Document contains more. Parsing aborted." }'],
   ['a brace that is not closed', 'GRAPHQL_PARSE_FAILED', '{ pets {'],
   [
     'a lone surrogate in a string',
@@ -64,6 +65,37 @@ const REFUSED: readonly [what: string, code: string, query: string, variables?: 
   ['a limit that is not quite 1', 'BAD_USER_INPUT', LIST, { limit: number('1.00000000000000000001') }],
 ];
 
+/** Numbers that no variable takes, as they are sent, each with what the message says before it. */
+const QUOTED: readonly [sent: string, before: string, query: string][] = [
+  [
+    '1.00000000000000000001',
+    'Int cannot represent non-integer value: ',
+    'query ($value: Int!) { pets(limit: $value) { id } }',
+  ],
+  ['1e-999', 'ID cannot represent value: ', 'query ($value: ID!) { pet(id: $value) { id } }'],
+  [`1${'0'.repeat(30)}`, 'ID cannot represent value: ', 'query ($value: ID!) { pet(id: $value) { id } }'],
+  [
+    '-1e400',
+    'String cannot represent a non string value: ',
+    'query ($value: String) { petsConnection(after: $value) { edges { cursor } } }',
+  ],
+  [
+    '1e400',
+    'Boolean cannot represent a non boolean value: ',
+    'query ($value: Boolean!) { pets { id @skip(if: $value) } }',
+  ],
+  [
+    '1e400',
+    'Enum "PetStatus" cannot represent non-string value: ',
+    'query ($value: PetStatus) { pets(status: $value) { id } }',
+  ],
+  [
+    '1e400',
+    'not to include unknown field "toJSON", found: ',
+    'mutation ($value: NewPetInput!) { addPet(input: $value) { id } }',
+  ],
+];
+
 /** The members that GraphQL allows to an error, §7.1.2: nothing of ours beside them. */
 const MEMBERS = ['message', 'locations', 'path', 'extensions'];
 
@@ -85,6 +117,11 @@ describeEachEngine('errors', (engine) => {
     const accept = 'application/graphql-response+json';
     const asResponse = await postGraphql(gateway, { query, variables }, { accept });
     expect([asResponse.status, asResponse.text]).toEqual([400, asJson.text]);
+  });
+
+  test.each(QUOTED)('%s is quoted as it was sent: %s', async (sent, before, query) => {
+    const { json } = await postGraphql(gateway, { query, variables: { value: number(sent) } });
+    expect(json.errors.map(({ message }: Error) => message)).toContainEqual(expect.stringContaining(before + sent));
   });
 
   test('a field that is refused leaves the others: the message names the argument', async () => {

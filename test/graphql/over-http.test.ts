@@ -79,7 +79,7 @@ describe('GraphQL over HTTP', () => {
         body: new TextEncoder().encode(QUERY),
         headers: type ? { 'content-type': type } : {},
       });
-      expect(answer.status).toBe(415);
+      expect([answer.status, answer.headers.get('accept')]).toEqual([415, 'application/json']);
       expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     });
 
@@ -91,7 +91,10 @@ describe('GraphQL over HTTP', () => {
       ['no query', '{}'],
       ['a query that is null', '{"query":null}'],
       ['a query that is no text', '{"query":["{ pets { id } }"]}'],
+      ['a query that is a number no double holds', '{"query":1e400}'],
       ['extensions that are a number', '{"query":"{ pets { id } }","extensions":1}'],
+      ['extensions that are a number no double holds', '{"query":"{ pets { id } }","extensions":1e400}'],
+      ['variables that are such a number', '{"query":"{ pets { id } }","variables":1e400}'],
       ['an operation name that is a number', '{"query":"{ pets { id } }","operationName":1}'],
       ['variables that are a list', '{"query":"{ pets { id } }","variables":[]}'],
     ])('%s is 400 BAD_USER_INPUT', async (_what, body) => {
@@ -120,7 +123,9 @@ describe('GraphQL over HTTP', () => {
       for (const { status, json } of [byPost, byGet]) {
         expect([status, json]).toEqual([
           400,
-          { errors: [{ message: 'PersistedQueryNotSupported', extensions: { code: 'BAD_USER_INPUT' } }] },
+          {
+            errors: [{ message: 'PersistedQueryNotSupported', extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } }],
+          },
         ]);
       }
     });

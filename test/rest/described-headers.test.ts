@@ -38,6 +38,7 @@ const BAD: typeof GOOD = [
   ['createPet', 'POST', '/v1/pets', create('{"name":"Tom","categoryId":1}', retried)],
   ['createPet', 'POST', '/v1/pets', create(`{"name":"${'x'.repeat(70_000)}"}`)],
   ['createPet', 'POST', '/v1/pets', { body: PET, headers: { 'content-type': 'text/plain' } }],
+  ['createPet', 'POST', '/v1/pets', create(PET, { 'content-encoding': 'gzip' })],
 ];
 
 /** Nobody can ask for these: what is said of them is held against the refusal itself. */

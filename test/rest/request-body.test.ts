@@ -152,7 +152,9 @@ describeEachEngine('createPet › body', (engine) => {
 
   describe('415', () => {
     it.each(OTHER_TYPES)('Content-Type "%s" is refused', async (type) => {
-      expectRefusal(await post(PET, { 'content-type': type }), 415, 'The Content-Type must be application/json.');
+      const answer = await post(PET, { 'content-type': type });
+      expectRefusal(answer, 415, 'The Content-Type must be application/json.');
+      expect([answer.headers.get('accept'), answer.headers.get('accept-encoding')]).toEqual(['application/json', null]);
     });
 
     test('a body without a Content-Type is refused', async () => {
@@ -170,7 +172,9 @@ describeEachEngine('createPet › body', (engine) => {
       ['gzip, identity', gzipSync(PET)],
       ['unknown', bytes(PET)],
     ])('Content-Encoding %s is refused', async (coding, body) => {
-      expectRefusal(await post(body, { 'content-encoding': coding }), 415, /without a Content-Encoding/);
+      const answer = await post(body, { 'content-encoding': coding });
+      expectRefusal(answer, 415, /without a Content-Encoding/);
+      expect([answer.headers.get('accept'), answer.headers.get('accept-encoding')]).toEqual([null, 'identity']);
     });
   });
 });

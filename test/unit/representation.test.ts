@@ -228,8 +228,9 @@ describe('a message says what came, what is allowed and what to do', () => {
     ['categoryId must be a 64-bit integer, not an array.', body('"categoryId":[1]')],
     ['categoryId must be a 64-bit integer, not an object.', body('"categoryId":{}')],
     ['categoryId must be a 64-bit integer, not 1.5.', body('"categoryId":1.5')],
+    ['categoryId must be a 64-bit integer, not 1.00000000000000000001.', body('"categoryId":1.00000000000000000001')],
     ['categoryId must be a 64-bit integer, not 9223372036854775808.', body('"categoryId":9223372036854775808')],
-    ['categoryId must be a 64-bit integer, not a number out of range or with a fraction.', body('"categoryId":1e400')],
+    ['categoryId must be a 64-bit integer, not 1e400.', body('"categoryId":1e400')],
     [
       'status must be one of available, pending, sold: "sold" instead of "SOLD".',
       body('"categoryId":1,"status":"SOLD"'),

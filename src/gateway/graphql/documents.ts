@@ -85,8 +85,10 @@ function parseWithinLimits(text: string): DocumentNode {
   try {
     return parse(text, { maxTokens: tokens.max, noLocation: text.length > LOCATED_MAX });
   } catch (error) {
-    // parse throws only GraphQLErrors; the one for `maxTokens` differs from a syntax error only in its message
-    throw (error as GraphQLError).message.includes('Parsing aborted') ? limitError('tokens') : error;
+    // parse throws only GraphQLErrors; the one for `maxTokens` differs from a syntax error only in how its message begins
+    throw (error as GraphQLError).message.startsWith('Syntax Error: Document contains more')
+      ? limitError('tokens')
+      : error;
   }
 }
 

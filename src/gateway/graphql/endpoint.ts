@@ -1,5 +1,4 @@
 import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
-import type { GraphQLParams } from 'graphql-yoga';
 import type { Context as KoaContext } from 'koa';
 import { ApiError } from '../errors.ts';
 import { makeOnce } from '../make-once.ts';
@@ -13,7 +12,7 @@ import type { AdmittedRequest, Route } from '../web/route.ts';
 import { createDocuments, createValidator, type PreparedDocument, type PreparedOperation } from './documents.ts';
 import { listNames, type Telemetry } from './error-masking.ts';
 import { createExecution } from './execution.ts';
-import { checkParameters, parametersFromBody, parametersFromQuery } from './request-parameters.ts';
+import { parametersFromBody, parametersFromQuery } from './request-parameters.ts';
 
 /** The path of the GraphQL API. */
 export const GRAPHQL_PATH = '/graphql';
@@ -57,36 +56,34 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     for (const coordinate of deprecated) noteDeprecatedUse(state.keyId, coordinate);
   };
 
-  const writeErrors = async (ctx: KoaContext, params: GraphQLParams, answer: Answer | undefined) => {
+  const writeErrors = async (ctx: KoaContext, answer: Answer) => {
     const yoga = await loadYoga();
     // Yoga parses the Host as part of a URL, which fails for valid hosts such as 999.999.999.999.
     ctx.req.headers.host = 'localhost';
     // Yoga ignores the weights of RFC 9110 §12.5.1, and could choose an event stream.
     ctx.req.headers.accept = acceptedMediaType(ctx);
-    const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, params, answer });
+    const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, answer });
     ctx.status = response.status;
     ctx.set(Object.fromEntries(response.headers));
     const errors = await response.text();
-    const dataJson = answer?.dataJson;
+    const { dataJson } = answer;
     ctx.body = dataJson === undefined ? errors : wrapData(`${errors.slice(0, -1)},"data":`, dataJson);
   };
 
   return async (ctx: KoaContext, { body, deadline, reserve }: AdmittedRequest): Promise<void> => {
-    const params = ctx.method === 'POST' ? parametersFromBody(body) : parametersFromQuery(ctx.querystring);
-    const request = checkParameters(params);
-    if (!request) return writeErrors(ctx, params, undefined);
+    const request = ctx.method === 'POST' ? parametersFromBody(body) : parametersFromQuery(ctx.querystring);
     const document = prepareDocument(request.query);
     const prepared = chooseOperation(document, request.operationName);
-    if ('errors' in prepared) return writeErrors(ctx, params, prepared);
+    if ('errors' in prepared) return writeErrors(ctx, prepared);
     if (prepared.isMutation && ctx.method !== 'POST') {
       throw new ApiError('method_not_allowed', 'A mutation must be sent by POST.', { headers: { Allow: 'POST' } });
     }
-    if (document.errors.length > 0) return writeErrors(ctx, params, document);
+    if (document.errors.length > 0) return writeErrors(ctx, document);
     const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
     const onRun = () => observe(ctx, prepared);
     const answer = await execute({ prepared, variables: request.variables, context, reserve, onRun });
     if (context.isReplayed) ctx.set('Idempotency-Replayed', 'true');
-    if (answer.errors.length > 0) return writeErrors(ctx, params, answer);
+    if (answer.errors.length > 0) return writeErrors(ctx, answer);
     if (ctx.headerSent) return; // the server has refused the request meanwhile
     ctx.res.setHeader('Content-Type', acceptedMediaType(ctx));
     ctx.body = wrapData('{"data":', answer.dataJson ?? 'null');

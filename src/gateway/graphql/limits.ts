@@ -52,10 +52,11 @@ export function limitError(
   return new GraphQLError(text, { ...(node && { nodes: node }), extensions: { code } });
 }
 
-/** The codes for errors that graphql-js finds in a document, each with its meaning for documentation. */
+/** The codes for what is wrong with a document, each with its meaning for documentation. */
 export const DOCUMENT_CODES = {
   GRAPHQL_PARSE_FAILED: 'The document is no GraphQL; `locations` shows where.',
   GRAPHQL_VALIDATION_FAILED: 'The document does not fit the schema.',
+  PERSISTED_QUERY_NOT_SUPPORTED: 'There is a hash in place of the document: send the document.',
 } as const;
 
 /** Validation rule: limits the aliases of a document, all operations and fragments together. */

@@ -1,12 +1,18 @@
-import type { GraphQLParams } from 'graphql-yoga';
 import { parseJson } from '../../lib/exact-json/exact-json.ts';
 import { ApiError } from '../errors.ts';
 import { isJsonObject, parseJsonBytes } from '../web/json-body.ts';
 
-/** Reads the parameters of a GET. Throws ApiError `bad_request` without a document, or for an invalid JSON parameter. */
-export function parametersFromQuery(querystring: string): GraphQLParams {
+/** The parameters of a request, GraphQL over HTTP §5. */
+export interface RequestParameters {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the parameters of a GET. Throws ApiError `bad_request` without a document, or for a parameter of a wrong type. */
+export function parametersFromQuery(querystring: string): RequestParameters {
   const query = new URLSearchParams(querystring);
-  return requireDocument({
+  return checkParameters({
     query: query.get('query'),
     operationName: query.get('operationName'),
     variables: readJsonParameter(query, 'variables'),
@@ -14,41 +20,31 @@ export function parametersFromQuery(querystring: string): GraphQLParams {
   });
 }
 
-/** Reads the parameters of a POST. Throws ApiError `bad_request` without a document, or for a body that is invalid JSON. */
-export function parametersFromBody(body: Buffer): GraphQLParams {
-  return requireDocument(parseJsonBytes(body));
+/** Reads the parameters of a POST. Throws as `parametersFromQuery` does, and for a body that is no JSON object. */
+export function parametersFromBody(body: Buffer): RequestParameters {
+  const sent = parseJsonBytes(body);
+  if (!isJsonObject(sent)) throw new ApiError('bad_request', 'The body must be a JSON object.');
+  return checkParameters(sent);
 }
 
-/**
- * Takes the parameters of GraphQL over HTTP §5, of any type, and ignores other members. Throws ApiError `bad_request` without a
- * document.
- */
-function requireDocument(sent: unknown): GraphQLParams {
-  if (!isJsonObject(sent)) return sent as GraphQLParams; // Yoga refuses it
-  const { query, operationName, variables, extensions } = sent as GraphQLParams;
+/** Checks types, and ignores other members. Null for any parameter, and an empty operationName, mean that it is absent. */
+function checkParameters(sent: Readonly<Record<string, unknown>>): RequestParameters {
+  const { query, operationName } = sent;
+  const [variables, extensions] = [sent.variables ?? {}, sent.extensions ?? {}];
+  if (!isJsonObject(variables)) throw new ApiError('bad_request', 'The parameter variables must be a JSON object.');
+  if (!isJsonObject(extensions)) throw new ApiError('bad_request', 'The parameter extensions must be a JSON object.');
   if (query === undefined || query === null) {
-    // For an error with this message, Apollo Client and urql send the request again, with its document.
-    const isPersisted = isJsonObject(extensions) && extensions.persistedQuery !== undefined;
-    throw new ApiError(
-      'bad_request',
-      isPersisted ? 'PersistedQueryNotSupported' : 'The parameter query is required: the GraphQL document.',
-    );
+    if (extensions.persistedQuery === undefined)
+      throw new ApiError('bad_request', 'The parameter query is required: the GraphQL document.');
+    // For this message, Apollo Client and urql send the request again, with its document.
+    const graphqlCode = 'PERSISTED_QUERY_NOT_SUPPORTED';
+    throw new ApiError('bad_request', 'PersistedQueryNotSupported', { graphqlCode });
   }
-  // An empty operationName, and null for any parameter, means that it is absent.
+  if (typeof query !== 'string') throw new ApiError('bad_request', 'The parameter query must be a string.');
   const name = operationName === '' ? undefined : (operationName ?? undefined);
-  const rest = { variables: variables ?? undefined, extensions: extensions ?? undefined };
-  return { query, operationName: name, ...rest } as GraphQLParams; // undefined stands for absent
-}
-
-/** Checks types. Undefined if one is wrong: Yoga writes that error. Throws ApiError `bad_request` for a wrong `operationName`. */
-export function checkParameters(params: GraphQLParams) {
-  if (!isJsonObject(params)) return undefined;
-  const { query, operationName, variables = {}, extensions = {} } = params as GraphQLParams;
-  if (typeof query !== 'string' || !isJsonObject(variables) || !isJsonObject(extensions)) return undefined;
-  if (operationName !== undefined && typeof operationName !== 'string') {
+  if (name !== undefined && typeof name !== 'string')
     throw new ApiError('bad_request', 'The parameter operationName must be a string.');
-  }
-  return { query, operationName, variables };
+  return { query, operationName: name, variables };
 }
 
 /** https://graphql.github.io/graphql-over-http/draft/#sec-GET */

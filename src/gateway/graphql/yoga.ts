@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { createYoga, type GraphQLParams, type Plugin } from 'graphql-yoga';
+import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Context as KoaContext } from 'koa';
 import type { Answer } from '../schema/planned-execution.ts';
 import { createErrorMask, type Telemetry } from './error-masking.ts';
@@ -7,10 +7,7 @@ import { createErrorMask, type Telemetry } from './error-masking.ts';
 /** The server context of Yoga. Koa's context is a property of it, because it must not be Yoga's context itself (yoga#3145). */
 interface ServerContext {
   readonly koa: KoaContext;
-  /** The parsed parameters. Yoga's own parsers would round integers and accept other content types. */
-  readonly params: GraphQLParams;
-  /** The answer; undefined when the parameters have wrong types. */
-  readonly answer: Answer | undefined;
+  readonly answer: Answer;
 }
 
 /**
@@ -37,13 +34,14 @@ export function createGatewayYoga(schema: GraphQLSchema, path: string, telemetry
   });
 }
 
-/** Creates a Yoga plugin that passes the parsed parameters and the answer to Yoga, and masks the errors. */
+/** Creates a Yoga plugin that passes the answer to Yoga, and masks the errors. */
 function answerPlugin(telemetry: Telemetry): Plugin<object, ServerContext> {
   return {
-    onRequestParse: ({ setRequestParser, serverContext }) => setRequestParser(() => serverContext.params),
+    // The endpoint has read the parameters. Yoga's own parsers would round integers and accept other content types.
+    onRequestParse: ({ setRequestParser }) => setRequestParser(() => ({ query: '' })),
     onParams({ context, setResult }) {
       const { answer } = context as unknown as ServerContext; // Yoga's context has the properties of its server context
-      if (answer) setResult({ errors: answer.errors, ...(answer.dataJson !== undefined && { data: null }) });
+      setResult({ errors: answer.errors, ...(answer.dataJson !== undefined && { data: null }) });
     },
     onResultProcess({ result, setResult, serverContext: { koa } }) {
       if (!('errors' in result) || !result.errors?.length) return; // incremental results do not occur

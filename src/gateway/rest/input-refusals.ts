@@ -1,6 +1,7 @@
 import { ApiError, QUOTED_MAX } from '../errors.ts';
 import { maskValue } from '../key-mask.ts';
 import type { AnyKind } from '../kinds.ts';
+import { isJsonObject } from '../web/json-body.ts';
 
 /** In characters. More than are quoted, because an API key is recognized and masked only as a whole. */
 const READ_MAX = 400;
@@ -29,9 +30,7 @@ export function refuseJson(leaf: AnyKind, path: string, value: unknown): never {
 function nameJson(value: unknown): string {
   if (typeof value === 'string') return `"${quoteInput(value)}"`;
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  // `parseJson` gives NaN for a number with a fraction that a double would round to an integer.
-  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number out of range or with a fraction';
+  if (isJsonObject(value)) return 'an object';
   return quoteInput(String(value));
 }
 

@@ -52,6 +52,11 @@ export function describeHeaders(
       'What is missing or wrong (RFC 6750).',
       `Bearer realm="${PRODUCT}", error="invalid_token"`,
     ),
+    Accept: text('Present when the `Content-Type` was wrong: the one that is taken (RFC 9110).', 'application/json'),
+    'Accept-Encoding': text(
+      'Present when the body had a `Content-Encoding`: it is to have none (RFC 9110).',
+      'identity',
+    ),
     'Retry-After': {
       description: 'Seconds to wait before trying again.',
       schema: { type: 'integer', minimum: 0 },
@@ -90,7 +95,7 @@ const REFUSALS: readonly (readonly [code: ErrorCode, message: string, ...headers
   ['idempotency_conflict', 'A request with this Idempotency-Key is still at work; try again.', 'Retry-After'],
   ['idempotency_mismatch', 'This Idempotency-Key was used with another input before.'],
   ['payload_too_large', 'The body must not be larger than 65536 bytes.'],
-  ['unsupported_media_type', 'The Content-Type must be application/json.'],
+  ['unsupported_media_type', 'The Content-Type must be application/json.', 'Accept', 'Accept-Encoding'],
   [
     'too_many_requests',
     'Too many requests with this API key; try again later.',

@@ -21,7 +21,7 @@ function parseCursor(cursor: string): Int64 | undefined {
 }
 
 const cursorRule = z.custom<string, string>(
-  (text) => typeof text === 'string' && parseCursor(text) !== undefined,
+  (text) => text === '' || (typeof text === 'string' && parseCursor(text) !== undefined),
   'must be a cursor of an earlier page, as it was given',
 );
 
@@ -30,7 +30,9 @@ export const connectionArguments = (builder: Builder, plural: string) =>
   builder.args((t) => ({
     first: pageSizeArgument(t, plural),
     after: t
-      .string({ description: `Only ${plural} after this cursor: the \`endCursor\` of a page asks for the next one.` })
+      .string({
+        description: `Only ${plural} after this cursor: the \`endCursor\` of a page asks for the next one, the empty text for the first.`,
+      })
       .validate(cursorRule),
   }));
 
@@ -58,7 +60,7 @@ export function toConnection<Row extends { readonly id: Integer64 }>({ rows, has
     })),
     pageInfo: {
       hasNextPage: hasMore,
-      hasPreviousPage: after !== undefined && after !== null, // the row of a cursor is on an earlier page
+      hasPreviousPage: Boolean(after), // the row of a cursor is on an earlier page
       startCursor: start ? cursorOf(start.id) : null,
       endCursor: end ? cursorOf(end.id) : null,
     },

@@ -10,12 +10,13 @@ export async function readJsonBytes(request: IncomingMessage, limitBytes: number
   const { headers } = request;
   // All parameters are ignored: JSON is always UTF-8, and `charset` has no meaning, RFC 8259 §11.
   if (!/^\s*application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
-    throw new ApiError('unsupported_media_type', 'The Content-Type must be application/json.');
+    const headers = { Accept: 'application/json' }; // RFC 9110 §15.5.16
+    throw new ApiError('unsupported_media_type', 'The Content-Type must be application/json.', { headers });
   }
   const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
   if (coding !== 'identity') {
-    // RFC 9110 §15.5.16: 415 is also the status for content codings.
-    throw new ApiError('unsupported_media_type', 'The body must be sent without a Content-Encoding.');
+    const headers = { 'Accept-Encoding': 'identity' }; // RFC 9110 §12.5.3, §15.5.16
+    throw new ApiError('unsupported_media_type', 'The body must be sent without a Content-Encoding.', { headers });
   }
   return readBytes(request, limitBytes);
 }
@@ -88,7 +89,7 @@ function withoutQuote({ message }: SyntaxError): string {
   return reason.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd');
 }
 
-/** Whether a JSON value is an object: neither an array nor null. */
+/** Whether a JSON value (see `parseJson`) is an object: neither an array nor null. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Number);
 }

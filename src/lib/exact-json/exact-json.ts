@@ -43,8 +43,8 @@ function inRange(value: bigint): boolean {
 const MAY_ROUND = /\d[\d.]{15}|\d[eE]/;
 
 /**
- * JSON.parse that never rounds an integer: an integer that a double cannot hold becomes a bigint, and a fraction that a
- * double would round to an integer becomes NaN. Throws SyntaxError, and RangeError when the text is nested too deeply.
+ * JSON.parse that never rounds an integer: an integer that a double cannot hold becomes a bigint. A fraction that a double
+ * would round to an integer, and an integer of more than 30 digits, become a Number that only quotes its source. Throws SyntaxError, and RangeError when the text is nested too deeply.
  */
 export function parseJson(text: string): unknown {
   if (!MAY_ROUND.test(text)) return JSON.parse(text);
@@ -54,7 +54,7 @@ export function parseJson(text: string): unknown {
   );
 }
 
-function exactNumber(rounded: number, source: string): number | bigint {
+function exactNumber(rounded: number, source: string): unknown {
   const [mantissa = '', exponent = '0'] = source.split(/[eE]/);
   const [whole = '', fraction = ''] = mantissa.split('.');
   const digits = whole.replace('-', '') + fraction;
@@ -65,9 +65,18 @@ function exactNumber(rounded: number, source: string): number | bigint {
   // The value is `significant` times ten to the power of `zeros`.
   const significant = digits.slice(first, end);
   const zeros = Number(exponent) - fraction.length + (digits.length - end);
-  if (zeros < 0) return Number.isInteger(rounded) ? Number.NaN : rounded;
+  if (zeros < 0) return Number.isInteger(rounded) ? quotedNumber(source) : rounded;
   // No field takes more than 19 digits: 1e999999999 is refused without writing out its digits.
-  if (significant.length + zeros > 30) return Number.NaN;
+  if (significant.length + zeros > 30) return quotedNumber(source);
   const exact = BigInt((source.startsWith('-') ? '-' : '') + significant + '0'.repeat(zeros));
   return Number.isSafeInteger(rounded) && BigInt(rounded) === exact ? rounded : exact;
+}
+
+/**
+ * A Number of no kind. Messages of REST quote it by `toString`, those of graphql-js by `toJSON`. Both are enumerable, so that it is
+ * no input object: those of GraphQL refuse unknown fields.
+ */
+function quotedNumber(source: string): unknown {
+  const quote = () => source;
+  return Object.assign(new Number(Number.NaN), { toString: quote, toJSON: quote });
 }
