@@ -15,6 +15,9 @@ const COLOURS = {
   forced: { colorScheme: 'light', forcedColors: 'active' },
 } as const;
 
+/** Of what is within a node, or behind it: https://dom.spec.whatwg.org/#interface-node */
+const FOLLOWING = 4;
+
 type Colours = keyof typeof COLOURS;
 
 /** What of the header is not within its edges. */
@@ -60,6 +63,19 @@ describeInBrowser('accessibility', (browser) => {
       expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(width);
     },
   );
+
+  // WCAG 2.2, 2.4.1: https://www.w3.org/TR/WCAG22/#bypass-blocks
+  test.each(['/docs', '/graphql'])('on %s the first stop of Tab leads past the links', async (path) => {
+    const { page } = await visit(1440, 'light');
+    await page.goto(`${url}${path}`);
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    expect(await violations(page)).toEqual([]); // now it is seen
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    const place = "document.querySelector('main').compareDocumentPosition(document.activeElement)";
+    expect(Number(await page.evaluate(place)) & FOLLOWING).toBe(FOLLOWING);
+  });
 
   // All colours on a narrow and on a wide page; faults of contrast do not depend on more.
   test.each([

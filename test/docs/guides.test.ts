@@ -105,9 +105,31 @@ test.each(WITH_TRIES)('%s repeats 409, 429 and 503, and gives up after five trie
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo; // it listens on a port
   const code = readRecipes('retries', { URL: `http://127.0.0.1:${port}/`, BODY: '{}' })[language] ?? '';
-  await expect(run(language, code)).rejects.toThrow('No answer after 5 tries.');
+  await expect(run(language, code)).rejects.toThrow('No answer after 5 tries');
   server.close();
   expect(statuses).toEqual([201]);
+});
+
+test.each(LANGUAGES)('%s does not wait for an hour', async (language) => {
+  const server = createServer((_request, answer) => answer.writeHead(429, { 'Retry-After': '3600' }).end('Not now'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  const code = readRecipes('retries', { URL: `http://127.0.0.1:${port}/`, BODY: '{}' })[language] ?? '';
+  await expect(run(language, code)).rejects.toThrow(/3600 s|error: 429/);
+  server.close();
+});
+
+test.each(LANGUAGES)('%s ends with an error where a page is refused', async (language) => {
+  let pages = 0;
+  const server = createServer((_request, answer) => {
+    if (++pages === 1) answer.writeHead(200, { Link: `<${url}next>; rel="next"` }).end('[]');
+    else answer.writeHead(429).end('Not now');
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`; // it listens on a port
+  await expect(run(language, readRecipes('paging', { URL: url })[language] ?? '')).rejects.toThrow(/429|Not now/);
+  server.close();
+  expect(pages).toBe(2);
 });
 
 describe('the guides name', () => {

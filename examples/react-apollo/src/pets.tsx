@@ -26,7 +26,7 @@ const firstError = (error: unknown) => (CombinedGraphQLErrors.is(error) && error
 export function Pets() {
   const [status, setStatus] = useState<ReturnType<typeof readStatus>>();
   const [moreError, setMoreError] = useState<unknown>();
-  const list = useQuery(LIST, { variables: { status }, fetchPolicy: 'cache-and-network' });
+  const list = useQuery(LIST, { variables: { status } });
   const { edges = [], pageInfo } = list.data?.petsConnection ?? {};
   const loadMore = () =>
     list.fetchMore({ variables: { after: pageInfo?.endCursor } }).then(() => setMoreError(undefined), setMoreError);

@@ -45,9 +45,9 @@ function part(parent, selector) {
   return /** @type {HTMLElement} */ (parent.querySelector(selector)); // every operation has these elements
 }
 
-/** @param {HTMLFormElement} form @returns {NodeListOf<HTMLInputElement>} */
+/** @param {HTMLFormElement} form @returns {NodeListOf<HTMLInputElement | HTMLSelectElement>} */
 function fieldsOf(form) {
-  return form.querySelectorAll('input[data-in]');
+  return form.querySelectorAll('[data-in]');
 }
 
 /** @param {HTMLFormElement} form */

@@ -72,13 +72,15 @@ function firstValue({ required, schema, example }: Parameter): string {
 
 function field(id: string, parameter: Parameter & { readonly value: string }): Html {
   const { name, in: place, required, description = '', schema, example, value } = parameter;
-  const words = schema.enum?.map((word) => html`<option value="${word}">`);
   const hint = example === undefined ? 'not sent while empty' : `such as ${example}`;
+  const names = html`id="${id}-${name}" name="${name}" data-in="${place}"`;
+  const options = ['', ...(schema.enum ?? [])].map(
+    (word) => html`<option value="${word}"${word === value && html` selected`}>${word || 'not sent'}</option>`,
+  );
   return html`<div class="field">
 <p><label for="${id}-${name}">${name}</label> <span class="kind">${place} · ${need(required)} · ${inline(schemaInWords(schema))}</span></p>
 <p>${inline(description)}</p>
-<input id="${id}-${name}" name="${name}" data-in="${place}" value="${value}" placeholder="${hint}"${words && html` list="${id}-${name}-words"`} spellcheck="false" autocapitalize="off">
-${words && html`<datalist id="${id}-${name}-words">${words}</datalist>`}</div>`;
+${schema.enum ? html`<select ${names}>${options}</select>` : html`<input ${names} value="${value}" placeholder="${hint}" spellcheck="false" autocapitalize="off">`}</div>`;
 }
 
 function bodyField(id: string, { description = '', properties = {}, required = [] }: Schema, text: string): Html {

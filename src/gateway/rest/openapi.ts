@@ -33,7 +33,11 @@ export function createOpenApi(
   };
   return (baseUrl) => ({
     openapi: '3.1.0',
-    info: { ...api, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      ...api,
+      contact: { name: 'Whoever runs the gateway', url: `${baseUrl}/` },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [
       { url: `${baseUrl}${basePath}`, description: 'Production' },
       {

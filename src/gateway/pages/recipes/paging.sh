@@ -1,5 +1,5 @@
 url=__URL__
-while [ -n "$url" ]; do
-  curl -sS -D headers.txt -H "Authorization: Bearer $__VARIABLE__" "$url"
+while [ -n "$url" ] && curl -sS --fail-with-body -D headers.txt -H "Authorization: Bearer $__VARIABLE__" "$url"; do
   url=$(sed -n 's/^[Ll]ink: <\([^>]*\)>; rel="next".*/\1/p' headers.txt)
 done
+[ -z "$url" ] # else a page was refused

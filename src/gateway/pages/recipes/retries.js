@@ -13,7 +13,7 @@ for (let tries = 1; ; tries++) {
     console.log(response.status, await response.text());
     break;
   }
-  if (tries === 5) throw new Error('No answer after 5 tries.');
   const seconds = Number(response?.headers.get('Retry-After') ?? 1);
+  if (tries === 5 || seconds > 60) throw new Error(`No answer after ${tries} tries; the next is due in ${seconds} s.`);
   await delay(seconds * 1000 * (1 + Math.random())); // not all clients at the same moment
 }

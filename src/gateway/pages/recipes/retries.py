@@ -7,7 +7,7 @@ headers = {
     'Idempotency-Key': str(uuid.uuid4()),  # the same one with each try
 }
 body = __BODY__.encode()
-for _ in range(5):
+for tries in range(1, 6):
     seconds = 1
     try:
         response = requests.post(__URL__, headers=headers, data=body, timeout=10)
@@ -17,6 +17,6 @@ for _ in range(5):
         seconds = int(response.headers.get('Retry-After', 1))
     except (requests.ConnectionError, requests.Timeout):
         pass
+    if tries == 5 or seconds > 60:
+        raise RuntimeError(f'No answer after {tries} tries; the next is due in {seconds} s.')
     time.sleep(seconds * (1 + random.random()))  # not all clients at the same moment
-else:
-    raise RuntimeError('No answer after 5 tries.')
