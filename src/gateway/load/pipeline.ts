@@ -7,6 +7,9 @@ interface Connection extends Socket {
   parser: Parser | null;
 }
 
+/** What `execute` gives: how many bytes of a chunk were parsed, or an error. */
+type Parsed = number | Error;
+
 /**
  * Callback 2 is for a complete header, 3 for a chunk of a body, 4 for a complete request. The parser skips a missing callback:
  * https://github.com/nodejs/node/blob/v24.x/src/node_http_parser.cc
@@ -15,6 +18,10 @@ interface Parser {
   2?: unknown;
   3?: ((chunk: Buffer) => void) | undefined;
   4?: unknown;
+  /** Called with what was parsed of a chunk that the parser read from the socket directly; `getCurrentBuffer` is that chunk. */
+  5(parsed: Parsed): void;
+  getCurrentBuffer(): Buffer;
+  execute(chunk: Buffer): Parsed;
   /** Called with each request whose header is complete; its result tells the parser how to continue. */
   onIncoming(request: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
   resume(): void;
@@ -55,16 +62,19 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
     queues.set(connection, queue);
     idle.add(connection);
     const countChunks = limitChunks(parser, (error) => server.emit('clientError', error, connection));
+    const followUpgrade = ignoreUpgrades(parser, () => queue.waiting.length > 0);
     connection.once('close', () => {
       idle.delete(connection);
       countChunks();
+      followUpgrade();
     });
     const onIncoming = parser.onIncoming;
     parser.onIncoming = (request, keepAlive) => {
-      const { upgrade } = request; // after an upgrade the parser pauses by itself and drops the rest of its chunk
+      const { upgrade } = request; // Node makes it false where it is ignored: for all but CONNECT
       countChunks(request);
-      const verdict = onIncoming(request, keepAlive && !upgrade);
-      return queue.waiting.length > 0 && !upgrade ? HPE_PAUSED : verdict;
+      const verdict = onIncoming(request, keepAlive);
+      followUpgrade(request.upgrade ? undefined : request, upgrade);
+      return queue.waiting.length > 0 && !request.upgrade ? HPE_PAUSED : verdict;
     };
   });
 
@@ -86,7 +96,7 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
     const queue = queues.get(socket as Socket); // the only kind of stream that this server is given
     if (error.code !== PAUSED_CODE || queue === undefined) return;
     if (!queue.isStream) readAsStream(socket as Connection, queue);
-    socket.pause();
+    if (queue.waiting.length > 0) socket.pause();
     socket.unshift(error.rawPacket?.subarray(error.bytesParsed) ?? NO_BYTES);
   });
 
@@ -119,6 +129,33 @@ function readAsStream(connection: Connection, queue: Queue): void {
   connection._read(0); // the parser may have stopped reading
   // Node also resumes a connection after the write of an answer.
   connection.on('resume', () => void (queue.waiting.length > 0 && connection.pause()));
+}
+
+/**
+ * Lets a connection go on after a request with an `Upgrade` that is ignored (RFC 9110 §7.8). Node's parser stops at the end of such
+ * a request, and then tells neither that bytes are left nor an error. Here both become the errors that it gives otherwise. Call the
+ * result with each new request and whether it has one, and without a request at the end of HTTP on the connection.
+ */
+function ignoreUpgrades(parser: Parser, isWaiting: () => boolean) {
+  const { 5: onParsed, execute } = parser;
+  let last: IncomingMessage | undefined;
+  let hasEnded = false;
+  const check = (parsed: Parsed, readChunk: () => Buffer): Parsed => {
+    if (last === undefined || typeof parsed !== 'number') return parsed;
+    const endsHere = last.complete && !hasEnded;
+    hasEnded = last.complete;
+    if (parsed === readChunk().length && !isWaiting()) return parsed;
+    const code = endsHere || isWaiting() ? PAUSED_CODE : 'HPE_USER';
+    return Object.assign(new Error('the rest of a chunk was not parsed'), { code, bytesParsed: parsed });
+  };
+  const executeChecked = (chunk: Buffer) => check(execute.call(parser, chunk), () => chunk);
+  parser[5] = (parsed) => onParsed(check(parsed, () => parser.getCurrentBuffer()));
+  parser.execute = executeChecked;
+  return (request?: IncomingMessage, hasUpgrade = false): void => {
+    last = hasUpgrade ? request : undefined;
+    hasEnded = false;
+    if (request === undefined && parser.execute === executeChecked) parser.execute = execute; // another connection may have it
+  };
 }
 
 /** Limits tiny chunks of bodies. Call the result with each new request, and without one when the connection is closed. */
