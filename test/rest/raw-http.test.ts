@@ -1,6 +1,7 @@
-import { describe, expect, it, test } from 'vitest';
+import { connect } from 'node:net';
+import { beforeAll, describe, expect, it, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
-import { SQLITE } from '../support/engines.ts';
+import { afterFile, SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually, unlessShed } from '../support/load.ts';
 import { useGateway } from './checked-gateway.ts';
@@ -199,11 +200,88 @@ describe('raw HTTP', () => {
     ])('%s', async (_what, bytes, expected) => {
       expect(await statusesOf(bytes(), expected.length)).toEqual(expected);
     });
+  });
 
-    test('100-continue, then the answer', async () => {
-      const body = '{"name":"Rex","categoryId":1}';
-      const head = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`;
-      expect(await statusesOf(head + body)).toEqual([100, 201]);
+  describe('who waits for 100 Continue', () => {
+    const BODY = '{"name":"Rex","categoryId":1}';
+    const waiting = (path: string, ...headers: string[]) =>
+      `POST ${path} HTTP/1.1\r\n${HOST}${['Expect: 100-continue', ...headers].join('\r\n')}`;
+    const json = 'Content-Type: application/json\r\n';
+    let reader = '';
+    let limited: Awaited<ReturnType<typeof startGateway>>;
+    beforeAll(async () => {
+      reader = (await gateway().keys.create({ name: 'reader', expiresAt: null, readOnly: true })).key;
+      limited = await startGateway(SQLITE, { RATE_LIMIT: '1/1h' });
+      await limited.request('/v1/pets');
+    });
+    const length = (bytes = BODY.length) => `Content-Length: ${bytes}\r\n\r\n`;
+
+    it.concurrent.each([
+      ['no key', 401, () => waiting('/v1/pets', json + length())],
+      [
+        'a wrong key, in chunks',
+        401,
+        () => waiting('/v1/pets', `Authorization: Bearer x\r\n${json}${CHUNKED}\r\n\r\n`),
+      ],
+      ['no key for GraphQL', 401, () => waiting('/graphql', json + length())],
+      [
+        'a key that may only read',
+        403,
+        () => waiting('/v1/pets', `Authorization: Bearer ${reader}\r\n${json}${length()}`),
+      ],
+      ['no such path', 404, () => waiting('/v1/cats', authorization(), json + length())],
+      ['a method that is not allowed', 405, () => waiting('/v1/pets/1', authorization(), json + length())],
+      ['an open path that takes no body', 405, () => waiting('/livez', json + length())],
+      ['a body that is too large', 413, () => waiting('/v1/pets', authorization(), json + length(9_999_999))],
+      ['another type', 415, () => waiting('/v1/pets', authorization(), `Content-Type: text/xml\r\n${length()}`)],
+      ['a coding', 415, () => waiting('/graphql', authorization(), `Content-Encoding: gzip\r\n${json}${length()}`)],
+      [
+        'an invalid Idempotency-Key',
+        400,
+        () => waiting('/v1/pets', authorization(), `Idempotency-Key: é\r\n${json}${length()}`),
+      ],
+      [
+        'an invalid Host',
+        400,
+        () => waiting('/v1/pets', authorization(), json + length()).replace(HOST, 'Host: a b\r\n'),
+      ],
+      [
+        'too many requests',
+        429,
+        () => waiting('/v1/pets', `Authorization: Bearer ${limited.key}\r\n${json}${length()}`),
+      ],
+    ])('hears a refusal in its place: %s is %i', async (what, status, head) => {
+      const { port } = what === 'too many requests' ? limited : gateway();
+      // The client, which has not sent its body, is told that nobody will read it.
+      expect(await sendRaw(port, head(), { quietMs: 500 })).toMatch(
+        new RegExp(`^HTTP/1\\.1 ${status} [^]*Connection: close`),
+      );
+    });
+
+    it.each([
+      ['with its body at once', 0],
+      ['with its body when it is asked for', 1],
+    ])('hears it when its body is wanted, %s, then the answer', async (_, asks) => {
+      for (const [path, body, status] of [
+        ['/v1/pets', BODY, 201],
+        ['/graphql', '{"query":"{pets{id}}"}', 200],
+      ] as const) {
+        const head = waiting(path, authorization(), json + length(body.length));
+        const socket = connect(gateway().port, '127.0.0.1');
+        afterFile(() => void socket.destroy());
+        let text = '';
+        socket.setEncoding('latin1').on('data', (chunk) => (text += chunk));
+        socket.write(asks ? head : head + body);
+        await eventually(() => text.includes('100 Continue\r\n\r\n'), 5000, 'it is asked for');
+        if (asks) socket.write(body);
+        await eventually(() => readAnswers(text).statuses.length === 2, 5000, 'it is answered');
+        expect(readAnswers(text).statuses).toEqual([100, status]);
+      }
+    });
+
+    test('in HTTP/1.0 hears none', async () => {
+      const head = waiting('/v1/pets', authorization(), json + length()).replace('HTTP/1.1', 'HTTP/1.0');
+      expect(await statusesOf(head + BODY)).toEqual([201]);
     });
   });
 

@@ -60,6 +60,12 @@ function announcesBody({ headers }: IncomingMessage): boolean {
   return (headers['content-length'] ?? headers['transfer-encoding']) !== undefined;
 }
 
+/** RFC 9110 §10.1.1: who waits for `100 Continue` sends no body in vain, because it comes after all that the header decides. */
+function askForBody({ req: { headers, httpVersion }, res }: Context): void {
+  const isAwaited = httpVersion === '1.1' && /\b100-continue\b/i.test(headers.expect ?? '');
+  if (isAwaited && !res.headersSent) res.writeContinue();
+}
+
 /** The router of the open routes. Routes with a key are called much more often and have a faster one: docs/decisions/0020-own-routes.md */
 function createOpenRouter(open: readonly OpenRoute[]): Router {
   const router = new Router({ strict: true, sensitive: true });
@@ -85,7 +91,7 @@ function createPageChoice(open: readonly OpenRoute[]): (ctx: Context) => boolean
 /** Creates a function that runs the checks of a route in their order, and then its handler. */
 function createServe({ admission, bodyLimitBytes, noteDeprecatedUse }: FrameParts) {
   return (ctx: Context, route: Route, params: PathParams): Promise<void> => {
-    const { operation, headers, takesBody, changes, isDeprecated, handle } = route;
+    const { operation, headers, takesBody, checkHeaders, changes, isDeprecated, handle } = route;
     if (operation !== undefined) ctx.state.operation = operation;
     if (headers) ctx.set(headers);
     const handleWith = (body: Buffer) => admission.run(ctx, (admitted) => handle(ctx, { ...admitted, params, body }));
@@ -95,8 +101,12 @@ function createServe({ admission, bodyLimitBytes, noteDeprecatedUse }: FramePart
         requireWrite(ctx.state);
         ctx.state.changes = true;
       }
+      checkHeaders?.(ctx.req.headers);
       if (!takesBody) return handleWith(NO_BODY);
-      return admission.holdBody(ctx, async () => handleWith(await readJsonBytes(ctx.req, bodyLimitBytes)));
+      return admission.holdBody(ctx, async () => {
+        const body = await readJsonBytes(ctx.req, bodyLimitBytes, () => askForBody(ctx));
+        await handleWith(body);
+      });
     });
   };
 }

@@ -170,8 +170,9 @@ function answerOutsideApp(server: Server, log: Logger, methods: () => readonly s
   server.prependListener('request', (request, answer) => answers.set(request.socket, answer));
   server.on('clientError', safely(log, onClientError));
   server.on('connect', safely(log, onConnect));
-  // Emitted for an expectation other than 100-continue. RFC 9110 §10.1.1 lets a server ignore it.
-  server.on('checkExpectation', (request, answer) => server.emit('request', request, answer));
+  // Emitted for `Expect`. `100 Continue` is sent when the body is read; RFC 9110 §10.1.1 lets a server ignore any other expectation.
+  for (const event of ['checkContinue', 'checkExpectation'])
+    server.on(event, (request, answer) => server.emit('request', request, answer));
 }
 
 /** Whether a request that is not yet complete declares no body. */

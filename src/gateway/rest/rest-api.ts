@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Context } from 'koa';
 import { deprecationHeaders } from '../deprecations.ts';
 import { LIST_LIMIT } from '../schema/builder.ts';
-import { createContext } from '../schema/context.ts';
+import { createContext, readIdempotencyKey } from '../schema/context.ts';
 import type { Stores } from '../store/store.ts';
 import { parseJsonBytes } from '../web/json-body.ts';
 import type { AdmittedRequest, Route } from '../web/route.ts';
@@ -80,6 +80,7 @@ function toRoute(operation: Operation, basePath: string, stores: Stores): Route 
     path: basePath + operation.path,
     operation: operation.operationId,
     takesBody: body !== undefined,
+    ...(operation.isIdempotent && { checkHeaders: readIdempotencyKey }),
     changes: isMutation,
     isDeprecated: deprecation !== undefined,
     ...(deprecation && { headers: deprecationHeaders(deprecation) }),

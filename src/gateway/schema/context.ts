@@ -22,6 +22,14 @@ export const IDEMPOTENCY_KEY = {
   message: 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
 };
 
+/** The Idempotency-Key of a request, if it has one. ApiError `bad_request` when it is invalid. */
+export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
+  const sent = headers['idempotency-key']?.toString();
+  const { max, pattern, message } = IDEMPOTENCY_KEY;
+  if (sent !== undefined && (sent.length > max || !pattern.test(sent))) throw new ApiError('bad_request', message);
+  return sent;
+}
+
 /** A query with the properties of PageQuery only. A list would silently ignore any other property, such as a misspelt filter. */
 type Exactly<T extends Table, Query> = Query & { readonly [Name in Exclude<keyof Query, keyof PageQuery<T>>]: never };
 
@@ -34,10 +42,8 @@ export function createContext(stores: Stores, caller: Caller, headers: IncomingH
   let creates = 0;
   /** The Idempotency-Key with the scope of the next create; null without the header. */
   const nextScopedKey = (): ScopedIdempotencyKey | null => {
-    const idempotencyKey = headers['idempotency-key']?.toString();
+    const idempotencyKey = readIdempotencyKey(headers);
     if (idempotencyKey === undefined) return null;
-    const { max, pattern, message } = IDEMPOTENCY_KEY;
-    if (idempotencyKey.length > max || !pattern.test(idempotencyKey)) throw new ApiError('bad_request', message);
     return { ownerId: caller.ownerId, apiKeyId: caller.keyId, idempotencyKey, position: ++creates };
   };
   const context = {

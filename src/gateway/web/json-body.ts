@@ -4,9 +4,14 @@ import { ApiError } from '../errors.ts';
 
 /**
  * Reads the bytes of a JSON body without parsing them. ApiError `unsupported_media_type` unless it is `application/json`,
- * `payload_too_large` beyond `limitBytes`, `bad_request` when the connection ends before the body.
+ * `payload_too_large` beyond `limitBytes`, `bad_request` when the connection ends before the body. `askForBody` is called when the
+ * header gives no reason to refuse.
  */
-export async function readJsonBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export async function readJsonBytes(
+  request: IncomingMessage,
+  limitBytes: number,
+  askForBody = () => {},
+): Promise<Buffer> {
   const { headers } = request;
   // All parameters are ignored: JSON is always UTF-8, and `charset` has no meaning, RFC 8259 §11.
   if (!/^\s*application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
@@ -18,7 +23,7 @@ export async function readJsonBytes(request: IncomingMessage, limitBytes: number
     const headers = { 'Accept-Encoding': 'identity' }; // RFC 9110 §12.5.3, §15.5.16
     throw new ApiError('unsupported_media_type', 'The body must be sent without a Content-Encoding.', { headers });
   }
-  return readBytes(request, limitBytes);
+  return readBytes(request, limitBytes, askForBody);
 }
 
 /**
@@ -26,7 +31,7 @@ export async function readJsonBytes(request: IncomingMessage, limitBytes: number
  * take 200 times the memory of the body, if each had one byte. The rest of a refused body is discarded, because the connection's
  * next request comes after it.
  */
-function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+function readBytes(request: IncomingMessage, limitBytes: number, askForBody: () => void): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const announced = Number(request.headers['content-length'] ?? limitBytes);
   let bytes: Buffer = Buffer.alloc(0);
@@ -53,7 +58,10 @@ function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer
     reject(new ApiError('bad_request', 'The body could not be read to its end.', { cause }));
   if (announced > limitBytes) refuse();
   else if (!request.readable) giveUp();
-  else request.on('data', take);
+  else {
+    askForBody();
+    request.on('data', take);
+  }
   request.on('error', giveUp).on('close', giveUp);
   request.on('end', () => {
     request.off('close', giveUp); // an Error made in vain costs as much as the rest of the reading

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from 'koa';
 import type { Deadline } from '../deadline.ts';
 
@@ -27,6 +28,8 @@ export interface Route {
   readonly operation?: string;
   /** Whether it reads a body, which must be JSON. */
   readonly takesBody: boolean;
+  /** Refuses a header before the body is read. */
+  readonly checkHeaders?: (headers: IncomingHttpHeaders) => void;
   /** Whether it always changes data: then it refuses read-only keys. */
   readonly changes: boolean;
   /** Whether its use is counted as deprecated use. */
