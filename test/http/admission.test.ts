@@ -156,8 +156,10 @@ describe('in flight', () => {
     vi.useFakeTimers({ toFake: ['setInterval'] });
     const { admission, metrics } = admit();
     const now = performance.now();
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 5000);
-    vi.advanceTimersByTime(100); // which took 5 seconds
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(now + 3000);
+    vi.advanceTimersByTime(100); // which took 3 seconds
+    clock.mockReturnValue(now + 5000);
+    vi.advanceTimersByTime(100); // which took 2 seconds
     let worked = 0;
     void admission.run(requestOf(), async () => {
       worked++;
@@ -172,5 +174,25 @@ describe('in flight', () => {
     }
     await admission.run(requestOf(), async () => void worked++);
     expect(worked).toBe(2);
+  });
+
+  test.each([3, 75, 86_400])('after one pause of %i s, as of SIGSTOP, no request is refused', async (seconds) => {
+    vi.useFakeTimers({ toFake: ['setInterval'] });
+    const { admission } = admit();
+    let now = performance.now();
+    const clock = vi.spyOn(performance, 'now');
+    const pass = (ms: number) => {
+      now += ms;
+      clock.mockReturnValue(now);
+      vi.advanceTimersByTime(100);
+    };
+    for (let turn = 0; turn < 50; turn++) pass(300); // busy, which is no overload
+    pass(seconds * 1000);
+    let worked = 0;
+    for (let turn = 0; turn < 20; turn++) {
+      await admission.run(requestOf(), async () => void worked++);
+      pass(300); // as before
+    }
+    expect(worked).toBe(20);
   });
 });

@@ -121,6 +121,8 @@ async function noteWait<Result>({ state }: Context, wait: Promise<Result>): Prom
 const LAG_SAMPLE_MS = 100;
 /** The weight of the newest sample in the moving average. One long turn is no overload, a second of long turns is. */
 const LAG_WEIGHT = 0.2;
+/** The most that a sample counts. A pause of the process or of the machine is one sample, however long it is. */
+const LAG_SAMPLE_MAX_MS = 3 * LAG_LIMIT_MS;
 
 /** Gives a function that tells whether the event loop's lag, a moving average, is over LAG_LIMIT_MS. */
 function watchEventLoop(): () => boolean {
@@ -128,7 +130,7 @@ function watchEventLoop(): () => boolean {
   let sampledAt = performance.now();
   setInterval(() => {
     const now = performance.now();
-    lag += LAG_WEIGHT * (now - sampledAt - LAG_SAMPLE_MS - lag);
+    lag += LAG_WEIGHT * (Math.min(now - sampledAt - LAG_SAMPLE_MS, LAG_SAMPLE_MAX_MS) - lag);
     sampledAt = now;
   }, LAG_SAMPLE_MS).unref();
   return () => lag > LAG_LIMIT_MS;
