@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
@@ -124,5 +127,40 @@ describe('deploy/', () => {
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(sleepSeconds + shutdownGraceMs / 1000 + 5);
     expect(gateway.livenessProbe.httpGet.path).toBe('/livez');
     expect(gateway.readinessProbe.httpGet.path).toBe('/readyz');
+  });
+});
+
+describe("the image's health check", () => {
+  const [, command = '[]'] =
+    /^HEALTHCHECK [^]*?\n {2}CMD (\[.*\])$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')) ?? [];
+  const [, ...words] = JSON.parse(command) as string[];
+  /** Its exit code, and what Node tells of its connections. */
+  const ask = (env: Record<string, string>) =>
+    runFile(process.execPath, words, { cwd: ROOT, env: { HOST: '0.0.0.0', NODE_DEBUG: 'net', ...env } }).then(
+      ({ stderr }) => ({ code: 0, stderr }),
+      ({ code, stderr }) => ({ code, stderr }),
+    );
+
+  test.each([
+    ['ready', 200, {}, 0],
+    ['ready, in an environment with a proxy', 200, { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:9' }, 0],
+    ['not ready', 503, {}, 1],
+  ])('a gateway that is %s', async (_, status, env, code) => {
+    const asked: (string | undefined)[] = [];
+    const server = createServer(({ url }, answer) => {
+      asked.push(url);
+      answer.writeHead(status).end();
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    expect(await ask({ PORT: ` ${port} `, ...env })).toMatchObject({ code });
+    expect(asked).toEqual(['/readyz']);
+    await once(server.close(), 'close');
+    expect(await ask({ PORT: String(port), ...env })).toMatchObject({ code: 1 }); // nobody is there
+  });
+
+  test('without a value in PORT, it asks where the gateway listens then', async () => {
+    const { stderr } = await ask({ PORT: '' });
+    expect(stderr).toContain(`:${readConfig({}).port} `);
   });
 });
