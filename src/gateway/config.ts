@@ -75,6 +75,8 @@ type Values = {
 
 /** The parsed settings of a process, frozen. */
 export interface Config extends Values {
+  /** The path of PUBLIC_URL, without a trailing slash: a proxy strips it from requests. Empty without one. */
+  readonly publicPath: string;
   /** Whether DATABASE_URL is not set. */
   readonly embedded: boolean;
   /** Whether DATABASE_URL is `sqlite::memory:`, which other processes cannot open. */
@@ -101,7 +103,8 @@ export function readConfig(environment: NodeJS.Dict<string> = process.env): Conf
   if (inMemory && !values.migrateOnStart) {
     throw notAllowed('MIGRATE_ON_START', 'false', 'true, because nobody else can migrate sqlite::memory:');
   }
-  return Object.freeze({ ...values, embedded: given(environment, 'DATABASE_URL') === undefined, inMemory });
+  const publicPath = values.publicUrl?.replace(/^https?:\/\/[^/]*/, '') ?? '';
+  return Object.freeze({ ...values, publicPath, embedded: given(environment, 'DATABASE_URL') === undefined, inMemory });
 }
 
 /** The names of all settings. */
@@ -177,7 +180,8 @@ function parseNetworks(text: string): BlockList | undefined | null {
 function parseOrigins(text: string): readonly string[] | '*' | null {
   if (text === '*') return text;
   const origins = text.split(/[\s,]+/);
-  // A browser sends scheme, host and port in one normal form (RFC 6454 §6.2), which is compared as text.
-  const isOrigin = (origin: string) => URL.parse(origin)?.origin === origin && !origin.includes('*');
+  // Scheme, host and port are sent in one normal form (RFC 6454 §6.2), which is compared as text. `URL.origin` knows no scheme of apps.
+  const isOrigin = (origin: string) =>
+    /^[^*@]+:\/\/[^*@]+$/.test(origin) && URL.parse('/', origin)?.href === `${origin}/`;
   return origins.every(isOrigin) ? origins : null;
 }

@@ -30,11 +30,11 @@ export function longDay(date: Date): string {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`;
 }
 
-/** The headers of a deprecated operation: Deprecation (RFC 9745), Sunset (RFC 8594), and Link to replacement and documentation. */
-export function deprecationHeaders({ since, sunset, replacement }: Deprecation): Record<string, string> {
+/** The headers of a deprecated operation: Deprecation (RFC 9745), Sunset (RFC 8594), and Link to what is below the path `root`. */
+export function deprecationHeaders({ since, sunset, replacement }: Deprecation, root = ''): Record<string, string> {
   return {
     Deprecation: `@${since.getTime() / 1000}`,
     Sunset: sunset.toUTCString(),
-    Link: `<${replacement.restPath}>; rel="successor-version", </docs#deprecations>; rel="deprecation"; type="text/html"`,
+    Link: `<${root}${replacement.restPath}>; rel="successor-version", <${root}/docs#deprecations>; rel="deprecation"; type="text/html"`,
   };
 }

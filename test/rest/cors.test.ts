@@ -49,25 +49,33 @@ describe('CORS', () => {
     });
   });
 
-  describe('CORS_ORIGINS with two origins', () => {
-    const gateway = useGateway(SQLITE, { CORS_ORIGINS: `${ORIGIN},http://localhost:5173` });
+  describe('CORS_ORIGINS with three origins, one of them of an app', () => {
+    const app = 'capacitor://localhost';
+    const gateway = useGateway(SQLITE, { CORS_ORIGINS: `${ORIGIN},http://localhost:5173,${app}` });
     const from = (origin: string) => gateway().call('GET', '/v1/pets', { headers: { origin } });
 
-    it.each([ORIGIN, 'http://localhost:5173'])('%s may read, and caches keep its answers apart', async (origin) => {
-      const { headers } = await from(origin);
-      expect(headers.get('access-control-allow-origin')).toBe(origin);
-      expect(names(headers.get('vary'))).toContain('origin');
-    });
-
-    it.each(['https://evil.example', 'http://shop.example', `${ORIGIN}.evil.example`, `${ORIGIN}:444`, 'null'])(
-      '%s may not',
+    it.each([ORIGIN, 'http://localhost:5173', app])(
+      '%s may read, and caches keep its answers apart',
       async (origin) => {
-        const { status, headers } = await from(origin);
-        expect(status).toBe(200);
-        expect(headers.has('access-control-allow-origin')).toBe(false);
+        const { headers } = await from(origin);
+        expect(headers.get('access-control-allow-origin')).toBe(origin);
         expect(names(headers.get('vary'))).toContain('origin');
       },
     );
+
+    it.each([
+      'https://evil.example',
+      'http://shop.example',
+      `${ORIGIN}.evil.example`,
+      `${ORIGIN}:444`,
+      'capacitor://evil',
+      'null',
+    ])('%s may not', async (origin) => {
+      const { status, headers } = await from(origin);
+      expect(status).toBe(200);
+      expect(headers.has('access-control-allow-origin')).toBe(false);
+      expect(names(headers.get('vary'))).toContain('origin');
+    });
 
     test('an answer without an origin varies by it, too', async () => {
       expect(names((await gateway().get('/v1/pets')).headers.get('vary'))).toContain('origin');

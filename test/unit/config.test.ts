@@ -13,6 +13,7 @@ const DEFAULTS: Config = {
   inMemory: false,
   databasePoolMax: 10,
   publicUrl: undefined,
+  publicPath: '',
   trustedProxies: undefined,
   corsOrigins: '*',
   bodyLimitBytes: 65_536,
@@ -41,6 +42,8 @@ const GOOD: readonly Row[] = [
   ['DATABASE_POOL_MAX', '1', 'databasePoolMax', 1],
   ['PUBLIC_URL', 'https://pets.example.com/', 'publicUrl', 'https://pets.example.com'],
   ['PUBLIC_URL', 'https://example.com/shop//', 'publicUrl', 'https://example.com/shop'],
+  ['PUBLIC_URL', 'https://example.com:8443/a/shop//', 'publicPath', '/a/shop'],
+  ['PUBLIC_URL', 'https://pets.example.com/', 'publicPath', ''],
   ['TRUSTED_PROXIES', '127.0.0.1', 'trustedProxies', networks('Subnet: IPv4 127.0.0.1/32')],
   [
     'TRUSTED_PROXIES',
@@ -54,6 +57,8 @@ const GOOD: readonly Row[] = [
   ['CORS_ORIGINS', '*', 'corsOrigins', '*'],
   ['CORS_ORIGINS', 'https://a.example', 'corsOrigins', ['https://a.example']],
   ['CORS_ORIGINS', 'https://a.example, http://b:81', 'corsOrigins', ['https://a.example', 'http://b:81']],
+  ['CORS_ORIGINS', 'capacitor://localhost,ionic://l:80', 'corsOrigins', ['capacitor://localhost', 'ionic://l:80']],
+  ['CORS_ORIGINS', 'chrome-extension://abc', 'corsOrigins', ['chrome-extension://abc']],
   ['BODY_LIMIT', '1024', 'bodyLimitBytes', 1024],
   ['BODY_LIMIT', '4194304', 'bodyLimitBytes', 4_194_304],
   ['RATE_LIMIT', 'off', 'rateLimit', undefined],
@@ -101,6 +106,14 @@ const WRONG: readonly (readonly [variable: string, value: string, allowed: strin
   ['CORS_ORIGINS', 'https://a.example,*', 'https://example.com'],
   ['CORS_ORIGINS', 'https://*.example', 'https://example.com'],
   ['CORS_ORIGINS', 'HTTPS://A.EXAMPLE', 'https://example.com'],
+  ['CORS_ORIGINS', 'https://a.example:443', 'https://example.com'],
+  ['CORS_ORIGINS', 'capacitor://localhost/', 'https://example.com'],
+  ['CORS_ORIGINS', 'capacitor://localhost/app', 'https://example.com'],
+  ['CORS_ORIGINS', 'capacitor://localhost?a', 'https://example.com'],
+  ['CORS_ORIGINS', 'capacitor://*', 'https://example.com'],
+  ['CORS_ORIGINS', 'capacitor://', 'https://example.com'],
+  ['CORS_ORIGINS', 'capacitor:localhost', 'https://example.com'],
+  ['CORS_ORIGINS', 'null', 'https://example.com'],
   ['BODY_LIMIT', '1023', '1024 to'],
   ['BODY_LIMIT', '4194305', '1024 to'],
   ['BODY_LIMIT', '64kb', '1024 to'],
@@ -160,6 +173,7 @@ describe('readConfig', () => {
     ['PUBLIC_URL', 'https://me:hunter2@pets.example.com'],
     ['PUBLIC_URL', 'https://hunter2@pets.example.com'],
     ['CORS_ORIGINS', 'https://me:hunter2@pets.example.com'],
+    ['CORS_ORIGINS', 'capacitor://me:hunter2@localhost'],
   ])('%s=%s is refused without the password', (variable, value) => {
     expect(() => readConfig({ [variable]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [variable]: value })).not.toThrow('hunter2');

@@ -42,7 +42,7 @@ export function createApp(parts: AppParts) {
   const { basePath, deprecations } = service;
   const deprecatedRows = routes.flatMap(({ isDeprecated, operation }) => (isDeprecated && operation) || []);
   metrics.showAtZero(ERROR_CODES, [...deprecatedRows, ...deprecations.map(({ coordinate }) => coordinate)]);
-  const refuseNotFound = createNotFound(served.knownPaths, REFERENCE_PATH);
+  const refuseNotFound = createNotFound(served.knownPaths, config.publicPath + REFERENCE_PATH);
 
   const koa = createKoa(config, log, parts.isDraining, metrics, served);
   koa.use(onlyAt(GRAPHQL_PATH, graphqlErrorBody({ log, metrics })));

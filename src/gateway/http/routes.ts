@@ -23,7 +23,7 @@ const OPEN_WORK_MS = 1000;
 /** The dependencies of the routes. */
 export interface RoutesParts {
   readonly service: Service;
-  readonly config: Pick<Config, 'graphiql'>;
+  readonly config: Pick<Config, 'graphiql' | 'publicPath'>;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly stores: Stores;
@@ -45,7 +45,7 @@ export function createRoutes(parts: RoutesParts) {
   const collectMetrics = throttle(OPEN_WORK_MS, parts.collectMetrics);
   const schema = createSchema(service);
   const sdl = printedSchema(schema);
-  const rest = createRestApi(service, schema, stores);
+  const rest = createRestApi(service, schema, stores, config.publicPath);
   const graphql = createGraphqlRoutes({ service, schema, stores, log, metrics, noteDeprecatedUse });
   const { openApiPath } = rest;
   const pages = createPages({

@@ -17,6 +17,7 @@ export function createOpenApi(
   { api, basePath, resources, deprecations }: RestService,
   operations: readonly Operation[],
   schemas: Schemas,
+  publicPath: string,
 ): (baseUrl: string) => Json {
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
@@ -28,7 +29,7 @@ export function createOpenApi(
       bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer <API_KEY>`.' },
     },
     schemas,
-    headers: describeHeaders(basePath, deprecations[0], operations),
+    headers: describeHeaders(publicPath + basePath, deprecations[0], operations),
     responses: REFUSAL_RESPONSES,
   };
   return (baseUrl) => ({
@@ -86,17 +87,20 @@ const IDEMPOTENCY_PARAMETER: Json = {
   in: 'header',
   required: false,
   description:
-    'Makes retries safe: for 24 hours the same API key with the same Idempotency-Key and the same body gets the first answer again, with `Idempotency-Replayed: true`.',
+    'Makes retries safe: for 24 hours the same API key with the same Idempotency-Key and the same body gets the first answer again, with `Idempotency-Replayed: true`. Each create has its own, such as `5f0c1a52-8f0e-4c5b-9a4e-6d1f0b8c7e21`.',
   schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.max, pattern: IDEMPOTENCY_KEY.pattern.source },
-  example: '5f0c1a52-8f0e-4c5b-9a4e-6d1f0b8c7e21',
 };
 
+/** Describes a parameter. Tools send an `example` by themselves: that of an optional parameter stands in its description. */
 function describeParameter(parameter: Parameter, place: 'path' | 'query'): Json {
   const { name, argument, leaf, isRequired, example } = parameter;
-  const { description, defaultValue } = argument;
+  const form = isRequired || example === undefined ? '' : `Such as \`${example}\`.`;
+  const description = [argument.description, form].filter(Boolean).join(' ');
+  const { defaultValue } = argument;
   const bounds = defaultValue === undefined ? {} : { default: JSON.parse(leaf.write(defaultValue)) };
   const schema = { ...leaf.schema, ...bounds };
-  return { name, in: place, required: isRequired, ...(description && { description }), schema, example };
+  const described = { name, in: place, required: isRequired, ...(description && { description }), schema };
+  return isRequired ? { ...described, example } : described;
 }
 
 /** Describes the responses of an operation by status, in ascending order: that is JavaScript's order of integer keys. */

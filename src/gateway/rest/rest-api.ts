@@ -15,10 +15,10 @@ import type { Json, Schemas } from './representation.ts';
 import { explainError, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
 /**
- * Creates the REST API of a service: its operations, their routes, and the function that makes its OpenAPI document.
+ * Creates the REST API of a service: operations, routes, and the function that makes the OpenAPI document. Clients reach it below `publicPath`.
  * Throws Error, which stops the start, when a row does not fit the schema, or two rows do not go together.
  */
-export function createRestApi(service: RestService, schema: GraphQLSchema, stores: Stores) {
+export function createRestApi(service: RestService, schema: GraphQLSchema, stores: Stores, publicPath = '') {
   const compile = createCompiler(schema, service.deprecations);
   const schemas: Schemas = { Error: ERROR_SCHEMA };
   const operations = service.resources.flatMap(({ table, operationRows }) =>
@@ -27,9 +27,9 @@ export function createRestApi(service: RestService, schema: GraphQLSchema, store
   requireConsistent(operations);
   return {
     operations,
-    routes: operations.map((operation) => toRoute(operation, service.basePath, stores)),
+    routes: operations.map((operation) => toRoute(operation, service.basePath, stores, publicPath)),
     openApiPath: `${service.basePath}/openapi.json`,
-    openApiDocument: createOpenApi(service, operations, schemas),
+    openApiDocument: createOpenApi(service, operations, schemas, publicPath),
   };
 }
 
@@ -47,10 +47,10 @@ function requireConsistent(operations: readonly Operation[]): void {
 }
 
 /** The route of an operation. Its handler reads the arguments, runs the operation and writes the answer. */
-function toRoute(operation: Operation, basePath: string, stores: Stores): Route {
+function toRoute(operation: Operation, basePath: string, stores: Stores, publicPath: string): Route {
   const { method, body, isMutation, isPaged, success, answer, isNullable } = operation;
   const [deprecation] = operation.deprecations;
-  const setHeaders = headerWriter(operation, basePath);
+  const setHeaders = headerWriter(operation, publicPath + basePath);
 
   const handle = async (ctx: Context, { params, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
     const request = readRequest(operation, ctx.querystring, params, body && parseJsonBytes(bytes));
@@ -83,7 +83,7 @@ function toRoute(operation: Operation, basePath: string, stores: Stores): Route 
     ...(operation.isIdempotent && { checkHeaders: readIdempotencyKey }),
     changes: isMutation,
     isDeprecated: deprecation !== undefined,
-    ...(deprecation && { headers: deprecationHeaders(deprecation) }),
+    ...(deprecation && { headers: deprecationHeaders(deprecation, publicPath) }),
     handle,
   };
 }
