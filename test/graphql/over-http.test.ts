@@ -28,6 +28,20 @@ describe('GraphQL over HTTP', () => {
     });
   });
 
+  test.each([
+    ['variables[limit]=1', 'variables takes one value, without brackets.'],
+    ['variables%5Blimit%5D=1', 'variables takes one value, without brackets.'],
+    ['variables={"limit":1}&variables={"limit":2}', 'variables was given twice.'],
+    ['query={pets{name}}', 'query was given twice.'],
+    ['operationName[]=a', 'operationName takes one value, without brackets.'],
+  ])('GET with %s besides is 400: a part of it would be answered as if it were all', async (sent, message) => {
+    const document = 'query=query a($limit:Int!=3){pets(limit:$limit){id}}';
+    const answer = await gateway.request(`/graphql?${document}&${sent}`);
+    expect(answer.status).toBe(400);
+    expect(answer.json.errors).toEqual([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect((await gateway.request(`/graphql?${document}&unknown[]=1&unknown[]=2`)).status).toBe(200);
+  });
+
   describe('a key is needed for everything', () => {
     test.each([
       ['a query', { method: 'POST', body: QUERY, headers: JSON_TYPE }],

@@ -8,6 +8,7 @@ const LIMIT_RULE = /^limit=.* is not allowed: an integer from 1 to 100\.$/;
 const STATUS_RULE = /^status=.* is not allowed: one of available, pending, sold\.$/;
 const AFTER_RULE = /^after=.* is not allowed: a 64-bit integer\.$/;
 const meantSold = (came: string) => new RegExp(`^status=${came}: did you mean sold\\?$`);
+const bracketed = (name: string) => new RegExp(`^${name} takes one value, without brackets\\.$`);
 const twice = (name: string) => new RegExp(`^${name} was given twice\\.$`);
 
 const REFUSED: readonly (readonly [query: string, rule: RegExp])[] = [
@@ -51,6 +52,12 @@ const REFUSED: readonly (readonly [query: string, rule: RegExp])[] = [
   ['after=-9223372036854775809', AFTER_RULE],
   ['after=1&after=1', twice('after')],
   ['after=1;DROP TABLE pets', AFTER_RULE],
+  ['status[]=sold', bracketed('status')],
+  ['status[]=sold&status[]=pending', bracketed('status')],
+  ['status%5B%5D=sold', bracketed('status')],
+  ['limit[0]=1', bracketed('limit')],
+  ['limit=1&limit[max]=2', bracketed('limit')],
+  ['after[', bracketed('after')],
 ];
 
 /** 45 animals with the ids 1 to 45; each fourth has no status. */
@@ -78,7 +85,7 @@ const ACCEPTED: readonly (readonly [query: string, ids: readonly number[]])[] = 
   ['?after=45', []],
   ['?after=9223372036854775807', []],
   ['?after=9223372036854775807&status=sold', []],
-  ['?limit=2&page=3&sort=-id&LIMIT=x&Status=y&limit[]=9', [1, 2]],
+  ['?limit=2&page=3&sort=-id&LIMIT=x&Status=y&limits[]=9&pet[status]=sold', [1, 2]],
   ['?limit=2&__proto__=1&constructor=2', [1, 2]],
 ];
 

@@ -174,7 +174,7 @@ describe('raw HTTP', () => {
       ['an address in the request line', () => get('http://pets.example/v1/pets', authorization()), [200]],
       ['an address without a path', () => get('http://pets.example?x'), [200]],
       ['an https address', () => get('HTTPS://pets.example:8443/v1/pets', authorization()), [200]],
-      ...['pets', 'pets_1.example:', '127.0.0.1:80', '[::1]:65535', 'a.b~c!$&()*+,;=%41', 'x'.repeat(255)].map(
+      ...['pets', 'pets_1.example:', '127.0.0.1:80', '[::1]:65535', 'a.b~c!$&()*+;=%41', 'x'.repeat(255)].map(
         (host) =>
           [`Host: ${host}`, () => `GET /livez HTTP/1.1\r\nHost: ${host}\r\n\r\n`, [200]] as [
             string,

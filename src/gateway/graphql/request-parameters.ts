@@ -1,6 +1,7 @@
 import { parseJson } from '../../lib/exact-json/exact-json.ts';
 import { ApiError } from '../errors.ts';
 import { isJsonObject, parseJsonBytes } from '../web/json-body.ts';
+import { readQueryParameters } from '../web/request-target.ts';
 
 /** The parameters of a request, GraphQL over HTTP §5. */
 export interface RequestParameters {
@@ -11,13 +12,9 @@ export interface RequestParameters {
 
 /** Reads the parameters of a GET. Throws ApiError `bad_request` without a document, or for a parameter of a wrong type. */
 export function parametersFromQuery(querystring: string): RequestParameters {
-  const query = new URLSearchParams(querystring);
-  return checkParameters({
-    query: query.get('query'),
-    operationName: query.get('operationName'),
-    variables: readJsonParameter(query, 'variables'),
-    extensions: readJsonParameter(query, 'extensions'),
-  });
+  const sent = readQueryParameters(querystring, ['query', 'operationName', 'variables', 'extensions']);
+  const variables = readJsonParameter(sent, 'variables');
+  return checkParameters({ ...sent, variables, extensions: readJsonParameter(sent, 'extensions') });
 }
 
 /** Reads the parameters of a POST. Throws as `parametersFromQuery` does, and for a body that is no JSON object. */
@@ -48,9 +45,9 @@ function checkParameters(sent: Readonly<Record<string, unknown>>): RequestParame
 }
 
 /** https://graphql.github.io/graphql-over-http/draft/#sec-GET */
-function readJsonParameter(query: URLSearchParams, name: 'variables' | 'extensions'): unknown {
-  const text = query.get(name);
-  if (text === null || text === '') return undefined;
+function readJsonParameter(sent: NodeJS.Dict<string>, name: 'variables' | 'extensions'): unknown {
+  const text = sent[name] ?? '';
+  if (text === '') return undefined;
   try {
     const value = parseJson(text);
     if (value === null || isJsonObject(value)) return value;

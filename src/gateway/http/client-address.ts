@@ -19,24 +19,28 @@ export function peerAddress(socket: Duplex): string | undefined {
 /** The settings that `readForwarded` needs. */
 export type ForwardedConfig = Pick<Config, 'trustedProxies' | 'publicUrl'>;
 
+/** Logs the first warning about a subject. */
+type Warn = (subject: string, message: string) => void;
+
 /**
  * Koa middleware: sets the client's address, and the base address by which the client reached this service. Both come
  * from `X-Forwarded-` headers if the other end of the connection is a trusted proxy. The first such header from anywhere
- * else is logged as a warning.
+ * else is logged as a warning, and so is the first of each name that is not understood.
  */
 export function readForwarded({ trustedProxies, publicUrl }: ForwardedConfig, log: Logger): Middleware {
-  let hasWarned = false;
+  const warned = new Set<string>();
+  const warn: Warn = (subject, message) => {
+    if (!warned.has(subject)) log.warn(message);
+    warned.add(subject);
+  };
   return (ctx, next) => {
     const { headers, socket } = ctx.req;
     const peer = peerAddress(socket);
     const isTrusted = peer !== undefined && isIn(trustedProxies, peer);
-    ctx.state.clientAddress = isTrusted ? clientAddress(ctx, peer, trustedProxies) : peer;
-    ctx.state.baseUrl = publicUrl ?? (isTrusted ? forwardedUrl(ctx) : `http://${headers.host}`);
-    if (!isTrusted && !hasWarned) {
-      const name = FORWARDED.find((header) => headers[header] !== undefined);
-      hasWarned = name !== undefined;
-      if (name) log.warn(`${name} came from ${peer}: if that is your proxy, name it in TRUSTED_PROXIES`);
-    }
+    ctx.state.clientAddress = isTrusted ? clientAddress(ctx, peer, trustedProxies, warn) : peer;
+    ctx.state.baseUrl = publicUrl ?? (isTrusted ? forwardedUrl(ctx, warn) : `http://${headers.host}`);
+    const name = isTrusted ? undefined : FORWARDED.find((header) => headers[header] !== undefined);
+    if (name) warn('peer', `${name} came from ${peer}: if that is your proxy, name it in TRUSTED_PROXIES`);
     return next();
   };
 }
@@ -46,21 +50,31 @@ function isIn(networks: BlockList | undefined, address: string): boolean {
 }
 
 /** The right-most address that is not trusted: each proxy appends the address that its connection came from. */
-function clientAddress(ctx: Context, peer: string, trusted: BlockList | undefined): string {
+function clientAddress(ctx: Context, peer: string, trusted: BlockList | undefined, warn: Warn): string {
   let address = peer;
   for (const hop of ctx.get('x-forwarded-for').split(',').reverse()) {
     const [, bracketed, v4, v6] = HOP.exec(hop.trim()) ?? [];
     const named = bracketed ?? v4 ?? v6 ?? '';
-    if (isIP(named) === 0) return address; // a malformed entry: what stands before it cannot be trusted
+    if (isIP(named) === 0) {
+      if (hop !== '') warn('for', `x-forwarded-for: what stands before ${address} is no IP address`);
+      return address;
+    }
     address = named;
     if (!isIn(trusted, address)) return address;
   }
   return address;
 }
 
-/** The base address by a trusted proxy's headers. A missing or malformed header is replaced by `http`, or by the request's Host. */
-function forwardedUrl(ctx: Context): string {
-  const scheme = /^https?$/i.exec(ctx.get('x-forwarded-proto'))?.[0].toLowerCase() ?? 'http';
-  const host = ctx.get('x-forwarded-host');
-  return `${scheme}://${isHost(host) ? host : ctx.req.headers.host}`;
+/**
+ * The base address by a trusted proxy's headers, else `http` and the request's Host. Of a list the left-most value counts, as in
+ * Koa and Express. Clients send their keys to this address: a scheme that is not understood becomes the safe one.
+ */
+function forwardedUrl({ req: { headers } }: Context, warn: Warn): string {
+  const first = (name: string) => headers[name]?.toString().split(',', 1)[0]?.trim();
+  const scheme = first('x-forwarded-proto') ?? 'http';
+  const host = first('x-forwarded-host') ?? headers.host ?? '';
+  const isScheme = /^https?$/i.test(scheme);
+  if (!isScheme) warn('proto', 'x-forwarded-proto must be http or https: https is taken');
+  if (!isHost(host)) warn('host', 'x-forwarded-host must be a host, with its port if it has one: the Host is taken');
+  return `${isScheme ? scheme.toLowerCase() : 'https'}://${isHost(host) ? host : headers.host}`;
 }

@@ -1,6 +1,6 @@
-import { parse } from 'node:querystring';
 import { ApiError } from '../errors.ts';
 import { brokenRule } from '../schema/rules.ts';
+import { readQueryParameters } from '../web/request-target.ts';
 import type { PathParams } from '../web/route.ts';
 import { notAllowed, textRefusal } from './input-refusals.ts';
 import type { Operation } from './operation.ts';
@@ -17,17 +17,15 @@ export function readRequest(operation: Operation, querystring: string, params: P
   for (const { name, argument, leaf } of operation.pathParams) {
     args[argument.name] = leaf.fromText(params[name] ?? '') ?? refuseNotFound(operation);
   }
-  const query: Record<string, string> = {};
-  const sent = parse(querystring, '&', '=', { maxKeys: 0 });
+  const names = operation.queryParams.map(({ name }) => name);
+  const query = readQueryParameters(querystring, names);
   for (const { name, argument, leaf, isRequired } of operation.queryParams) {
-    const text = sent[name];
+    const text = query[name];
     if (text === undefined) {
       if (isRequired) throw new ApiError('bad_request', `${name} is required: ${leaf.allowed}.`);
       args[argument.name] = argument.defaultValue;
       continue;
     }
-    if (typeof text !== 'string') throw new ApiError('bad_request', `${name} was given twice.`);
-    query[name] = text;
     args[argument.name] = leaf.fromText(text);
     if (args[argument.name] === undefined) throw textRefusal(leaf, name, text);
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
+import { parse } from 'node:querystring';
 import { ApiError } from '../errors.ts';
 
 /** RFC 9112 §3.2.1, in visible ASCII without `#`: fragments are never sent. Koa can parse every such target. */
@@ -42,8 +43,8 @@ function requireHost({ headers, httpVersionMajor, httpVersionMinor, socket }: In
   headers.host = `${localAddress.includes(':') ? `[${localAddress}]` : localAddress}:${localPort}`;
 }
 
-// RFC 3986 §3.2.2: reg-name, which includes IPv4 addresses, with at most the 255 characters of a DNS name.
-const NAME = /^(?:[\w.~!$&'()*+,;=-]|%[\dA-Fa-f]{2}){1,255}$/;
+// RFC 3986 §3.2.2: reg-name, which includes IPv4 addresses, with at most the 255 characters of a DNS name; no comma, which separates hosts.
+const NAME = /^(?:[\w.~!$&'()*+;=-]|%[\dA-Fa-f]{2}){1,255}$/;
 const HOST = /^(.*?)(?::(\d{0,5}))?$/;
 const IP_LITERAL = /^\[([^%]*)\]$/; // `%` begins a zone, which has a meaning for the client only
 const HOST_MAX = 270;
@@ -54,4 +55,22 @@ export function isHost(text: string): boolean {
   const [, host = '', port = ''] = HOST.exec(text) ?? [];
   const [, literal = ''] = IP_LITERAL.exec(host) ?? [];
   return Number(port) <= 65_535 && (NAME.test(host) || isIPv6(literal));
+}
+
+/**
+ * Reads the parameters `names` of a query string, and ignores others. ApiError `bad_request` for one that is given twice, or in
+ * brackets (`status[]`), as clients write lists: a part of it would be answered as if it were all.
+ */
+export function readQueryParameters(querystring: string, names: readonly string[]): NodeJS.Dict<string> {
+  const sent = parse(querystring, '&', '=', { maxKeys: 0 });
+  const keys = Object.keys(sent);
+  const values: NodeJS.Dict<string> = Object.create(null);
+  for (const name of names) {
+    if (keys.some((key) => key.startsWith(`${name}[`)))
+      throw new ApiError('bad_request', `${name} takes one value, without brackets.`);
+    const text = sent[name];
+    if (Array.isArray(text)) throw new ApiError('bad_request', `${name} was given twice.`);
+    if (text !== undefined) values[name] = text;
+  }
+  return values;
 }
