@@ -37,7 +37,7 @@ function refusalOf(work: () => unknown): ApiError {
 describe('the reader of a query', () => {
   test('gives the defaults of the schema for what is absent', () => {
     expect(readList('')).toEqual({ limit: 20, status: undefined, after: undefined });
-    expect(readList('other=1&LIMIT=5&limit[]=9&=&&')).toEqual(readList(''));
+    expect(readList('other=1&LIMIT=5&limits[]=9&=&&')).toEqual(readList(''));
     expect(readList('?limit=5')).toEqual(readList('')); // of `??limit=5`: the name begins with a question mark
   });
 
