@@ -8,7 +8,7 @@ RUN npm ci --omit=dev --ignore-scripts
 FROM node:24.21.0-slim
 LABEL org.opencontainers.image.title="Petstore Gateway" org.opencontainers.image.licenses=MIT
 WORKDIR /app
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
+ENV NODE_ENV=production HOST=:: PORT=4000
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json start.js schema.graphql LICENSE ./
 COPY migrations ./migrations

@@ -17,7 +17,7 @@ const PROGRAMS = [
   'test/load/pipeline.test.ts',
   'test/machine/{closed,two-services}.test.ts',
   'test/migrations/server-defaults.test.ts',
-  'test/process/{failing-start,first-start,kill,lone-process,secrets,stop,waiting,wrong-address}.test.ts',
+  'test/process/{failing-start,first-start,foreign-primary,kill,lone-process,replaced-files,secrets,stop,waiting,wrong-address}.test.ts',
   'test/rest/{bundle-again,idempotency-races,moved-file,python-client,raw-http,typed-client}.test.ts',
   'test/store/session.test.ts',
 ];

@@ -21,9 +21,9 @@ const HELP = `One page: is everything as it should be? Changes and creates nothi
 
   npm run doctor [-- --json]
 
-Shows the configuration (secrets masked), unknown names in .env, whether the
-database answers and takes writes, its version, the migrations, the schema,
-the number of API keys and the limits.
+Shows the configuration (secrets masked), unknown names, whether the database
+answers and takes writes, its version, the migrations, the schema, the number
+of API keys and the limits.
 
   --json      for programs
 
@@ -50,8 +50,12 @@ await runProgram({
       ]),
     );
     if (unknownNames.length > 0) {
-      const others = unknownNames.map(({ name, meant }) => [name, meant ? `did you mean ${meant}?` : 'no setting']);
-      printSection('Unknown names in .env', others);
+      const others = unknownNames.map(({ place, name, meant }) => [
+        name,
+        place,
+        meant ? `did you mean ${meant}?` : 'no setting',
+      ]);
+      printSection('Unknown names', others);
     }
     printSection('Database', Object.entries(database));
     printSection('Limits', Object.entries(limits));

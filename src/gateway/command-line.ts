@@ -18,7 +18,7 @@ export interface ProgramInput<Options extends ParseArgsOptionsConfig> {
   readonly values: ReturnType<typeof parseArgs<{ options: Options }>>['values'];
   readonly positionals: readonly string[];
   readonly config: Config;
-  /** Names in `.env` that are no settings. */
+  /** Names in `.env` that are no settings, and those in the environment that are close to one. */
   readonly unknownNames: readonly UnknownName[];
 }
 

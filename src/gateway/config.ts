@@ -1,12 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { maskCredentials } from './credentials.ts';
 import { PRODUCT } from './product.ts';
 
-/**
- * A wrong setting, which stops the start. The message is one line and names the variable, the value and what is
- * allowed.
- */
+/** A wrong setting, which stops the start. The message is one line and names the variable, the value and what is allowed. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -29,6 +27,7 @@ const SETTINGS = {
     'mysql://user:password@host:3306/database, sqlite:PATH or sqlite::memory:',
     (text) => (/^(?:sqlite:|mysql:\/\/)./.test(text) ? text : null),
   ),
+  databaseUrlFile: setting('DATABASE_URL_FILE', '', 'a file that holds the DATABASE_URL', (text) => text || undefined),
   /** Connections to the database per process. */
   databasePoolMax: wholeNumber('DATABASE_POOL_MAX', 10, 1, 1000),
   /** Base address shown in the OpenAPI document, without a trailing slash; undefined: derived from the request. */
@@ -84,10 +83,11 @@ export interface Config extends Values {
 }
 
 /**
- * Parses the settings of `environment`, by default the environment of the process. An empty value counts as absent.
+ * Parses the settings of `variables`, by default the environment of the process. An empty value counts as absent.
  * Throws ConfigError for the first wrong value.
  */
-export function readConfig(environment: NodeJS.Dict<string> = process.env): Config {
+export function readConfig(variables: NodeJS.Dict<string> = process.env): Config {
+  const environment = withDatabaseUrl(variables);
   const parsed = Object.entries(SETTINGS).map(([field, { name, fallback, allowed, parse }]) => {
     const text = given(environment, name) ?? fallback;
     const value = parse(text);
@@ -97,8 +97,7 @@ export function readConfig(environment: NodeJS.Dict<string> = process.env): Conf
   const values: Values = Object.fromEntries(parsed); // each value is parsed by the row of its field
   const inMemory = values.databaseUrl === 'sqlite::memory:';
   if (inMemory && values.workers > 1) {
-    const text = given(environment, 'WORKERS') ?? '';
-    throw notAllowed('WORKERS', text, '1, because sqlite::memory: is seen by one process only');
+    throw notAllowed('WORKERS', environment.WORKERS ?? '', '1, because sqlite::memory: is seen by one process only');
   }
   if (inMemory && !values.migrateOnStart) {
     throw notAllowed('MIGRATE_ON_START', 'false', 'true, because nobody else can migrate sqlite::memory:');
@@ -114,10 +113,26 @@ export function settingNames(): string[] {
 
 /** All settings of this process, passwords masked. `value` is undefined where neither a value nor a default is set. */
 export function describeSettings() {
+  const environment = withDatabaseUrl(process.env);
   return Object.values(SETTINGS).map(({ name, fallback }) => {
-    const text = given(process.env, name);
+    const text = given(environment, name);
     return { name, value: maskCredentials(text ?? fallback) || undefined, isDefault: text === undefined };
   });
+}
+
+/** Adds the DATABASE_URL of DATABASE_URL_FILE, as the images of databases read theirs: https://hub.docker.com/_/mysql */
+function withDatabaseUrl(environment: NodeJS.Dict<string>): NodeJS.Dict<string> {
+  const { name, allowed } = SETTINGS.databaseUrlFile;
+  const file = given(environment, name);
+  if (file === undefined) return environment;
+  try {
+    if (given(environment, 'DATABASE_URL') !== undefined) throw new Error('and no DATABASE_URL beside it');
+    const text = readFileSync(file, 'utf8').trim();
+    if (text === '') throw new Error('it is empty');
+    return { ...environment, DATABASE_URL: text };
+  } catch (error) {
+    throw notAllowed(name, file, `${allowed} (${(error as Error).message})`); // fs throws Errors, too
+  }
 }
 
 function given(environment: NodeJS.Dict<string>, name: string): string | undefined {

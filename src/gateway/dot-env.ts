@@ -3,26 +3,31 @@ import { parseEnv } from 'node:util';
 import { ConfigError, settingNames } from './config.ts';
 import { editDistance } from './edit-distance.ts';
 
-/** A name in `.env` that is no setting. `meant` is a setting whose name differs by one or two typing errors. */
+/** A name that is no setting. `meant` is a setting whose name differs by one or two typing errors. */
 export interface UnknownName {
+  readonly place: '.env' | 'environment';
   readonly name: string;
   readonly meant: string | undefined;
 }
 
 /**
  * Adds the settings of the file `.env`, if the working folder has one, to `environment`. Variables that are set already
- * stay. Gives the names in the file that are no settings. Throws ConfigError when the file cannot be read, or sets a
- * setting without an equals sign, as YAML does.
+ * stay. Gives the names in the file that are no settings, and those in `environment` that are close to one. Throws ConfigError
+ * when the file cannot be read, sets a setting without an equals sign, as YAML does, or cuts its value at a `#`.
  */
 export function loadDotEnv(environment: NodeJS.Dict<string>): UnknownName[] {
   const text = readDotEnv();
   // parseEnv drops such a line without a word.
-  const withoutSign = new RegExp(`^[ \\t]*(?:export +)?(${settingNames().join('|')})(?![\\w.-]|[ \\t]*=)`, 'm');
-  const [, name] = withoutSign.exec(text) ?? [];
+  const setting = `^[ \\t]*(?:export +)?(${settingNames().join('|')})`;
+  const [, name] = new RegExp(`${setting}(?![\\w.-]|[ \\t]*=)`, 'm').exec(text) ?? [];
   if (name !== undefined) throw new ConfigError(`The file .env has ${name} without an equals sign: write ${name}=…`);
+  // To parseEnv it begins a comment, also within a word.
+  const [, cut] = new RegExp(`${setting}[ \\t]*=(?![ \\t]*["'\`])[^\\n#]*[^\\s#=]#`, 'm').exec(text) ?? [];
+  if (cut !== undefined) throw new ConfigError(`The file .env has ${cut} with a # that cuts it: write ${cut}='…'`);
+  const near = unknownNames(Object.keys(environment), 'environment').filter(({ meant }) => meant !== undefined);
   const variables = parseEnv(text);
   for (const [variable, value] of Object.entries(variables)) environment[variable] ??= value;
-  return unknownNames(Object.keys(variables));
+  return [...near, ...unknownNames(Object.keys(variables), '.env')];
 }
 
 /** The text of the file, without a byte order mark, which some editors write; empty without a file. */
@@ -39,18 +44,19 @@ function readDotEnv(): string {
 const NAME_CHARACTERS_MAX = 64;
 
 /** Those of `names` that are no settings. */
-export function unknownNames(names: readonly string[]): UnknownName[] {
+export function unknownNames(names: readonly string[], place: UnknownName['place']): UnknownName[] {
   const settings = settingNames();
-  const isNear = (name: string, setting: string) => editDistance(name, setting) <= (setting.length < 8 ? 1 : 2);
+  const isNear = (name: string, setting: string) =>
+    Math.abs(name.length - setting.length) <= 2 && editDistance(name, setting) <= (setting.length < 8 ? 1 : 2);
   return names
     .filter((name) => !settings.includes(name))
     .map((name) => {
       const written = name.slice(0, NAME_CHARACTERS_MAX).toUpperCase().replaceAll('-', '_');
-      return { name, meant: settings.find((setting) => isNear(written, setting)) };
+      return { place, name, meant: settings.find((setting) => isNear(written, setting)) };
     });
 }
 
 /** The sentence about an unknown name, for `doctor` and the log. */
-export function describeUnknown({ name, meant }: UnknownName): string {
-  return `.env: ${name} is no setting of the gateway${meant === undefined ? '' : `; did you mean ${meant}?`}`;
+export function describeUnknown({ place, name, meant }: UnknownName): string {
+  return `${place}: ${name} is no setting of the gateway${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }

@@ -79,8 +79,10 @@ describe('doctor', () => {
   test('every setting has a place in the configuration, so that its default is shown', async () => {
     const { configuration } = await examine({ DATABASE_URL: 'sqlite::memory:' });
     const without = configuration.filter(({ value }: { value?: string }) => value === undefined);
-    // They have none: each request has its own address, and no proxy is trusted.
-    expect(without).toEqual(['PUBLIC_URL', 'TRUSTED_PROXIES'].map((name) => ({ name, isDefault: true })));
+    // They have none: no file is read, each request has its own address, and no proxy is trusted.
+    expect(without).toEqual(
+      ['DATABASE_URL_FILE', 'PUBLIC_URL', 'TRUSTED_PROXIES'].map((name) => ({ name, isDefault: true })),
+    );
     expect(configuration).toContainEqual({ name: 'RATE_LIMIT', value: 'off', isDefault: true });
   });
 
@@ -124,7 +126,7 @@ describe('doctor', () => {
       'DATABASE_URL=sqlite::memory:\nDATABASE_POOL_MAX=7\nLOG_LEVEL=debug\nBODY_LIMIT=2048\nMYSQL_PASSWORD=S3cret\n';
     await writeFile(join(folder, '.env'), settings);
     const others = await examine({ LOG_LEVEL: 'warn', BODY_LIMIT: '' }, folder);
-    expect([others.code, others.unknownNames]).toEqual([0, [{ name: 'MYSQL_PASSWORD' }]]);
+    expect([others.code, others.unknownNames]).toEqual([0, [{ place: '.env', name: 'MYSQL_PASSWORD' }]]);
     expect(others.configuration).toContainEqual({ name: 'DATABASE_POOL_MAX', value: '7', isDefault: false });
     expect(others.configuration).toContainEqual({ name: 'LOG_LEVEL', value: 'warn', isDefault: false }); // set already
     expect(others.configuration).toContainEqual({ name: 'BODY_LIMIT', value: '65536', isDefault: true }); // so it is
@@ -132,8 +134,26 @@ describe('doctor', () => {
     await writeFile(join(folder, '.env'), `${settings}PROT=5000\n`);
     const { code, stdout } = await command('doctor', [], {}, folder);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^ {2}MYSQL_PASSWORD +no setting$/m);
+    expect(stdout).toMatch(/^ {2}MYSQL_PASSWORD +\.env +no setting$/m);
     expect(stdout).toMatch(/^WRONG: \.env: PROT is no setting of the gateway; did you mean PORT\?$/m);
+    expect(stdout).not.toContain('S3cret');
+  });
+
+  test('of the environment it names what is close to a setting, and nothing else', async () => {
+    const { code, problems, unknownNames } = await examine({ DATABASE_URL: 'sqlite::memory:', DATABSE_URL: 'S3cret' });
+    expect([code, problems]).toEqual([
+      1,
+      ['environment: DATABSE_URL is no setting of the gateway; did you mean DATABASE_URL?'],
+    ]);
+    expect(unknownNames).toHaveLength(1);
+  });
+
+  test('shows the address that a file holds, without its password', async () => {
+    const folder = temporaryFolder();
+    await writeFile(join(folder, 'url'), 'mysql://app:S3cret@127.0.0.1:1/petstore\n');
+    const { stdout } = await command('doctor', [], { DATABASE_URL_FILE: 'url' }, folder);
+    expect(stdout).toMatch(/^ {2}DATABASE_URL +mysql:\/\/app:\*\*\*@127\.0\.0\.1:1\/petstore$/m);
+    expect(stdout).toMatch(/^ {2}DATABASE_URL_FILE +url$/m);
     expect(stdout).not.toContain('S3cret');
   });
 
@@ -152,6 +172,12 @@ describe('doctor', () => {
       'LOG_LEVEL=info\n  PORT: S3cret\n',
       /^The file \.env has PORT without an equals sign: write PORT=…$/,
     ],
+    [
+      'whose # would cut a path',
+      'DATABASE_URL=sqlite:/var/my#store.sqlite\n',
+      /^The file \.env has DATABASE_URL with a # that cuts it: write DATABASE_URL='…'$/,
+    ],
+    ['whose # would cut a password', 'DATABASE_URL=mysql://pet:S3cret#x@h/d', /DATABASE_URL with a # that cuts it/],
     ['as a shell has none', 'export DATABASE_URL S3cret', /^The file \.env has DATABASE_URL without an equals sign/],
     [
       'in UTF-16',
@@ -166,14 +192,23 @@ describe('doctor', () => {
     expect(ended.stderr).not.toContain('S3cret');
   });
 
-  test.each(['HOST-NAME: x', 'PORT_OLD: x', '# PORT: 5000', 'MYSQL: PORT', 'PORT =5000'])(
-    'takes the line "%s" of .env',
-    async (line) => {
-      const folder = temporaryFolder();
-      await writeFile(join(folder, '.env'), `DATABASE_URL=sqlite::memory:\n${line}\n`);
-      expect((await examine({}, folder)).code).toBe(0);
-    },
-  );
+  test.each([
+    'PORT=5000 # mine',
+    'PORT= # pr#5',
+    'PUBLIC_URL="https://a.example" # a#b',
+    "DATABASE_URL='sqlite::memory:'#",
+    '#PORT=4#',
+    'X=a#b',
+    'HOST-NAME: x',
+    'PORT_OLD: x',
+    '# PORT: 5000',
+    'MYSQL: PORT',
+    'PORT =5000',
+  ])('takes the line "%s" of .env', async (line) => {
+    const folder = temporaryFolder();
+    await writeFile(join(folder, '.env'), `DATABASE_URL=sqlite::memory:\n${line}\n`);
+    expect((await examine({}, folder)).code).toBe(0);
+  });
 
   test('with a database that is away: exit code 1, the page is printed, no password', async () => {
     const port = await freePort();

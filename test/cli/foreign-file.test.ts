@@ -2,7 +2,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/engines.ts';
+import { runBlock } from '../support/page-blocks.ts';
 import { run } from '../support/process.ts';
+import { ROOT } from '../support/tracked-files.ts';
 import { expectFailure } from './command.ts';
 
 const CALLS = [
@@ -34,4 +36,28 @@ test.each(CALLS)("%j refuses somebody's CSV by name, and leaves it as it is", as
   const line = `DATABASE_URL: ${csv} is not used and stays as it is: file is not a database; name another file, or move this one away`;
   expectFailure({ code, stdout: stdout(), stderr: stderr() }, 2, new RegExp(`^${line}$`));
   expect(state()).toEqual(before);
+});
+
+const MAIN = `node "${join(ROOT, 'src/main.ts')}"`;
+/** Root may do whatever the modes of files say, unless it lacks these capabilities. */
+const BY_MODES = process.getuid?.() === 0 ? `setpriv --bounding-set -dac_override,-dac_read_search ${MAIN}` : MAIN;
+const DENIED =
+  /^DATABASE_URL: \S+ may not be read and written by the user \d+: give it the right \(EACCES: [^\n]+\)\n$/;
+
+test.each([
+  ['file', `chmod 0 data/pets.sqlite; ${BY_MODES}`, DENIED],
+  ['folder', `chmod 0500 data; ${BY_MODES}; code=$?; chmod 0700 data; exit $code`, DENIED],
+  ['log, which another user left', `: > data/pets.sqlite-wal; chmod 0 data/pets.sqlite-wal; ${BY_MODES}`, DENIED],
+  [
+    'file system',
+    `unshare -rm sh -c 'mount --bind "$PWD" "$PWD" && mount -o remount,bind,ro "$PWD" && cd "$PWD" && ${MAIN}'`,
+    /^DATABASE_URL: \S+ is on a file system that is mounted read-only: mount it for writing \(EROFS: [^\n]+\)\n$/,
+  ],
+])('a store whose %s may not be written is a matter of rights', async (_what, block, line) => {
+  const folder = temporaryFolder();
+  const env = { DATABASE_URL: 'sqlite:data/pets.sqlite', PORT: '0', LOG_LEVEL: 'error' };
+  expect((await run('cli/migrate.ts', [], env, folder).exited).code).toBe(0);
+  const { code, stderr } = await runBlock(block, folder, env);
+  expect(stderr).toMatch(line);
+  expect(code).toBe(2);
 });

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { send } from '../support/client.ts';
 import { temporaryFolder } from '../support/engines.ts';
-import { startProcess } from '../support/process.ts';
+import { run, startProcess } from '../support/process.ts';
 import { ROOT } from '../support/tracked-files.ts';
 import { succeed } from './command.ts';
 
@@ -22,6 +22,18 @@ describe('npm start', () => {
     expect(existsSync(join(started.folder, 'data'))).toBe(false);
   });
 
+  test.each([
+    ['', /the database is sqlite:\/\S+\/data\/petstore\.sqlite, because DATABASE_URL is not set"/],
+    ['sqlite:own.sqlite', /the database is sqlite:\/\S+\/own\.sqlite"/],
+    ['sqlite::memory:', /the database is sqlite::memory:"/],
+    ['mysql://app:S3cret@127.0.0.1:1/petstore', /the database is mysql:\/\/app:\*\*\*@127\.0\.0\.1:1\/petstore"/],
+  ])('with DATABASE_URL=%s its first line says which database is served', async (DATABASE_URL, line) => {
+    const started = run('main.ts', [], { DATABASE_URL, DATABSE_URL: 'x', PORT: '0' });
+    await started.waitFor(/did you mean DATABASE_URL/);
+    expect(started.stdout().split('\n')[0]).toMatch(line);
+    expect(started.stdout()).not.toContain('S3cret');
+  });
+
   test('with MIGRATE_ON_START=false says what is missing, and greets when that is done', async () => {
     const folder = temporaryFolder();
     const env = { MIGRATE_ON_START: 'false' };
@@ -35,22 +47,51 @@ describe('npm start', () => {
   });
 });
 
+describe('what no start can do without', () => {
+  test.each([
+    ['a package', {}, /^The Petstore Gateway lacks its package \S+: run npm ci\n$/],
+    [
+      'functions of texts',
+      { NODE_OPTIONS: '--disallow-code-generation-from-strings' },
+      /^The Petstore Gateway has packages that [^\n]+: take --disallow-code-generation-from-strings out of [^\n]+\n$/,
+    ],
+  ])('%s is named in one line', async (what, env, line) => {
+    const folder = temporaryFolder();
+    for (const file of ['package.json', 'start.js', 'src/cli/preload.cjs'])
+      cpSync(join(ROOT, file), join(folder, file));
+    if (what !== 'a package') symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    const started = runFile(process.execPath, ['start.js'], { cwd: folder, env });
+    expect(await started.catch((error) => error)).toMatchObject({ code: 2, stderr: expect.stringMatching(line) });
+  });
+});
+
 describe('under an older Node', () => {
   const programs = Object.entries(packageJson.scripts).filter(([, call]) => call.startsWith('node '));
 
-  const runUnder = (version: string, call: string) => {
+  const runUnder = (version: string, call: string, glibc?: string) => {
     const other = join(temporaryFolder(), 'other.cjs');
-    // The version is the only thing that the check reads of the Node that runs it.
-    writeFileSync(other, `Object.defineProperty(process.versions, 'node', { value: '${version}' });`);
+    // The version, and that of the C library, are all that the check reads of the Node that runs it.
+    const report = JSON.stringify({ header: { glibcVersionRuntime: glibc } });
+    writeFileSync(
+      other,
+      `Object.defineProperty(process.versions, 'node', { value: '${version}' }); process.report.getReport = () => (${report});`,
+    );
     const env = { NODE_OPTIONS: `-r ${other}`, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
     return runFile('sh', ['-c', call], { cwd: ROOT, env });
   };
 
   test.concurrent.each(programs)('npm run %s says in one line where a newer one comes from', async (_name, call) => {
-    const failed = await runUnder('20.20.2', `${call} --help`).catch((error) => error);
+    const failed = await runUnder('20.20.2', `${call} --help`, '2.36').catch((error) => error);
     expect(failed).toMatchObject({ code: 2, stdout: '' });
     expect(failed.stderr).toMatch(
       /^The Petstore Gateway needs Node 24 or newer, and this is Node 20\.20\.2: install [^\n]+ npm ci [^\n]+\n$/,
+    );
+  });
+
+  test('with musl, for which npm brings none, only a newer one is the cure', async () => {
+    const failed = await runUnder('20.20.2', packageJson.scripts.start).catch((error) => error);
+    expect(failed.stderr).toMatch(
+      /^The Petstore Gateway needs [^\n]+: install a newer one; npm ci brings none for musl\n$/,
     );
   });
 

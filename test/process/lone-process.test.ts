@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -11,6 +12,14 @@ import { sendHalf } from './half-sent.ts';
 const [sqlite] = ENGINES as [TestEngine]; // always there; processes are the same on each engine
 
 describe('a gateway of one process', () => {
+  test('with HOST=:: is reached by IPv4, and by IPv6 where there is one', async () => {
+    const { url } = await startProcess({ DATABASE_URL: 'sqlite::memory:', HOST: '::' });
+    const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+    for (const host of ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])]) {
+      expect((await send(`http://${host}:${new URL(url).port}/livez`)).status).toBe(200);
+    }
+  });
+
   test('SIGHUP does not end it', async () => {
     const { url: DATABASE_URL } = await prepareDatabase(sqlite);
     const gateway = await startProcess({ DATABASE_URL });

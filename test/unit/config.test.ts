@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { type Config, ConfigError, readConfig } from '../../src/gateway/config.ts';
 import { maskCredentials } from '../../src/gateway/credentials.ts';
+import { temporaryFolder } from '../support/engines.ts';
 
 type Row = readonly [variable: string, value: string, field: keyof Config, expected: unknown];
 
@@ -9,6 +12,7 @@ const DEFAULTS: Config = {
   host: '127.0.0.1',
   port: 4000,
   databaseUrl: 'sqlite:data/petstore.sqlite',
+  databaseUrlFile: undefined,
   embedded: true,
   inMemory: false,
   databasePoolMax: 10,
@@ -177,6 +181,33 @@ describe('readConfig', () => {
   ])('%s=%s is refused without the password', (variable, value) => {
     expect(() => readConfig({ [variable]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [variable]: value })).not.toThrow('hunter2');
+  });
+});
+
+describe('DATABASE_URL_FILE', () => {
+  const fileOf = (text: string): string => {
+    const file = join(temporaryFolder(), 'database-url');
+    writeFileSync(file, text);
+    return file;
+  };
+
+  it.each(['mysql://u:p@h/d', 'mysql://u:p@h/d\n', ' mysql://u:p@h/d\r\n'])('%j is the DATABASE_URL', (text) => {
+    const config = readConfig({ DATABASE_URL_FILE: fileOf(text), DATABASE_URL: '' });
+    expect(config).toMatchObject({ databaseUrl: 'mysql://u:p@h/d', embedded: false });
+  });
+
+  it.each([
+    ['without a file', { DATABASE_URL_FILE: '/is/not/there' }, 'ENOENT'],
+    ['with an empty file', { DATABASE_URL_FILE: fileOf('\n') }, 'it is empty'],
+    [
+      'beside a DATABASE_URL',
+      { DATABASE_URL_FILE: fileOf('sqlite:a'), DATABASE_URL: 'sqlite:b' },
+      'no DATABASE_URL beside',
+    ],
+  ])('%s it is refused by name', (_what, environment, why) => {
+    expect(() => readConfig(environment)).toThrow(ConfigError);
+    expect(() => readConfig(environment)).toThrow(/^DATABASE_URL_FILE="[^"]+" is not allowed: a file that holds/);
+    expect(() => readConfig(environment)).toThrow(why);
   });
 });
 

@@ -14,9 +14,11 @@ describe('names in .env', () => {
     ['LOGLEVEL', 'LOG_LEVEL'],
     ['WORKER', 'WORKERS'],
     ['CORS_ORIGIN', 'CORS_ORIGINS'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['DATABASE_URLFILE', 'DATABASE_URL_FILE'],
     ['GRAPQL', 'GRAPHIQL'],
   ])('%s was probably meant to be %s', (name, meant) => {
-    expect(unknownNames([name])).toEqual([{ name, meant }]);
+    expect(unknownNames([name], '.env')).toEqual([{ place: '.env', name, meant }]);
   });
 
   test.each([
@@ -29,10 +31,10 @@ describe('names in .env', () => {
     'X',
     'A'.repeat(100_000),
   ])('%.20s is of another program', (name) => {
-    expect(unknownNames([name])).toEqual([{ name, meant: undefined }]);
+    expect(unknownNames([name], '.env')).toEqual([{ place: '.env', name, meant: undefined }]);
   });
 
   test('every setting is known', () => {
-    expect(unknownNames(settingNames())).toEqual([]);
+    expect(unknownNames(settingNames(), '.env')).toEqual([]);
   });
 });

@@ -76,6 +76,30 @@ describe.concurrent('a start waits', () => {
   });
 });
 
+/** A server that asks for the password in the way of this plugin. */
+async function asksBy(plugin: string): Promise<string> {
+  const { port } = await startImpostor(async ({ socket, say, hear }) => {
+    say(0, greeting('mysql_native_password'));
+    await hear();
+    say(2, Buffer.from(`\xfe${plugin}\0${'n'.repeat(32)}`, 'latin1'));
+    await hear();
+    socket.end();
+  });
+  return `127.0.0.1:${port}`;
+}
+
+it.each(['client_ed25519', 'auth_gssapi_client', 'mysql_clear_password'])(
+  'an account with the plugin %s ends a start, and the line says which ones work',
+  async (plugin) => {
+    const where = await asksBy(plugin);
+    expect(await startOn(where)).toEqual({
+      waitsFor: undefined,
+      exitCode: 1,
+      line: `The database mysql://app:***@${where}/petstore refuses the account: its plugin is ${plugin}; caching_sha2_password, mysql_native_password and sha256_password work: correct DATABASE_URL, or the account and its rights at the server`,
+    });
+  },
+);
+
 describe.concurrent('what no wait mends ends a start, in one line', () => {
   const ACCOUNT = ': correct DATABASE_URL, or the account and its rights at the server';
   it.each([

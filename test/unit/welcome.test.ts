@@ -11,7 +11,7 @@ afterEach(() => void vi.restoreAllMocks());
 
 test.each([
   ['http://0.0.0.0:4000', 'http://127.0.0.1:4000'],
-  ['http://[::]:4000', 'http://[::1]:4000'],
+  ['http://[::]:4000', 'http://127.0.0.1:4000'],
   ['http://127.0.0.1:4000', 'http://127.0.0.1:4000'],
   ['http://[2001:db8::]:4000', 'http://[2001:db8::]:4000'],
 ])('who listens on %s is told of %s', async (listeningOn, told) => {

@@ -48,6 +48,8 @@ export interface Database {
   takesWrites(): boolean;
   /** The pool's connections in use and free, and its waiters. */
   poolState(): { used: number; free: number; waiting: number };
+  /** Loads and starts what the first write would. */
+  preload(): Promise<void>;
   /** A second handle with long deadlines, for work such as a migration. Close it after use. */
   forLongWork(): Database;
   /** Waits for the queries in flight, then closes all connections. */
@@ -128,6 +130,7 @@ function createDatabase(
     failures: () => failures,
     takesWrites: () => client.takesWrites(),
     poolState: () => client.poolState(),
+    preload: async () => client.preload?.(), // of SQLite only
     close: () => knex.destroy(),
   };
 }

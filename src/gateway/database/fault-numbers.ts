@@ -124,6 +124,7 @@ export const DRIVER_CODES: Readonly<Record<string, readonly Meaning[]>> = {
   HANDSHAKE_NO_SSL_SUPPORT: ['untrusted'],
   MYSQL_CLEAR_PASSWORD_NOT_ENABLED: ['untrusted'],
   POOL_ONE_ROW: ['rowRefused'], // the batch is split, so that each row is sent alone
+  POOL_PLUGIN: ['accessDenied'],
   POOL_SETTING_REFUSED: ['unusable'],
   POOL_TRUST: ['untrusted'],
 };

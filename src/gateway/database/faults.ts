@@ -23,7 +23,7 @@ export type WorkKind = 'read' | 'idempotent' | 'write';
 
 /** An error of the pool. */
 export function poolError(
-  code: `POOL_${'CLOSED' | 'TIMEOUT' | 'NO_WRITER' | 'NOT_COMMITTED' | 'NOT_UNDERSTOOD' | 'ONE_ROW' | 'TRUST' | 'SETTING_REFUSED'}`,
+  code: `POOL_${'CLOSED' | 'TIMEOUT' | 'NO_WRITER' | 'NOT_COMMITTED' | 'NOT_UNDERSTOOD' | 'ONE_ROW' | 'TRUST' | 'PLUGIN' | 'SETTING_REFUSED'}`,
   message: string,
   cause?: unknown,
 ): Error {

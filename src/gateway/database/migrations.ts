@@ -4,13 +4,13 @@ import { MIGRATION_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { PRODUCT } from '../product.ts';
 import type { Database } from './connect.ts';
-import { listMigrations, MIGRATIONS_FOLDER } from './migration-files.ts';
+import { MIGRATIONS, MIGRATIONS_FOLDER } from './migration-files.ts';
 import { isBusy } from './sqlite/sqlite-connection.ts';
 
 // Named locks are global to the server, and their names have at most 64 characters.
 const LOCK_NAME = `LEFT(CONCAT('${PRODUCT}_', SHA2(DATABASE(), 256)), 64)`;
 
-const MIGRATIONS: Knex.MigratorConfig = {
+const CONFIG: Knex.MigratorConfig = {
   directory: MIGRATIONS_FOLDER,
   loadExtensions: ['.ts'],
 };
@@ -19,13 +19,13 @@ const MIGRATIONS: Knex.MigratorConfig = {
 export async function migrateUp(database: Database): Promise<string[]> {
   // When nothing is pending, the lock is not needed. Then the schema of a newer version is accepted, too.
   if ((await migrationStatus(database)).pending.length === 0) return [];
-  const [, names] = await underLock<[number, string[]]>(database, (knex) => knex.migrate.latest(MIGRATIONS));
+  const [, names] = await underLock<[number, string[]]>(database, (knex) => knex.migrate.latest(CONFIG));
   return names;
 }
 
 /** Rolls back the last batch of migrations; gives their names. */
 export async function migrateDown(database: Database): Promise<string[]> {
-  const [, names] = await underLock<[number, string[]]>(database, (knex) => knex.migrate.rollback(MIGRATIONS));
+  const [, names] = await underLock<[number, string[]]>(database, (knex) => knex.migrate.rollback(CONFIG));
   return names;
 }
 
@@ -41,7 +41,7 @@ export async function migrationStatus(database: Database, deadline = deadlineIn(
   const found = await read(`SELECT 1 AS found FROM ${DONE_TABLE[database.engine]} 'knex_migrations'`);
   const done = found.length > 0 ? await read<{ name: string }>('SELECT name FROM knex_migrations ORDER BY id') : [];
   const completed = done.map(({ name }) => name);
-  return { completed, pending: listMigrations().filter((name) => !completed.includes(name)) };
+  return { completed, pending: MIGRATIONS.filter((name) => !completed.includes(name)) };
 }
 
 /**
@@ -74,7 +74,7 @@ function underNamedLock<T>(database: Database, work: (knex: Knex) => Promise<T>)
       const [[answer]] = await ask(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [MIGRATION_LOCK_MS / 1000]);
       if (Number(answer.taken) !== 1)
         throw new DatabaseFault('unavailable', new Error('another process is still migrating'));
-      await knex.migrate.forceFreeMigrationsLock(MIGRATIONS);
+      await knex.migrate.forceFreeMigrationsLock(CONFIG);
       return await work(knex);
     } finally {
       await ask(`SELECT RELEASE_LOCK(${LOCK_NAME})`, []).catch(() => {}); // the end of the connection releases the lock, too

@@ -28,25 +28,24 @@ interface GraphqlParts extends Telemetry {
 
 /**
  * Creates the routes of GraphQL over HTTP, for GET and POST. `operations` are the names that log and metrics use for them. The
- * handler throws ApiError for a request without a document, and for a mutation by GET.
+ * handler throws ApiError for a request without a document, and for a mutation by GET. `preload` loads what it needs later.
  */
-export function createGraphqlRoutes(parts: GraphqlParts): { routes: readonly Route[]; operations: readonly string[] } {
-  const handle = createHandler(parts);
+export function createGraphqlRoutes(parts: GraphqlParts) {
+  const { handle, preload } = createHandler(parts);
   const common = { path: GRAPHQL_PATH, changes: false, isDeprecated: false, handle };
-  return {
-    routes: [
-      { ...common, methods: ['GET'], takesBody: false },
-      { ...common, methods: ['POST'], takesBody: true },
-    ],
-    operations: Object.values(OperationTypeNode),
-  };
+  const routes: readonly Route[] = [
+    { ...common, methods: ['GET'], takesBody: false },
+    { ...common, methods: ['POST'], takesBody: true },
+  ];
+  const operations: readonly string[] = Object.values(OperationTypeNode);
+  return { routes, operations, preload };
 }
 
 function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ...telemetry }: GraphqlParts) {
   const validate = createValidator(schema, service.deprecations);
   const prepareDocument = createDocuments({ validate, plan: createPlanner(schema) });
   const execute = createExecution(schema, service.plural, runPlan);
-  // Yoga writes answers with errors. It is imported for the first of them, because the import would slow every start.
+  // Yoga writes answers with errors. It is not imported at the start, because the import would slow every start.
   const loadYoga = makeOnce(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, telemetry));
 
   const observe = ({ state }: KoaContext, { operation, isMutation, deprecated }: PreparedOperation) => {
@@ -70,7 +69,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     ctx.body = dataJson === undefined ? errors : wrapData(`${errors.slice(0, -1)},"data":`, dataJson);
   };
 
-  return async (ctx: KoaContext, { body, deadline, reserve }: AdmittedRequest): Promise<void> => {
+  const handle = async (ctx: KoaContext, { body, deadline, reserve }: AdmittedRequest): Promise<void> => {
     const request = ctx.method === 'POST' ? parametersFromBody(body) : parametersFromQuery(ctx.querystring);
     const document = prepareDocument(request.query);
     const prepared = chooseOperation(document, request.operationName);
@@ -88,6 +87,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     ctx.res.setHeader('Content-Type', acceptedMediaType(ctx));
     ctx.body = wrapData('{"data":', answer.dataJson ?? 'null');
   };
+  return { handle, preload: loadYoga };
 }
 
 /** From this length on, in characters, an answer is made as bytes. */

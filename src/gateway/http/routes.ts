@@ -88,6 +88,8 @@ export function createRoutes(parts: RoutesParts) {
     operations: new Set([...routes, ...open].flatMap(({ operation = [] }) => operation).concat(graphql.operations)),
     /** The operations that balancers and Prometheus call all the time. */
     probes: new Set(probes.map(({ operation }) => operation)),
+    /** Loads what the routes need later. */
+    preload: graphql.preload,
   };
 }
 

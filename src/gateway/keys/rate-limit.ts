@@ -1,8 +1,8 @@
-import cluster from 'node:cluster';
 import type { RateLimiterRes } from 'rate-limiter-flexible';
 // By path: the whole package has a limiter for each of twenty stores, a tenth of the start.
 import { RateLimiterCluster, RateLimiterClusterMaster } from 'rate-limiter-flexible/lib/RateLimiterCluster.js';
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js';
+import { IS_WORKER } from '../cluster-worker.ts';
 import { RATE_COUNT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 
@@ -16,7 +16,7 @@ export type RateLimit = ReturnType<typeof createRateLimit>;
  */
 export function createRateLimit({ requests, seconds }: { requests: number; seconds: number }) {
   const options = { points: requests, duration: seconds, keyPrefix: 'key' };
-  const limiter = cluster.isWorker
+  const limiter = IS_WORKER
     ? new RateLimiterCluster({ ...options, timeoutMs: RATE_COUNT_MS })
     : new RateLimiterMemory(options);
   const policy = `"default";q=${requests};w=${seconds}`;

@@ -38,7 +38,7 @@ npm run doctor shows what is set. Exit codes: 0 stopped, 1 the start failed,
 export async function welcome(gateway: Gateway, config: Config, log: Logger, listeningOn: string): Promise<void> {
   const { service, database, keys } = gateway;
   // A server that listens on every address is reached from this machine at the loopback address.
-  const url = listeningOn.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  const url = listeningOn.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, '//127.0.0.1:');
   const addresses = addressesOf(service, url);
   if (url !== listeningOn) addresses.push(row('', 'as seen from the machine or container that it runs in'));
   // With MIGRATE_ON_START=false there may be no tables yet.

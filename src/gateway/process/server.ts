@@ -55,7 +55,8 @@ export async function listen(
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   Object.assign(server, { httpAllowHalfOpen: true });
   answerOutsideApp(server, log, () => app.methods);
-  await once(server.listen(config.port, config.host), 'listening');
+  // Without a host Node takes `::`, which serves IPv4, too, and 0.0.0.0 where there is no IPv6: https://nodejs.org/api/net.html#serverlistenport-host-backlog-callback
+  await once(server.listen(config.port, config.host === '::' ? undefined : config.host), 'listening');
   // Emitted for a connection that could not be accepted, as when the process has no file descriptor left.
   server.on(
     'error',

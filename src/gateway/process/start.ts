@@ -1,16 +1,18 @@
-import cluster from 'node:cluster';
 import { flushCompileCache } from 'node:module';
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
+import { IS_FOREIGN_WORKER, IS_WORKER } from '../cluster-worker.ts';
 import { CREATE_KEY, runProgram } from '../command-line.ts';
 import type { Config } from '../config.ts';
+import { maskCredentials } from '../credentials.ts';
 import { isPermanent } from '../database/faults.ts';
 import { WORKERS_FIRST_MS } from '../deadlines.ts';
 import { describeUnknown } from '../dot-env.ts';
 import { DatabaseFault } from '../errors.ts';
 import { explainFailure } from '../failure.ts';
-import { createGateway } from '../gateway.ts';
+import { createGateway, type Gateway } from '../gateway.ts';
 import { createLog, type Logger, readableOutput } from '../log.ts';
 import { makeOnce } from '../make-once.ts';
 import type { Service } from '../service.ts';
@@ -25,6 +27,10 @@ const START_MS = 5000;
 /** The time between two attempts to open the database, in ms. */
 const RETRY_INTERVAL_MS = 1000;
 
+/** Said when a primary that is not ours has started this process. */
+const ALONE =
+  "this is a worker of another program (PM2's cluster mode?): WORKERS does not count, and limits and metrics are of this process alone; for more processes start one, in fork mode, with WORKERS";
+
 /**
  * Starts a service with the settings of the environment. A start that fails prints the reason in one line and ends the
  * process; one whose database does not answer waits for it.
@@ -35,8 +41,11 @@ export async function start(service: Service): Promise<void> {
     options: {},
     async run({ config, unknownNames }) {
       const log = createLog(config.logLevel, await readableOutput());
-      if (cluster.isPrimary) for (const unknown of unknownNames) if (unknown.meant) log.warn(describeUnknown(unknown));
-      await (cluster.isPrimary ? serveAsPrimary : serveAsWorker)(service, config, log);
+      if (!IS_WORKER) log.info(describeDatabase(config));
+      if (!IS_WORKER) for (const unknown of unknownNames) if (unknown.meant) log.warn(describeUnknown(unknown));
+      if (IS_FOREIGN_WORKER) log.warn(ALONE);
+      const own = IS_FOREIGN_WORKER ? { ...config, workers: 1 } : config;
+      await (IS_WORKER ? serveAsWorker : serveAsPrimary)(service, own, log);
       flushCompileCache(); // now, because a process that is killed would leave none for the next start
     },
   });
@@ -80,6 +89,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
     stop = server.close;
     log.info(`listening on ${server.url}`);
     await welcome(gateway, config, log, server.url).catch(logFailure);
+    await preload(gateway, log);
   } else {
     const { port, url } = config.port === 0 ? await listenNow() : (listening ?? addressOf(config));
     const workers = superviseWorkers({ ...config, port }, log, leave);
@@ -98,6 +108,22 @@ async function serveAsWorker(service: Service, config: Config, log: Logger): Pro
   const server = await listen(gateway, config, log);
   stopGracefully(server.close, config.shutdownGraceMs, log);
   log.info(`listening on ${server.url}`);
+  await preload(gateway, log);
+}
+
+/** Says which database is served, because a lost DATABASE_URL would go unnoticed. */
+function describeDatabase({ databaseUrl, embedded }: Config): string {
+  const [, path] = /^sqlite:(?!:memory:$)(.*)/s.exec(databaseUrl) ?? [];
+  const address = path === undefined ? maskCredentials(databaseUrl) : `sqlite:${resolve(path)}`;
+  return `the database is ${address}${embedded ? ', because DATABASE_URL is not set' : ''}`;
+}
+
+/** Loads what is not loaded yet, now that the process serves. What cannot be loaded is tried again when a request needs it. */
+function preload(gateway: Gateway, log: Logger): Promise<void> {
+  return gateway.preload().then(
+    () => log.debug('all is loaded: the files of this version are not needed any more'),
+    (error) => log.warn({ err: error }, 'not all could be loaded'),
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
+import { IS_WORKER } from '../cluster-worker.ts';
 import { CLOSING_MS, LAST_LINES_MS } from '../deadlines.ts';
 import { type Logger, safely } from '../log.ts';
 
@@ -27,7 +28,7 @@ export function stopGracefully(close: () => Promise<void>, graceMs: number, log:
     void stop(0); // ends with the process
   };
   process.on('SIGTERM', stopOn);
-  process.on('SIGINT', (signal) => (cluster.isPrimary ? stopOn(signal) : undefined));
+  process.on('SIGINT', (signal) => (IS_WORKER ? undefined : stopOn(signal)));
   // This listener must run before Node's own one, which ends the worker at once:
   // https://github.com/nodejs/node/blob/v24.x/lib/internal/cluster/child.js
   process.prependListener('disconnect', () => {

@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
+import { WORKER_ENVIRONMENT } from '../cluster-worker.ts';
 import type { Config } from '../config.ts';
 import { CLOSING_MS, WORKERS_FIRST_MS } from '../deadlines.ts';
 import { countForWorkers } from '../keys/rate-limit.ts';
@@ -89,7 +90,7 @@ function createStarter({ port }: Config, log: Logger, isToEnd: (worker?: Worker)
   /** Starts a worker. Throws the system's error when `fork` does. */
   const start = (isReplacement = false): Worker => {
     // The primary has migrated already, and may have taken a free port.
-    const worker = cluster.fork({ MIGRATE_ON_START: 'false', PORT: String(port) });
+    const worker = cluster.fork({ ...WORKER_ENVIRONMENT, MIGRATE_ON_START: 'false', PORT: String(port) });
     const startedAt = performance.now();
     let hasListened = false;
     worker.once('listening', () => {

@@ -107,6 +107,13 @@ function endOnError(driver: Driver, destroy: (reason: Error) => void): void {
   driver.on('warn', () => destroy(poolError('POOL_NOT_UNDERSTOOD', "the server's packets came out of order")));
 }
 
+/** Names the plugin of an account that mysql2 cannot log in with; other errors stay as they are. */
+export function namePlugin(error: Error): Error {
+  const [, plugin] = /^Server request\w+ authentication using (?:unknown plugin )?(\w+)/.exec(error.message) ?? [];
+  const works = 'caching_sha2_password, mysql_native_password and sha256_password work';
+  return plugin === undefined ? error : poolError('POOL_PLUGIN', `its plugin is ${plugin}; ${works}`, error);
+}
+
 /** The rows of a statement. */
 export function queryRows({ driver }: Pick<MysqlConnection, 'driver'>, sql: string): Promise<RowDataPacket[]> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { deadlineIn } from '../../deadline.ts';
 import { CONNECT_MS } from '../../deadlines.ts';
 import { errorNumber, poolError } from '../faults.ts';
-import { createConnection, type MysqlConnection, type MysqlTarget, queryRows } from './mysql-connection.ts';
+import { createConnection, type MysqlConnection, type MysqlTarget, namePlugin, queryRows } from './mysql-connection.ts';
 import { idRuleOf } from './mysql-prepared.ts';
 import type { MysqlAddress } from './mysql-url.ts';
 
@@ -40,7 +40,7 @@ export async function openSession(
     return await connection.exchange(deadlineIn(CONNECT_MS), () => beginSession(connection, limits));
   } catch (error) {
     connection.destroy(poolError('POOL_NOT_UNDERSTOOD', 'the session could not be set up'));
-    throw Object.assign(error as Error, { fatal: true }); // as mysql2 marks fatal ones; here all are, such as a locked account
+    throw Object.assign(namePlugin(error as Error), { fatal: true }); // as mysql2 marks fatal ones; here all are, such as a locked account
   }
 }
 

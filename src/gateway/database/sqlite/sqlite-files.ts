@@ -1,10 +1,10 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../config.ts';
 import { BUSY_MS } from '../../deadlines.ts';
-import { listMigrations } from '../migration-files.ts';
+import { MIGRATIONS } from '../migration-files.ts';
 
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
@@ -25,7 +25,9 @@ export interface SqliteFiles {
  * this gateway.
  */
 export function prepareFiles(filename: string): SqliteFiles {
-  const why = existsSync(filename) ? whyForeign(filename) : makeFiles(filename);
+  const exists = existsSync(filename);
+  if (exists) checkAccess(filename);
+  const why = exists ? whyForeign(filename) : makeFiles(filename);
   if (why !== undefined) {
     const advice = 'name another file, or move this one away';
     throw new ConfigError(`DATABASE_URL: ${filename} is not used and stays as it is: ${why}; ${advice}`);
@@ -51,12 +53,34 @@ export function checkFiles({ filename, walFiles, opened }: SqliteFiles, paths = 
   }
 }
 
+/** SQLite would only say that it cannot open the file. It makes the WAL files, which a crash may have left, in the folder. */
+function checkAccess(filename: string): void {
+  const real = realpathSync(filename);
+  for (const path of [dirname(real), real, `${real}-wal`, `${real}-shm`].filter((file) => existsSync(file))) {
+    try {
+      accessSync(path, constants.R_OK | constants.W_OK);
+    } catch (error) {
+      throw new ConfigError(`DATABASE_URL: ${path} ${whyDenied(error as Error)}`); // fs throws Errors
+    }
+  }
+}
+
+/** What to do about an error of fs when it is a matter of rights. */
+function whyDenied({ message }: Error): string {
+  const user = `the user ${process.getuid?.() ?? 'of this process'}`;
+  if (message.startsWith('EROFS'))
+    return `is on a file system that is mounted read-only: mount it for writing (${message})`;
+  return `may not be read and written by ${user}: give it the right (${message})`;
+}
+
 function makeFiles(filename: string): undefined {
   try {
     mkdirSync(dirname(filename), { recursive: true, mode: OWNER_ONLY_FOLDER });
     closeSync(openSync(filename, 'a', OWNER_ONLY_FILE));
   } catch (error) {
-    throw new ConfigError(`DATABASE_URL: the folder or file ${filename} cannot be made: ${(error as Error).message}`); // fs throws Errors
+    const { message } = error as Error; // fs throws Errors
+    const why = /^E(?:ACCES|PERM|ROFS)/.test(message) ? `it ${whyDenied(error as Error)}` : message;
+    throw new ConfigError(`DATABASE_URL: the folder or file ${filename} cannot be made: ${why}`);
   }
 }
 
@@ -77,7 +101,7 @@ function whyForeign(filename: string): string | undefined {
       Array.from(database.prepare(`SELECT name FROM ${table}`).iterate(), ({ name }) => name);
     const objects = namesIn('sqlite_master') as string[]; // tables and their indexes all have names
     const done = objects.includes('knex_migrations') ? namesIn('knex_migrations') : [];
-    const isOurs = listMigrations().some((name) => done.includes(name));
+    const isOurs = MIGRATIONS.some((name) => done.includes(name));
     const isEmpty = done.length === 0 && objects.every((name) => /^(?:sqlite|knex)_/.test(name));
     return isOurs || isEmpty ? undefined : 'it is the database of another program';
   } catch (error) {

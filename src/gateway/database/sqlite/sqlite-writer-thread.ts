@@ -6,7 +6,7 @@ import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 // The worker thread of `createSqliteWriter`. A commit of node:sqlite blocks its thread until the data is on the disk, so commits
 // must not run in the thread that serves requests.
 
-/** Rows to be added, all or none. */
+/** Rows to be added, all or none. None of them only starts the thread. */
 export interface WriteJob {
   readonly into: string;
   readonly rows: readonly RowValues[];
@@ -21,7 +21,7 @@ const connection = await openSqlite(files);
 async function write({ into, rows }: WriteJob): Promise<WriteOutcome> {
   try {
     checkFiles(files);
-    const ids = await insertRows(connection, into, rows);
+    const ids = rows.length === 0 ? [] : await insertRows(connection, into, rows);
     checkFiles(files); // again, so that no write to a removed file is acknowledged
     return ids;
   } catch (error) {

@@ -117,6 +117,11 @@ class NodeSqliteClient extends BetterSqlite3Client {
     return this.#writer.insert(into, rows);
   }
 
+  /** Starts the writer of a database file. */
+  async preload(): Promise<void> {
+    if (this.#openFiles()) await this.insertPrepared('', []);
+  }
+
   /** As `insertPrepared`, within the transaction of a connection. */
   insertOn(connection: DatabaseSync, into: string, rows: readonly RowValues[]): Promise<string[]> {
     return insertRows(connection, into, rows);

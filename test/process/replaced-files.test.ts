@@ -1,0 +1,91 @@
+import { cpSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+import { send } from '../support/client.ts';
+import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
+import { readBlock, runBlock } from '../support/page-blocks.ts';
+import { prepareDatabase } from '../support/prepared.ts';
+import { run } from '../support/process.ts';
+import { ROOT } from '../support/tracked-files.ts';
+
+/** What belongs to a version of the gateway. */
+const FILES = ['src', 'migrations', 'package.json', 'start.js'];
+
+/** A copy of this version, whose packages are those of the link `node_modules`. */
+function installCopy(): string {
+  const folder = temporaryFolder();
+  for (const file of FILES) cpSync(join(ROOT, file), join(folder, file), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+const json = { 'content-type': 'application/json' };
+const graphql = (query: string, init: RequestInit = {}) => ({
+  ...{ method: 'POST', body: JSON.stringify({ query }), ...init },
+  headers: { ...json, ...init.headers },
+});
+const pet = (body: unknown, headers = {}) => ({
+  ...{ method: 'POST', body: JSON.stringify(body), headers: { ...json, ...headers } },
+});
+
+/** Each way to ask: the path, the request, the status. The first create is the first write of the process. */
+const ASKED: readonly (readonly [path: string, init: RequestInit, status: number])[] = [
+  ['/readyz', {}, 200],
+  ['/metrics', {}, 200],
+  ['/', {}, 200],
+  ['/docs', { headers: { 'accept-encoding': 'br' } }, 200],
+  ['/schema.graphql', {}, 200],
+  ['/v1/openapi.json', {}, 200],
+  ['/graphql', { headers: { accept: 'text/html' } }, 200],
+  ['/v1/pets', pet({ name: 'Rex', categoryId: 1 }), 201],
+  ['/v1/pets', pet({ name: 'Rex', categoryId: 1 }, { 'idempotency-key': 'once' }), 201],
+  ['/v1/pets', pet({ name: 'Rex' }), 400],
+  ['/v1/pets', {}, 200],
+  ['/v1/pets/1', {}, 200],
+  ['/v1/nothing', {}, 404],
+  ['/graphql', graphql('{ pets { name } }'), 200],
+  ['/graphql', graphql('{ __schema { types { name } } }'), 200],
+  ['/graphql', graphql('mutation { addPet(input: { name: "Ada", categoryId: 2 }) { id } }'), 200],
+  ['/graphql', graphql('{ unknown }', { headers: { accept: 'application/graphql-response+json' } }), 400],
+  ['/graphql', graphql('{ unknown }', { headers: { accept: 'application/json' } }), 200],
+  ['/graphql', graphql('{'), 200],
+  ['/graphql', graphql('{ pets(limit: 0) { id } }'), 200],
+  ['/graphql', graphql(`{ ${'pets { id }'.repeat(600)} }`), 200],
+];
+
+describeEachEngine((engine) => {
+  const WORKERS = engine.name === 'sqlite' ? '1' : '2';
+  test(`a running gateway with WORKERS=${WORKERS} needs none of its files but GraphiQL's`, async () => {
+    const folder = installCopy();
+    const { url: DATABASE_URL, key } = await prepareDatabase(engine);
+    // The packages are found by the link, as if they were there.
+    const env = { DATABASE_URL, WORKERS, PORT: '0', LOG_LEVEL: 'debug', NODE_OPTIONS: '--preserve-symlinks' };
+    const main = relative(join(ROOT, 'src'), join(folder, 'src/main.ts'));
+    const gateway = run(main, [], env, folder);
+    const [, url = ''] = await gateway.waitFor(/listening on (http:[^"\s]+)/);
+    await gateway.waitFor(new RegExp(`(?:all is loaded[^]*){${WORKERS}}`));
+    mkdirSync(join(folder, 'away'));
+    for (const file of [...FILES, 'node_modules']) renameSync(join(folder, file), join(folder, 'away', file));
+
+    const ask = (path: string, { headers, ...init }: RequestInit = {}) =>
+      send(new URL(path, url).href, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
+    for (const [path, init, status] of ASKED) {
+      const asked = `${init.method ?? 'GET'} ${path} ${init.body ?? ''}`;
+      expect([asked, (await ask(path, init)).status]).toEqual([asked, status]);
+    }
+    expect(gateway.stdout()).not.toMatch(/"level":[56]0/);
+  });
+});
+
+test('upgrade.md switches to the version beside, with the settings and the data of the old one', async () => {
+  const folder = join(temporaryFolder(), 'gateway of one');
+  for (const made of ['data', '../gateway of one.new/node_modules']) mkdirSync(join(folder, made), { recursive: true });
+  for (const file of ['.env', 'old-version', 'data/petstore.sqlite', '../gateway of one.new/new-version']) {
+    writeFileSync(join(folder, file), '');
+  }
+  const { code, stderr } = await runBlock(readBlock('docs/upgrade.md', 'bash upgrade-switch'), folder);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(readdirSync(folder).sort()).toEqual(['.env', 'data', 'new-version', 'node_modules']);
+  expect(readdirSync(join(folder, 'data'))).toEqual(['petstore.sqlite']);
+  expect(readdirSync(`${folder}.old`)).toEqual(['old-version']);
+});
