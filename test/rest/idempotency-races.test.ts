@@ -162,22 +162,20 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
     },
   );
 
-  const gateway = useGateway(engine, { DATABASE_POOL_MAX: '1' });
+  const gateway = useGateway(engine);
 
   test('while the first request is at work, another is refused; then it gets the first answer', async () => {
     const headers = { 'idempotency-key': KEY };
-    await gateway().get('/v1/pets'); // the API key is known from now on
-    const { client } = gateway().database.knex;
-    const connection = await client.acquireConnection(); // the only one: the first request must wait
+    const { knex } = gateway().database;
+    const blocked = await knex.transaction(); // SQLite has one writer
+    await blocked('pets').select('id').forUpdate(); // MySQL: no row can be added
     const first = gateway().post(PET, headers);
-    let refused = gateway().post(PET, headers);
-    const early = await Promise.race([refused, first]);
-    client.releaseConnection(connection);
-    expectRefusal(early, 409, /still at work/);
-    expect(early.headers.get('retry-after')).toBe('1');
-    const answers = await Promise.all([first, refused]);
-    refused = gateway().post(PET, headers);
-    expect((await refused).text).toBe(answers.find(({ status }) => status === 201)?.text);
+    const refused = await Promise.race([gateway().post(PET, headers), first]);
+    await blocked.rollback();
+    expectRefusal(refused, 409, /still at work/);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    const { status, text } = await first;
+    expect([status, (await gateway().post(PET, headers)).text]).toEqual([201, text]);
     expect(await gateway().storedIds()).toHaveLength(1);
   });
 });

@@ -33,6 +33,14 @@ describeEachEngine('Idempotency-Key', (engine) => {
       expect(await gateway().storedIds()).toHaveLength(before.length + 1);
     });
 
+    test('any number of retries at once get the first answer again', async () => {
+      const key = newKey();
+      const first = await post(key);
+      const retries = await Promise.all(Array.from({ length: 40 }, () => post(key)));
+      const replayed = retries.map(({ status, text, headers }) => [status, text, headers.get('idempotency-replayed')]);
+      expect(replayed).toEqual(retries.map(() => [201, first.text, 'true']));
+    });
+
     it.each([
       '{"categoryId":1,"status":"sold","name":"Rex"}',
       ' {"name":"\\u0052ex", "categoryId":1.0, "status":"sold"}',

@@ -70,6 +70,10 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
         if (found.inputHash === inputHash) return { id: found.resultId, replayed: true };
         throw new ApiError('idempotency_mismatch', 'This Idempotency-Key was used with another input before.');
       }
+      // After the look-up: a record answers any number of retries at once.
+      const [id = ''] = ids; // there is at least one
+      if (inFlight.has(id)) break;
+      inFlight.add(id);
       const claims = ids.map((id, index) => ({ id, inputHash, renews: earlier[index] !== null }));
       try {
         return { id: await createBatch({ input, claims }, deadline), replayed: false };
@@ -77,29 +81,20 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
         if (error instanceof LockedError && (await records.areLocked(claims, deadline))) break;
         // Try once more. The look-up may find the other request's record; the next batch may lack the create that was locked.
         if (!(error instanceof RecordTakenError) && !(error instanceof LockedError && attempt === 1)) throw error;
+      } finally {
+        inFlight.delete(id);
       }
     }
-    throw conflict();
+    throw new ApiError('idempotency_conflict', 'A request with this Idempotency-Key is still at work; try again.');
   };
 
   const name = operation === null ? [] : [operation];
-  return async (
-    { ownerId, apiKeyId, idempotencyKey, position }: ScopedIdempotencyKey,
-    input: Input,
-    deadline: Deadline,
-  ) => {
+  return ({ ownerId, apiKeyId, idempotencyKey, position }: ScopedIdempotencyKey, input: Input, deadline: Deadline) => {
     // Also by the API key itself: an earlier version of the gateway, which may run at the same time, knows no owner.
     const ids = [...new Set([ownerId, apiKeyId])].map((keyId) =>
       sha256([keyId, idempotencyKey, String(position), ...name]),
     );
-    const [id = ''] = ids; // there is at least one
-    if (inFlight.has(id)) throw conflict();
-    inFlight.add(id);
-    try {
-      return await findOrCreate(ids, sha256(canonical(input)), input, deadline);
-    } finally {
-      inFlight.delete(id);
-    }
+    return findOrCreate(ids, sha256(canonical(input)), input, deadline);
   };
 }
 
@@ -130,10 +125,6 @@ async function createAll<Input>(
   } finally {
     releaseIdLock();
   }
-}
-
-function conflict(): ApiError {
-  return new ApiError('idempotency_conflict', 'A request with this Idempotency-Key is still at work; try again.');
 }
 
 function sha256(parts: readonly unknown[]): string {
