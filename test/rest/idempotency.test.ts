@@ -69,13 +69,26 @@ describeEachEngine('Idempotency-Key', (engine) => {
       expect(retry.headers.get('idempotency-replayed')).toBe('true');
     });
 
-    it.each([1, 255])('a key of %i characters is taken', async (length) => {
-      expect((await post('~'.repeat(length))).status).toBe(201);
+    it.each([
+      ['~', '~'],
+      ['~'.repeat(255), '~'.repeat(255)],
+      [`"${'y'.repeat(255)}"`, 'y'.repeat(255)],
+      ['"bare"', 'bare'],
+      ['"say\\"\\\\"', 'say"\\'], // RFC 9651: within quotes, a quote and a backslash are escaped
+      ['" order 1 "', '" order 1 "'],
+      [`"${'\\\\'.repeat(255)}"`, '\\'.repeat(255)],
+    ])('the key %s is taken, and is the same as %s', async (key, same) => {
+      const first = await post(key);
+      expect([first.status, first.headers.has('idempotency-replayed')]).toEqual([201, false]);
+      const retry = await post(same);
+      expect([retry.text, retry.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
     });
 
-    test('keys that differ in case are two', async () => {
-      const key = newKey();
-      const answers = [await post(key), await post(key.toUpperCase())];
+    it.each([
+      ['case', 'differs', 'Differs'],
+      ['blanks within quotes', '"differs"', '"differs "'],
+    ])('keys that differ in %s are two', async (_what, one, other) => {
+      const answers = [await post(one), await post(other)];
       expect(answers.map(({ status }) => status)).toEqual([201, 201]);
       expect(answers[0]?.json.id).not.toBe(answers[1]?.json.id);
     });
@@ -146,7 +159,10 @@ describeEachEngine('Idempotency-Key', (engine) => {
   });
 
   describe('400', () => {
-    it.each(['', 'a b', 'a\tb', 'é', 'x'.repeat(256)])('the key %j is refused, and nothing is added', async (key) => {
+    it.each([
+      ...['', 'a b', 'a\tb', 'é', 'x'.repeat(256)],
+      ...['""', '"', '"cut', '"a"b"', '"a", "b"', '"a\\b"', '"a\tb"', '"é"', `"${'x'.repeat(256)}"`],
+    ])('the key %j is refused, and nothing is added', async (key) => {
       const before = await gateway().storedIds();
       expectRefusal(await post(key), 400, /^The header Idempotency-Key must be 1 to 255 visible ASCII characters/);
       expect(await gateway().storedIds()).toEqual(before);

@@ -88,7 +88,7 @@ const IDEMPOTENCY_PARAMETER: Json = {
   required: false,
   description:
     'Makes retries safe: for 24 hours the same API key with the same Idempotency-Key and the same body gets the first answer again, with `Idempotency-Replayed: true`. Each create has its own, such as `5f0c1a52-8f0e-4c5b-9a4e-6d1f0b8c7e21`.',
-  schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY.max, pattern: IDEMPOTENCY_KEY.pattern.source },
+  schema: { type: 'string', pattern: IDEMPOTENCY_KEY.pattern.source },
 };
 
 /** Describes a parameter. Tools send an `example` by themselves: that of an optional parameter stands in its description. */

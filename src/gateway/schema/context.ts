@@ -15,19 +15,22 @@ interface Caller {
   readonly mayWrite: boolean;
 }
 
-/** The rule of an Idempotency-Key. `max` is in characters. */
+/**
+ * The rule of an Idempotency-Key: a quoted string, whose content the first group has, or the same without quotes,
+ * https://www.rfc-editor.org/rfc/rfc9651#section-3.3.3
+ */
 export const IDEMPOTENCY_KEY = {
-  max: 255,
-  pattern: /^[\x21-\x7e]+$/,
-  message: 'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
+  pattern: /^(?:"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|[\x21-\x7e]{1,255})$/,
+  message: 'The header Idempotency-Key must be 1 to 255 visible ASCII characters; in quotes, blanks may be among them.',
 };
 
 /** The Idempotency-Key of a request, if it has one. ApiError `bad_request` when it is invalid. */
 export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   const sent = headers['idempotency-key']?.toString();
-  const { max, pattern, message } = IDEMPOTENCY_KEY;
-  if (sent !== undefined && (sent.length > max || !pattern.test(sent))) throw new ApiError('bad_request', message);
-  return sent;
+  if (sent === undefined) return undefined;
+  const found = IDEMPOTENCY_KEY.pattern.exec(sent);
+  if (found === null) throw new ApiError('bad_request', IDEMPOTENCY_KEY.message);
+  return found[1]?.replaceAll(/\\(.)/g, '$1') ?? sent;
 }
 
 /** A query with the properties of PageQuery only. A list would silently ignore any other property, such as a misspelt filter. */
