@@ -16,7 +16,7 @@ const PROGRAMS = [
   'test/keys/{admission,commands,rate-limit,revoke,usage}.test.ts',
   'test/load/pipeline.test.ts',
   'test/machine/{closed,two-services}.test.ts',
-  'test/migrations/server-defaults.test.ts',
+  'test/migrations/{earlier-store,server-defaults}.test.ts',
   'test/process/{failing-start,first-start,foreign-primary,kill,lone-process,replaced-files,secrets,stop,waiting,wrong-address}.test.ts',
   'test/rest/{bundle-again,idempotency-races,moved-file,python-client,raw-http,typed-client}.test.ts',
   'test/store/session.test.ts',

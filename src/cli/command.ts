@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../gateway/config.ts';
 import { connectDatabase, type Database } from '../gateway/database/connect.ts';
-import { migrateUp } from '../gateway/database/migrations.ts';
+import { migrateUp, migrationStatus } from '../gateway/database/migrations.ts';
 import { UsageError } from '../gateway/failure.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function withDatabase<T>(config: Config, work: (database: Database)
   const database = await connectDatabase(config);
   try {
     await database.ping();
-    if (config.migrateOnStart) await migrateUp(database);
+    await (config.migrateOnStart ? migrateUp : migrationStatus)(database);
     return await work(database);
   } finally {
     await database.close();

@@ -84,7 +84,7 @@ async function openDatabase(config: Config, { resources }: Service): Promise<Dat
   const database = await connectDatabase(config);
   try {
     await database.ping();
-    if (config.migrateOnStart) await migrateUp(database);
+    await (config.migrateOnStart ? migrateUp : migrationStatus)(database);
     const tables = resources.map(({ table }) => table.name);
     // Without transactions, a retry with an Idempotency-Key could add a row twice.
     const [problem] = await engineProblems(database, ['idempotency_keys', ...tables]);

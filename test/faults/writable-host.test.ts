@@ -149,7 +149,7 @@ describe.runIf(hasMysqlServer())('the server that takes writes', () => {
     const database = await openDatabase(await both());
     expect(await add(database, 'on a')).toBe(true);
     await setReadOnly(a, 1);
-    const once = { ownerId: 'k', apiKeyId: 'k', idempotencyKey: 'once', position: 1 };
+    const once = { ownerId: 'k', idempotencyKey: 'once', position: 1 };
     const newPet = { name: 'refused', categoryId: '1' as Int64, status: null };
     await expect(createStores(database)(PETS).add(newPet, once, deadlineIn())).rejects.toBeInstanceOf(DatabaseFault);
     expect(await names(database)).toEqual([]); // of b

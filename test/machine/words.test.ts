@@ -12,10 +12,6 @@ const ALLOWED: Readonly<Record<string, { readonly words: readonly string[]; read
     words: ['petstore'],
     because: 'keys, metrics, locks and challenges bear this name already',
   },
-  'src/gateway/idempotency/idempotency-records.ts': {
-    words: ['pet'],
-    because: 'an earlier version reads the column pet_id',
-  },
 };
 
 /** What may speak of the store: the store, what starts it, and the commands that its owner gives. */

@@ -41,7 +41,7 @@ describeEachEngine('creates that arrive together', (engine) => {
     await client.releaseConnection(session);
     const names = Array.from({ length: 5 }, (_, index) => `animal ${index}`);
     const add = (name: string, idempotencyKey?: string) => {
-      const once = idempotencyKey === undefined ? null : { ownerId: '1', apiKeyId: '1', idempotencyKey, position: 1 };
+      const once = idempotencyKey === undefined ? null : { ownerId: '1', idempotencyKey, position: 1 };
       return pets.add({ name, categoryId: '1' as Int64, status: null }, once, deadlineIn(60_000));
     };
     const answers = await Promise.all(names.flatMap((name) => [add(name), add(name, name)]));
@@ -70,7 +70,7 @@ describeEachEngine('creates that arrive together', (engine) => {
       const answers: Promise<unknown>[] = [];
       for (let number = 0; number < 12; number++) {
         const idempotencyKey = `${startedAt} ${number}`;
-        const once = hasKey ? { ownerId: '1', apiKeyId: '1', idempotencyKey, position: 1 } : null;
+        const once = hasKey ? { ownerId: '1', idempotencyKey, position: 1 } : null;
         const pet = { name: `animal ${number}`, categoryId: '1' as Int64, status: null };
         answers.push(pets.add(pet, once, deadlineIn(60_000)));
         await delay(20);

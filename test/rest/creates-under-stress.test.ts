@@ -41,7 +41,7 @@ describe.runIf(hasMysqlServer())('creates on a server of their own', () => {
   }, 240_000);
 
   const add = (name: string, key?: string) => {
-    const once = key === undefined ? null : { ownerId: '1', apiKeyId: '1', idempotencyKey: key, position: 1 };
+    const once = key === undefined ? null : { ownerId: '1', idempotencyKey: key, position: 1 };
     return pets.add({ name, categoryId: '1' as Int64, status: null }, once, deadlineIn());
   };
 

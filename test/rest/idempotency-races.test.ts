@@ -65,7 +65,7 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
     const databaseUrl = await engine.freshDatabase();
     const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
     const add = (idempotencyKey: string) => {
-      const scopedKey = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
+      const scopedKey = { ownerId: 'k', idempotencyKey, position: 1 };
       return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, scopedKey, deadlineIn(20_000));
     };
     await add('held');
@@ -92,7 +92,7 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
       const databaseUrl = await engine.freshDatabase();
       const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
       const add = (idempotencyKey: string) => {
-        const scopedKey = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
+        const scopedKey = { ownerId: 'k', idempotencyKey, position: 1 };
         return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, scopedKey, deadlineIn(20_000));
       };
       await add('written');
@@ -130,7 +130,7 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
       const databaseUrl = await engine.freshDatabase();
       const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
       const add = (idempotencyKey: string) => {
-        const scopedKey = { ownerId: 'k', apiKeyId: 'k', idempotencyKey, position: 1 };
+        const scopedKey = { ownerId: 'k', idempotencyKey, position: 1 };
         return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, scopedKey, deadlineIn(20_000));
       };
       const keys = Array.from({ length: 16 }, (_, index) => `key ${index}`);

@@ -48,7 +48,6 @@ test.runIf(mysql)('a connection keeps every text prepared that the hot queries c
     await each((index) => gateway.pets.add(samplePet(index), null, deadlineIn()));
     const scopedKey = (index: number) => ({
       ownerId: '1',
-      apiKeyId: '1',
       idempotencyKey: `${atOnce}-${index}`,
       position: 1,
     });

@@ -94,7 +94,7 @@ describeEachEngine('a reader that goes on from the last id it saw', (engine) => 
     let isOver = false;
     const client = async () => {
       for (let number = begun++; number < CREATES; number = begun++) {
-        const once = { ownerId: '1', apiKeyId: '1', idempotencyKey: `key ${number}`, position: 1 };
+        const once = { ownerId: '1', idempotencyKey: `key ${number}`, position: 1 };
         const pet = { name: `animal ${number}`, categoryId: '1' as Int64, status: null };
         await pets.add(pet, number % 2 === 0 ? once : null, deadlineIn(60_000));
         for (let turns = number % 7; turns > 0; turns--) await turn(); // so that they mix

@@ -4,7 +4,19 @@ import { join } from 'node:path';
 /** The folder of the migrations. */
 export const MIGRATIONS_FOLDER = join(import.meta.dirname, '../../../migrations');
 
-/** The file names of all migrations, in their order. Read once: an upgrade may add some while the gateway runs. */
-export const MIGRATIONS: readonly string[] = readdirSync(MIGRATIONS_FOLDER)
-  .filter((file) => file.endsWith('.ts'))
-  .sort();
+/** The file names of the migrations in some folders, in their order. */
+export function listMigrations(folders: readonly string[]): string[] {
+  return folders
+    .flatMap((folder) => readdirSync(folder))
+    .filter((file) => file.endsWith('.ts'))
+    .sort();
+}
+
+/** The file names of the gateway's migrations. Read once: an upgrade may add some while the gateway runs. */
+export const MIGRATIONS: readonly string[] = listMigrations([MIGRATIONS_FOLDER]);
+
+/** Why a database with these completed migrations is refused; undefined when it is no store of before 1.0.0. */
+export function whyEarlier(completed: readonly unknown[]): string | undefined {
+  if (!completed.includes('20261120_001_create_api_keys.ts')) return undefined;
+  return 'it is a store of before 1.0.0, and docs/upgrade.md says how to bring its data over';
+}

@@ -1,10 +1,11 @@
 import type { Knex } from 'knex';
+import { ConfigError } from '../config.ts';
 import { deadlineIn } from '../deadline.ts';
 import { MIGRATION_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { PRODUCT } from '../product.ts';
 import type { Database } from './connect.ts';
-import { MIGRATIONS, MIGRATIONS_FOLDER } from './migration-files.ts';
+import { listMigrations, MIGRATIONS, MIGRATIONS_FOLDER, whyEarlier } from './migration-files.ts';
 import { isBusy } from './sqlite/sqlite-connection.ts';
 
 // Named locks are global to the server, and their names have at most 64 characters.
@@ -15,11 +16,12 @@ const CONFIG: Knex.MigratorConfig = {
   loadExtensions: ['.ts'],
 };
 
-/** Runs each pending migration, once for all processes; gives the names of those that this call ran. */
-export async function migrateUp(database: Database): Promise<string[]> {
+/** Runs each pending migration, once for all processes; gives the names of those that this call ran. Errors of migrationStatus. */
+export async function migrateUp(database: Database, directory = [MIGRATIONS_FOLDER]): Promise<string[]> {
   // When nothing is pending, the lock is not needed. Then the schema of a newer version is accepted, too.
-  if ((await migrationStatus(database)).pending.length === 0) return [];
-  const [, names] = await underLock<[number, string[]]>(database, (knex) => knex.migrate.latest(CONFIG));
+  if ((await migrationStatus(database, undefined, listMigrations(directory))).pending.length === 0) return [];
+  const latest = (knex: Knex) => knex.migrate.latest({ ...CONFIG, directory });
+  const [, names] = await underLock<[number, string[]]>(database, latest);
   return names;
 }
 
@@ -35,13 +37,21 @@ const DONE_TABLE = {
   sqlite: 'sqlite_master WHERE name =',
 };
 
-/** The names of the completed and the pending migrations; changes nothing. DatabaseFault `unavailable` at the deadline. */
-export async function migrationStatus(database: Database, deadline = deadlineIn()) {
+/**
+ * The names of the completed and the pending migrations; changes nothing. DatabaseFault `unavailable` at the deadline;
+ * ConfigError when the database is a store of before 1.0.0.
+ */
+export async function migrationStatus(database: Database, deadline = deadlineIn(), migrations: readonly string[] = MIGRATIONS) {
   const read = <Row>(sql: string) => database.query<Row>(sql, [], deadline);
   const found = await read(`SELECT 1 AS found FROM ${DONE_TABLE[database.engine]} 'knex_migrations'`);
   const done = found.length > 0 ? await read<{ name: string }>('SELECT name FROM knex_migrations ORDER BY id') : [];
   const completed = done.map(({ name }) => name);
-  return { completed, pending: MIGRATIONS.filter((name) => !completed.includes(name)) };
+  const why = whyEarlier(completed);
+  if (why !== undefined) {
+    const [found] = await read<{ name: string }>('SELECT DATABASE() AS name'); // a file of SQLite is refused before it is opened
+    throw new ConfigError(`DATABASE_URL: ${found?.name} is not used and stays as it is: ${why}`);
+  }
+  return { completed, pending: migrations.filter((name) => !completed.includes(name)) };
 }
 
 /**

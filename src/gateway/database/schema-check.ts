@@ -36,7 +36,7 @@ export async function engineProblems({ engine, run }: Database, tables: readonly
     WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (?)`; // a view has no engine
   const [found] = await run((knex) => knex.raw(sql, [[...tables]]));
   return found.map(({ name, engine }: Record<string, string>) => {
-    const repair = `npm run migrate, or ALTER TABLE ${name} ENGINE=InnoDB ROW_FORMAT=DYNAMIC`;
+    const repair = `ALTER TABLE ${name} ENGINE=InnoDB ROW_FORMAT=DYNAMIC`;
     return `table ${name} has the engine ${engine}, without the transactions of InnoDB: ${repair}`;
   });
 }

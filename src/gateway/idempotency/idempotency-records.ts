@@ -34,15 +34,14 @@ export function createRecords(database: Database) {
   // Without the hint, the optimizer may scan a small table and lock all of its rows.
   const byKey = database.engine === 'mysql' ? ' FORCE INDEX (PRIMARY)' : '';
   const isExpired = `created_at <= ${now} - ${REPLAY_MS}`;
-  // An earlier version of the gateway, which may run at the same time, writes only pet_id.
-  const select = `SELECT id, input_hash AS inputHash, COALESCE(result_id, pet_id) AS resultId, ${isExpired} AS isExpired FROM ${TABLE}`;
+  const select = `SELECT id, input_hash AS inputHash, result_id AS resultId, ${isExpired} AS isExpired FROM ${TABLE}`;
 
   const insertOrRenew = async (transaction: Knex, claims: readonly Claim[]): Promise<void> => {
     const fresh = claims.filter(({ renews }) => !renews);
     if (fresh.length > 0) {
       const values = fresh.map(() => `(?, ?, 0, ${now})`).join(', ');
       const bindings = fresh.flatMap(({ id, inputHash }) => [id, inputHash]);
-      await transaction.raw(`INSERT INTO ${TABLE} (id, input_hash, pet_id, created_at) VALUES ${values}`, bindings);
+      await transaction.raw(`INSERT INTO ${TABLE} (id, input_hash, result_id, created_at) VALUES ${values}`, bindings);
     }
     for (const { id, inputHash } of claims.filter(({ renews }) => renews)) {
       const expired = transaction(TABLE).where({ id }).whereRaw(isExpired);
@@ -80,11 +79,11 @@ export function createRecords(database: Database) {
 
     /** Writes the results into claimed records. */
     async complete(transaction: Knex, results: readonly (readonly [id: string, resultId: Int64])[]): Promise<void> {
-      // Literals, because a bound number would be rounded; an Int64 is only digits. Earlier versions read pet_id.
+      // Literals, because a bound number would be rounded; an Int64 is only digits.
       const result = `CASE id ${results.map(([, resultId]) => `WHEN ? THEN ${resultId}`).join(' ')} END`;
       const ids = results.map(([id]) => id);
-      const set = `SET result_id = ${result}, pet_id = ${result} WHERE id IN (${ids.map(() => '?').join(', ')})`;
-      await transaction.raw(`UPDATE ${TABLE}${byKey} ${set}`, [...ids, ...ids, ...ids]);
+      const set = `SET result_id = ${result} WHERE id IN (${ids.map(() => '?').join(', ')})`;
+      await transaction.raw(`UPDATE ${TABLE}${byKey} ${set}`, [...ids, ...ids]);
     },
 
     /** Deletes the expired records, in small batches. */

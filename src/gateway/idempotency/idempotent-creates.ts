@@ -13,15 +13,14 @@ import { type Claim, createRecords, LockedError, RecordTakenError } from './idem
 export interface ScopedIdempotencyKey {
   /** The first API key of a chain of rotations. All keys of the chain share their Idempotency-Keys. */
   readonly ownerId: string;
-  readonly apiKeyId: string;
   readonly idempotencyKey: string;
   /** The position of the create within the request, from 1. A GraphQL request may have several creates. */
   readonly position: number;
 }
 
 interface CreateOperation<Input> {
-  /** The name that is part of the record's id; null for the oldest operation, whose record ids have no name. */
-  readonly operation: string | null;
+  /** The name that is part of the record's id. */
+  readonly operation: string;
   /** The whole input as a list that is equal for equal inputs only. */
   canonical(input: Input): readonly unknown[];
   /** Creates within a transaction; gives the ids in the order of the inputs. */
@@ -32,10 +31,10 @@ interface CreateOperation<Input> {
   bytesOf(input: Input): number;
 }
 
-/** An input and its idempotency records. */
+/** An input and its idempotency record. */
 interface PendingCreate<Input> {
   readonly input: Input;
-  readonly claims: readonly Claim[];
+  readonly claim: Claim;
 }
 
 /**
@@ -62,23 +61,27 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
     (batch, deadline) => createAll(database, records, creates, batch, deadline),
   );
 
-  const findOrCreate = async (ids: readonly string[], inputHash: string, input: Input, deadline: Deadline) => {
+  return async (
+    { ownerId, idempotencyKey, position }: ScopedIdempotencyKey,
+    input: Input,
+    deadline: Deadline,
+  ): Promise<{ id: Int64; replayed: boolean }> => {
+    const id = sha256([operation, ownerId, idempotencyKey, position]);
+    const inputHash = sha256(canonical(input));
     for (let attempt = 1; attempt <= 2; attempt++) {
-      const earlier = await Promise.all(ids.map((id) => records.find(id, deadline)));
-      const found = earlier.find((record) => record?.isExpired === false);
-      if (found) {
-        if (found.inputHash === inputHash) return { id: found.resultId, replayed: true };
+      const record = await records.find(id, deadline);
+      if (record?.isExpired === false) {
+        if (record.inputHash === inputHash) return { id: record.resultId, replayed: true };
         throw new ApiError('idempotency_mismatch', 'This Idempotency-Key was used with another input before.');
       }
       // After the look-up: a record answers any number of retries at once.
-      const [id = ''] = ids; // there is at least one
       if (inFlight.has(id)) break;
       inFlight.add(id);
-      const claims = ids.map((id, index) => ({ id, inputHash, renews: earlier[index] !== null }));
+      const claim = { id, inputHash, renews: record !== null };
       try {
-        return { id: await createBatch({ input, claims }, deadline), replayed: false };
+        return { id: await createBatch({ input, claim }, deadline), replayed: false };
       } catch (error) {
-        if (error instanceof LockedError && (await records.areLocked(claims, deadline))) break;
+        if (error instanceof LockedError && (await records.areLocked([claim], deadline))) break;
         // Try once more. The look-up may find the other request's record; the next batch may lack the create that was locked.
         if (!(error instanceof RecordTakenError) && !(error instanceof LockedError && attempt === 1)) throw error;
       } finally {
@@ -86,15 +89,6 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       }
     }
     throw new ApiError('idempotency_conflict', 'A request with this Idempotency-Key is still at work; try again.');
-  };
-
-  const name = operation === null ? [] : [operation];
-  return ({ ownerId, apiKeyId, idempotencyKey, position }: ScopedIdempotencyKey, input: Input, deadline: Deadline) => {
-    // Also by the API key itself: an earlier version of the gateway, which may run at the same time, knows no owner.
-    const ids = [...new Set([ownerId, apiKeyId])].map((keyId) =>
-      sha256([keyId, idempotencyKey, String(position), ...name]),
-    );
-    return findOrCreate(ids, sha256(canonical(input)), input, deadline);
   };
 }
 
@@ -106,7 +100,7 @@ async function createAll<Input>(
   batch: readonly PendingCreate<Input>[],
   deadline: Deadline,
 ): Promise<Int64[]> {
-  const claims = batch.flatMap((pending) => pending.claims);
+  const claims = batch.map(({ claim }) => claim);
   const inputs = batch.map(({ input }) => input);
   let releaseIdLock = () => {};
   const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
@@ -115,9 +109,8 @@ async function createAll<Input>(
     // Claims may wait for other transactions. The id lock is acquired after them, so that it is held for a short time only.
     releaseIdLock = await acquireIdLock();
     const ids = await addWithin(transaction, inputs);
-    const resultsOf = ({ claims }: PendingCreate<Input>, index: number) =>
-      claims.map(({ id }) => [id, ids[index] as Int64] as const); // one for each
-    await records.complete(transaction, batch.flatMap(resultsOf));
+    const results = claims.map(({ id }, index) => [id, ids[index] as Int64] as const); // one for each
+    await records.complete(transaction, results);
     return ids;
   };
   try {

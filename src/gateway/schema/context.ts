@@ -8,7 +8,6 @@ import type { NewRow, PageQuery, Table } from '../store/table.ts';
 
 /** The API key of a request. */
 interface Caller {
-  readonly keyId: string;
   /** The id of the first key in a chain of rotations. */
   readonly ownerId: string;
   /** False for a read-only key. */
@@ -47,7 +46,7 @@ export function createContext(stores: Stores, caller: Caller, headers: IncomingH
   const nextScopedKey = (): ScopedIdempotencyKey | null => {
     const idempotencyKey = readIdempotencyKey(headers);
     if (idempotencyKey === undefined) return null;
-    return { ownerId: caller.ownerId, apiKeyId: caller.keyId, idempotencyKey, position: ++creates };
+    return { ownerId: caller.ownerId, idempotencyKey, position: ++creates };
   };
   const context = {
     /** The store of a table for this request: it applies the request's deadline and Idempotency-Key. */

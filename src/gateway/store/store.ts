@@ -35,7 +35,7 @@ function createStore<T extends Table>(database: Database, table: T) {
   const { add, ...adder } = createRowAdder(database, table);
   const pick = createFieldPicker(table);
   const createIdempotently = createIdempotentCreates<NewRow<T>>(database, {
-    operation: table.idempotency === undefined ? table.name : table.idempotency.name,
+    operation: table.name,
     canonical: createCanonicalizer(table),
     ...adder,
   });

@@ -22,20 +22,11 @@ export type Fields = Readonly<Record<string, Field>>;
 export interface Table<F extends Fields = Fields> {
   readonly name: string;
   readonly fields: F;
-  /**
-   * How idempotency records hash an input. `name` is the operation's name, null for none; by default it is the table's. The first
-   * `positionalFields` fields (by default none) are hashed by position, the others by name.
-   */
-  readonly idempotency?: { readonly name: string | null; readonly positionalFields: number };
 }
 
 /** Defines a table. Its fields determine types, columns, statements and how retried inputs are compared. */
-export function defineTable<const F extends Fields>(
-  name: string,
-  fields: F,
-  idempotency?: Table['idempotency'],
-): Table<F> {
-  return { name, fields, ...(idempotency && { idempotency }) };
+export function defineTable<const F extends Fields>(name: string, fields: F): Table<F> {
+  return { name, fields };
 }
 
 type Value<F extends Field> = F extends { words: readonly (infer Word)[] } ? Word : ValueIn<F['kind']>;
@@ -116,11 +107,9 @@ export function createFieldPicker<T extends Table>(table: T): (input: NewRow<T>)
 
 /** Creates a function that gives equal lists for equal inputs only. It omits absent fields, so a new field changes no earlier list. */
 export function createCanonicalizer<T extends Table>(table: T): (input: NewRow<T>) => readonly unknown[] {
-  const pick = createFieldPicker(table);
-  const positionalFields = table.idempotency?.positionalFields ?? 0;
+  const names = Object.keys(table.fields).sort(); // whatever their order in the table
   return (input) => {
-    const entries = Object.entries(pick(input));
-    const byPosition = entries.slice(0, positionalFields).map(([, value]) => value);
-    return [...byPosition, ...entries.slice(positionalFields).filter(([, value]) => value !== null)];
+    const given = input as Readonly<Record<string, unknown>>; // its fields by their names
+    return names.flatMap((name) => (given[name] == null ? [] : [[name, given[name]]]));
   };
 }

@@ -6,16 +6,12 @@ export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
 /** An animal's availability: PetStatus of the API description. */
 export type PetStatus = (typeof PET_STATUSES)[number];
 
-/** THE list of an animal's fields. Idempotency records hash the first three by position: do not reorder them. */
-export const PETS = defineTable(
-  'pets',
-  {
-    name: { kind: 'text' },
-    categoryId: { kind: 'int64' },
-    status: { kind: 'word', words: PET_STATUSES, optional: true, filter: true },
-  },
-  { name: null, positionalFields: 3 },
-);
+/** THE list of an animal's fields. */
+export const PETS = defineTable('pets', {
+  name: { kind: 'text' },
+  categoryId: { kind: 'int64' },
+  status: { kind: 'word', words: PET_STATUSES, optional: true, filter: true },
+});
 
 /** An animal to add; `status` has no default. */
 export type NewPet = NewRow<typeof PETS>;

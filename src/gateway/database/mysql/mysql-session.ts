@@ -123,6 +123,7 @@ function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
     // Changing from 0 to 1 commits a transaction that, for example, an `init_connect` has left open,
     // https://dev.mysql.com/doc/refman/9.7/en/implicit-commit.html
     "autocommit = 0, autocommit = 1, completion_type = 'NO_CHAIN', time_zone = '+00:00'",
+    "default_storage_engine = 'InnoDB'", // Knex names no engine for its own tables
     `sql_select_limit = ${2 ** 32 - 1}, sql_big_selects = 1, sql_safe_updates = 0, unique_checks = 1`, // no result is cut
     `innodb_lock_wait_timeout = ${lockMs / 1000}, lock_wait_timeout = ${lockMs / 1000}`, // row locks, metadata locks
     `wait_timeout = ${idleMs / 1000}, net_read_timeout = 30, net_write_timeout = 30`,

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { ConfigError } from '../../config.ts';
 import { BUSY_MS } from '../../deadlines.ts';
-import { MIGRATIONS } from '../migration-files.ts';
+import { MIGRATIONS, whyEarlier } from '../migration-files.ts';
 
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
@@ -103,7 +103,7 @@ function whyForeign(filename: string): string | undefined {
     const done = objects.includes('knex_migrations') ? namesIn('knex_migrations') : [];
     const isOurs = MIGRATIONS.some((name) => done.includes(name));
     const isEmpty = done.length === 0 && objects.every((name) => /^(?:sqlite|knex)_/.test(name));
-    return isOurs || isEmpty ? undefined : 'it is the database of another program';
+    return isOurs || isEmpty ? undefined : (whyEarlier(done) ?? 'it is the database of another program');
   } catch (error) {
     return (error as Error).message; // node:sqlite throws Errors
   }

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 export async function up(knex: Knex): Promise<void> {
   if (knex.client.driverName === 'mysql2') {
     // hash: SHA-256 in hexadecimal; the key itself is stored nowhere. Moments are milliseconds since 1970 (UTC): exact
-    // and equal on both engines.
+    // and equal on both engines. owner_id: the first key of a chain of rotations; null for a key that replaces none.
     await knex.raw(`CREATE TABLE IF NOT EXISTS api_keys (
       id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY,
       name varchar(255) NOT NULL,
@@ -13,6 +13,8 @@ export async function up(knex: Knex): Promise<void> {
       expires_at bigint NULL,
       last_used_at bigint NULL,
       revoked_at bigint NULL,
+      read_only boolean NOT NULL DEFAULT false,
+      owner_id bigint NULL,
       UNIQUE INDEX api_keys_hash (hash)
     ) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
     return;
@@ -27,6 +29,8 @@ export async function up(knex: Knex): Promise<void> {
     table.bigInteger('expires_at').nullable();
     table.bigInteger('last_used_at').nullable();
     table.bigInteger('revoked_at').nullable();
+    table.boolean('read_only').notNullable().defaultTo(false);
+    table.bigInteger('owner_id').nullable();
   });
 }
 
