@@ -49,6 +49,6 @@ test('the 400 of a body says what the operation says of one that is wrong', () =
 test('the 400 of an idempotent operation without a body is about its Idempotency-Key', () => {
   expect(refusalOf('copy')).toEqual([
     'The Idempotency-Key is not valid.',
-    'The header Idempotency-Key must be 1 to 255 visible ASCII characters.',
+    'The header Idempotency-Key must be 1 to 255 visible ASCII characters; in quotes, blanks may be among them.',
   ]);
 });
