@@ -13,7 +13,6 @@ import { createKeyStore } from '../gateway/keys/key-store.ts';
 import { LIST_LIMIT } from '../gateway/schema/builder.ts';
 import { createSchema } from '../gateway/schema/schema.ts';
 import { checkWrites } from '../gateway/store/store.ts';
-import { PETS } from '../petstore/pets/pet.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
 import { databaseFile, inspectDatabase, printTable } from './command.ts';
 
@@ -108,7 +107,8 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
   try {
     const file = databaseFile(config);
     if (file !== undefined) for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
-    await checkWrites(database, [PETS]);
+    const tables = PETSTORE.resources.map(({ table }) => table);
+    await checkWrites(database, tables);
     facts['takes writes'] = 'yes';
   } catch (error) {
     facts['takes writes'] = 'no';
@@ -121,7 +121,9 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
 }
 
 function limitsOf(config: Config): Record<string, string> {
-  const weights = [...limitsByType(createSchema(PETSTORE)).values()].flatMap(({ plural, maxObjects, maxLeaves }) => [
+  // What is not counted by a noun of its own never comes in such numbers.
+  const counted = [...limitsByType(createSchema(PETSTORE))].filter(([{ extensions }]) => 'countedAs' in extensions);
+  const weights = counted.flatMap(([, { plural, maxObjects, maxLeaves }]) => [
     [`GraphQL ${plural}`, String(maxObjects)],
     [`GraphQL values of ${plural}`, String(maxLeaves)],
   ]);

@@ -3,7 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { settingNames } from '../../src/gateway/config.ts';
+import { LIMITS } from '../../src/gateway/graphql/limits.ts';
 import { createKeyStore } from '../../src/gateway/keys/key-store.ts';
+import { createRefusalOf } from '../graphql/cost-refusal.ts';
+import { createPetDocuments, schema } from '../graphql/schema-alone.ts';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { freePort } from '../support/ports.ts';
 import { openDatabase } from '../support/prepared.ts';
@@ -84,6 +87,28 @@ describe('doctor', () => {
       ['DATABASE_URL_FILE', 'PUBLIC_URL', 'TRUSTED_PROXIES'].map((name) => ({ name, isDefault: true })),
     );
     expect(configuration).toContainEqual({ name: 'RATE_LIMIT', value: 'off', isDefault: true });
+  });
+
+  test('its limits of animals are those that refuse, whatever type is counted, and there are no others', async () => {
+    const { limits } = await examine({ DATABASE_URL: 'sqlite::memory:' });
+    const refusalOf = createRefusalOf(schema, 'animals', createPetDocuments());
+    const pages = (count: number, page: string) =>
+      `{ ${Array.from({ length: count }, (_, index) => `p${index}: ${page}`).join(' ')} }`;
+    const values = 'a: __typename b: __typename c: __typename d: __typename e: __typename f: __typename';
+    const over = [
+      ['animals', pages(6, 'pets(limit: 100) { id }')],
+      ['animals', pages(6, 'petsConnection(first: 100) { edges { cursor } }')],
+      ['values of animals', `${pages(5, 'pets(limit: 100) { ...V }')} fragment V on Pet { ${values} }`],
+      [
+        'values of animals',
+        `${pages(5, 'petsConnection(first: 100) { edges { ...V } }')} fragment V on PetEdge { ${values} }`,
+      ],
+    ] as const;
+    for (const [what, text] of over) {
+      expect(refusalOf(text)).toMatch(new RegExp(` ${what}; the limit is ${limits[`GraphQL ${what}`]}\\.$`));
+    }
+    const named = [...Object.keys(LIMITS), 'animals', 'values of animals'].map((name) => `GraphQL ${name}`);
+    expect(Object.keys(limits).sort()).toEqual(['list', 'body', ...named].sort());
   });
 
   test.each([

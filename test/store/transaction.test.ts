@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { inTransaction } from '../../src/gateway/database/connect.ts';
+import { DatabaseFault } from '../../src/gateway/errors.ts';
 import { checkWrites, createStores } from '../../src/gateway/store/store.ts';
+import { defineTable } from '../../src/gateway/store/table.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
@@ -29,5 +31,11 @@ describeEachEngine('a transaction', (engine) => {
     // SQLite notes the last id of a table.
     const noted = engine.name === 'mysql' ? [] : await database.knex('sqlite_sequence').where({ name: 'pets' });
     expect(noted).toEqual([]);
+  });
+
+  test('of no rows is tried on each table', async () => {
+    const { database } = await prepareDatabase(engine);
+    const ORDERS = defineTable('orders', { petId: { kind: 'int64' } });
+    await expect(checkWrites(database, [PETS, ORDERS])).rejects.toThrow(DatabaseFault); // there is no such table
   });
 });

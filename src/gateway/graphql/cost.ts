@@ -14,17 +14,26 @@ import { DOCUMENT_CODES, LIMITS, limitError } from './limits.ts';
 /** The most objects of one type in a request: five of the largest pages. */
 const OBJECTS_MAX = 5 * LIST_LIMIT.max;
 
-/** The limits of one request for each object type: at most so many objects, and so many selected leaves of them in all. */
+/**
+ * The limits of one request for each object type: at most so many objects, and so many selected leaves of them in all. Types with
+ * the same noun have the same limits, because a message names the noun.
+ */
 export function limitsByType(schema: GraphQLSchema) {
   const roots: readonly unknown[] = [schema.getQueryType(), schema.getMutationType()];
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   const counted = types.filter((type) => !isIntrospectionType(type) && !roots.includes(type));
+  const byNoun = Map.groupBy(counted, ({ name, extensions }) => {
+    const { countedAs = `${name} objects` } = extensions as { countedAs?: string }; // set by `countedAs`
+    return countedAs;
+  });
   return new Map(
-    counted.map((type) => {
-      const { countedAs: plural = `${type.name} objects` } = type.extensions as { countedAs?: string }; // set by `countedAs`
-      const leaves = Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type)));
+    [...byNoun].flatMap(([plural, ofNoun]) => {
+      const leaves = ofNoun.map(
+        (type) => Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type))).length,
+      );
       // Room for all leaves of each object, and for `__typename`, which caches of clients select.
-      return [type, { plural, maxObjects: OBJECTS_MAX, maxLeaves: OBJECTS_MAX * (leaves.length + 1) }] as const;
+      const limit = { plural, maxObjects: OBJECTS_MAX, maxLeaves: OBJECTS_MAX * (Math.max(...leaves) + 1) };
+      return ofNoun.map((type) => [type, limit] as const);
     }),
   );
 }
