@@ -10,16 +10,17 @@ LABEL org.opencontainers.image.title="Petstore Gateway" org.opencontainers.image
 WORKDIR /app
 ENV NODE_ENV=production HOST=:: PORT=4000
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json start.js schema.graphql LICENSE ./
+COPY package.json start.js cli.js schema.graphql LICENSE ./
 COPY migrations ./migrations
 COPY src ./src
 # Where the embedded store would be, for who sets no DATABASE_URL: the only place that the process may write to.
 RUN mkdir --mode=0700 data && chown node:node data
 USER node
+# With ADMIN_PORT, that one too: the probes and /metrics are there, and not at PORT.
 EXPOSE 4000
 # Readiness: a gateway that waits for its database is unhealthy and goes on by itself; Docker restarts nothing for that. It is
 # asked where its own settings say, without the proxies of NODE_USE_ENV_PROXY.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=120s \
-  CMD ["node", "-e", "import('./src/gateway/config.ts').then(({ readConfig }) => require('http').get({ host: readConfig().host, port: readConfig().port, path: '/readyz', agent: false }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1)))"]
+  CMD ["node", "-e", "import('./src/gateway/config.ts').then(({ readConfig }) => { const { host, port, adminPort = port } = readConfig(); require('http').get({ host, port: adminPort, path: '/readyz', agent: false }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1)); })"]
 # The exec form: node is process 1 and hears SIGTERM itself. It starts no processes that it does not wait for.
 CMD ["node", "--max-semi-space-size=32", "start.js"]

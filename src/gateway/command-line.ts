@@ -1,6 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Config, readConfig } from './config.ts';
+import { type Config, readConfig, settingNames } from './config.ts';
 import { loadDotEnv, type UnknownName } from './dot-env.ts';
 import { explainFailure, UsageError } from './failure.ts';
 
@@ -32,6 +32,8 @@ export async function runProgram<Options extends ParseArgsOptionsConfig>(program
     const words = readWords(program);
     if (typeof words === 'string') return console.log(words);
     const unknownNames = loadDotEnv(process.env);
+    // Set, though empty: a worker that begins later takes nothing from a `.env` that was changed since.
+    for (const name of settingNames()) process.env[name] ??= '';
     config = readConfig();
     await program.run({ ...words, config, unknownNames });
   } catch (error) {
@@ -80,4 +82,4 @@ function parse(options: ParseArgsOptionsConfig) {
 const SCRIPT = process.env.npm_lifecycle_event;
 
 /** The command that makes a key, as it works where this process runs: in an image there may be no npm. */
-export const CREATE_KEY = `${SCRIPT === undefined ? 'node src/cli/keys.ts' : 'npm run keys --'} create --name NAME`;
+export const CREATE_KEY = `${SCRIPT === undefined ? 'node cli.js keys' : 'npm run keys --'} create --name NAME`;

@@ -58,6 +58,10 @@ const SETTINGS = {
   ),
   migrateOnStart: flag('MIGRATE_ON_START'),
   graphiql: flag('GRAPHIQL'),
+  /** The only port of probes and metrics; undefined: PORT. */
+  adminPort: setting('ADMIN_PORT', '', 'a whole number from 1 to 65535', (text) =>
+    text === '' ? undefined : parseWholeNumber(text, 1, 65_535),
+  ),
   /** Whether the first start without DATABASE_URL adds samples. */
   sampleData: flag('SAMPLE_DATA'),
   /** Server processes. */
@@ -102,6 +106,7 @@ export function readConfig(variables: NodeJS.Dict<string> = process.env): Config
   if (inMemory && !values.migrateOnStart) {
     throw notAllowed('MIGRATE_ON_START', 'false', 'true, because nobody else can migrate sqlite::memory:');
   }
+  if (values.adminPort === values.port) throw notAllowed('ADMIN_PORT', `${values.port}`, 'another port than PORT');
   const publicPath = values.publicUrl?.replace(/^https?:\/\/[^/]*/, '') ?? '';
   return Object.freeze({ ...values, publicPath, embedded: given(environment, 'DATABASE_URL') === undefined, inMemory });
 }

@@ -21,14 +21,14 @@ const ADVICE: Partial<Record<DatabaseFault['meaning'], string>> = {
 /** Explains an error that ends a process: one line without a password, and the exit code. */
 export function explainFailure(
   thrown: unknown,
-  config?: Pick<Config, 'databaseUrl' | 'host' | 'port'>,
+  config?: Pick<Config, 'databaseUrl' | 'host' | 'port' | 'adminPort'>,
 ): { line: string; exitCode: 1 | 2 } {
   if (thrown instanceof ConfigError || thrown instanceof UsageError) return { line: oneLine(thrown), exitCode: 2 };
   const fault = thrown instanceof DatabaseFault && thrown.cause !== undefined ? thrown : undefined;
   const cause = fault ? fault.cause : thrown;
   const line = oneLine(cause);
   if (config === undefined) return { line, exitCode: 1 };
-  const { databaseUrl, host, port } = config;
+  const { databaseUrl, host, adminPort } = config;
   if (fault) {
     const advice = ADVICE[fault.meaning];
     const unadvised = hasAnswered(cause) ? 'cannot be used' : 'does not answer';
@@ -36,9 +36,11 @@ export function explainFailure(
     const sentence = `The database ${maskCredentials(databaseUrl)} ${does}: ${line.replace(/\.$/, '')}`;
     return { line: advice ? `${sentence}: ${advice}` : sentence, exitCode: 1 };
   }
-  const { code, syscall }: NodeJS.ErrnoException = cause instanceof Error ? cause : new Error();
+  const failed: NodeJS.ErrnoException & { port?: number } = cause instanceof Error ? cause : new Error();
+  const { code, syscall, port = config.port } = failed; // the port where it could not listen
+  const setting = port === adminPort ? 'ADMIN_PORT' : 'PORT';
   if (code === 'EADDRINUSE') {
-    const advice = `stop that one, or choose another with PORT=${port < PORT_MAX ? port + 1 : port - 1} npm start`;
+    const advice = `stop that one, or choose another with ${setting}=${port < PORT_MAX ? port + 1 : port - 1} npm start`;
     return { line: `Port ${port} of ${host} is in use by another program: ${advice}`, exitCode: 1 };
   }
   if (NO_HOST.has(code)) {
@@ -48,7 +50,10 @@ export function explainFailure(
   }
   // Errors of files have the code EACCES too. In a worker the primary listens, and `syscall` is `bind`.
   if (code === 'EACCES' && (syscall === 'listen' || syscall === 'bind')) {
-    return { line: `PORT="${port}" is not allowed: a port that this user may listen at, such as 4000`, exitCode: 2 };
+    return {
+      line: `${setting}="${port}" is not allowed: a port that this user may listen at, such as 4000`,
+      exitCode: 2,
+    };
   }
   return { line, exitCode: 1 };
 }

@@ -40,7 +40,7 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
   const stores = createStores(database);
   const keys = createKeyStore(database);
   const usage = createUsage(keys, createDeprecatedUseStore(database), log);
-  const metrics = createMetrics(database.poolState, () => droppedLines(log));
+  const metrics = createMetrics(database.poolState, () => droppedLines(log), keys.countExpiring);
   const records = createRecords(database);
   let draining = false;
   const app = createApp({

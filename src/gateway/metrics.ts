@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import packageJson from '../../package.json' with { type: 'json' };
 import { ERRORS } from './errors.ts';
 import { PRODUCT } from './product.ts';
+import { throttle } from './throttle.ts';
 
 const APIS = ['rest', 'graphql', 'other'] as const;
 
@@ -11,15 +12,23 @@ export type ApiName = (typeof APIS)[number];
 /** The meters of one process. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
+/** How often keys that expire are counted, in ms. */
+const EXPIRING_MS = 60_000;
+
 /**
  * Creates all meters, named as in https://prometheus.io/docs/practices/naming/. No label has values from outside.
- * `poolState` and `droppedLines` are read at each scrape.
+ * `poolState` and `droppedLines` are read at each scrape; `countExpiring` is called then, for the scrapes to come.
  */
-export function createMetrics(poolState: () => Readonly<Record<string, number>>, droppedLines: () => number = () => 0) {
+export function createMetrics(
+  poolState: () => Readonly<Record<string, number>>,
+  droppedLines: () => number = () => 0,
+  countExpiring: () => Promise<number> = async () => 0,
+) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   addState(registers, poolState, droppedLines);
+  addExpiringKeys(registers, countExpiring);
   const requests = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request header to the end of the response; its count is the number of requests.',
@@ -85,6 +94,23 @@ function addState(registers: Registry[], poolState: () => Readonly<Record<string
     aggregator: 'first', // over several workers
     registers,
   }).set({ version: packageJson.version, node: process.version }, 1);
+}
+
+/** Adds the count of keys that expire. No scrape waits for the database; while it is away, the last count stays. */
+function addExpiringKeys(registers: Registry[], countExpiring: () => Promise<number>) {
+  const gauge = new Gauge({
+    name: 'api_keys_expiring',
+    help: 'Valid API keys that expire within a week and have no successor.',
+    aggregator: 'max', // each worker counts the same keys
+    registers,
+    collect: () => void count(),
+  });
+  const count = throttle(EXPIRING_MS, () =>
+    countExpiring().then(
+      (keys) => gauge.set(keys),
+      () => {},
+    ),
+  );
 }
 
 const isFailure = (status: number) => status >= 500;

@@ -167,7 +167,7 @@ describeEachEngine('backup and restore', (engine) => {
     if (maker === 'Node') {
       expect((await site.restore('ulimit -f 16')).code).not.toBe(0); // as on a full disk
       expect(await database.knex('pets').select('id')).toHaveLength(NAMES.length);
-      expect(existsSync(join(site.folder, 'aside'))).toBe(false);
+      expect(existsSync(join(site.folder, 'data/aside'))).toBe(false);
     }
     expect((await site.restore()).code).toBe(0);
   });

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { inject } from 'vitest';
 import { afterFile, type TestEngine, temporaryFolder } from '../support/engines.ts';
 import { readBlock, runBlock } from '../support/page-blocks.ts';
+import { ROOT } from '../support/tracked-files.ts';
 
 /** Whose programs make a backup and restore it. */
 export type Programs = 'Node' | 'MySQL' | 'MariaDB';
@@ -35,6 +36,7 @@ export async function openSite(engine: TestEngine, programs: Programs, skip: (no
 function embeddedSite(): Site {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'data'));
+  symlinkSync(join(ROOT, 'deploy'), join(folder, 'deploy'));
   const url = `sqlite:${join(folder, 'data/petstore.sqlite')}`;
   return {
     folder,

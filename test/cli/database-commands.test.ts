@@ -78,7 +78,7 @@ describeEachEngine('commands', (engine) => {
 
   test('keys create, list and revoke: the key is printed once and works until it is revoked', async () => {
     const env = { DATABASE_URL: await engine.freshDatabase() };
-    expect(await succeed('keys', ['list'], env)).toEqual(['No keys yet: node src/cli/keys.ts create --name NAME']);
+    expect(await succeed('keys', ['list'], env)).toEqual(['No keys yet: node cli.js keys create --name NAME']);
     expect(await succeed('keys', ['list', '--json'], env)).toEqual(['[]']);
 
     const first = await succeed('keys', ['create', '--name', 'Zoé "the app" 🐾'], env);

@@ -31,7 +31,7 @@ describeEachEngine('doctor', (engine) => {
     await database.close();
     const keyless = await command('doctor', [], env);
     expect(keyless.code).toBe(1);
-    expect(keyless.stdout).toMatch(/^WRONG: no valid API key: node src\/cli\/keys\.ts create --name NAME$/m);
+    expect(keyless.stdout).toMatch(/^WRONG: no valid API key: node cli\.js keys create --name NAME$/m);
 
     for (const name of ['former', 'app']) await succeed('keys', ['create', '--name', name], env);
     await succeed('keys', ['revoke', '2'], env);
@@ -82,10 +82,9 @@ describe('doctor', () => {
   test('every setting has a place in the configuration, so that its default is shown', async () => {
     const { configuration } = await examine({ DATABASE_URL: 'sqlite::memory:' });
     const without = configuration.filter(({ value }: { value?: string }) => value === undefined);
-    // They have none: no file is read, each request has its own address, and no proxy is trusted.
-    expect(without).toEqual(
-      ['DATABASE_URL_FILE', 'PUBLIC_URL', 'TRUSTED_PROXIES'].map((name) => ({ name, isDefault: true })),
-    );
+    // They have none: no file is read, each request has its own address, no proxy is trusted, and probes have no port of their own.
+    const names = ['DATABASE_URL_FILE', 'PUBLIC_URL', 'TRUSTED_PROXIES', 'ADMIN_PORT'];
+    expect(without).toEqual(names.map((name) => ({ name, isDefault: true })));
     expect(configuration).toContainEqual({ name: 'RATE_LIMIT', value: 'off', isDefault: true });
   });
 

@@ -76,7 +76,7 @@ describe('docker compose, as docs/run.md says', () => {
   });
 
   test('every setting of .env reaches the process', async () => {
-    const { configuration, well } = JSON.parse(await inGateway('node src/cli/doctor.ts --json'));
+    const { configuration, well } = JSON.parse(await inGateway('node cli.js doctor --json'));
     const ours = ['HOST', 'PORT', 'DATABASE_URL']; // those are the container's own affair
     const names = settingNames().filter((name) => !ours.includes(name));
     const seen = configuration.filter(({ name }: { name: string }) => !ours.includes(name));

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { parseAllDocuments } from 'yaml';
 import { readConfig, settingNames } from '../../src/gateway/config.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { temporaryFolder } from '../support/engines.ts';
-import { readBlock } from '../support/page-blocks.ts';
+import { readBlock, runBlock } from '../support/page-blocks.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 const runFile = promisify(execFile);
@@ -79,17 +79,40 @@ describe('deploy/', () => {
     check('promtool', 'check', 'config', file('prometheus.yml')),
   );
 
-  testWith('systemd-analyze', 'systemd takes petstore-gateway.service', async () => {
-    const unit = join(temporaryFolder(), 'petstore-gateway.service');
-    writeFileSync(unit, read('petstore-gateway.service').replace('/usr/bin/node', process.execPath));
-    await check('systemd-analyze', 'verify', unit);
+  testWith('systemd-analyze', 'systemd takes the units', async () => {
+    const folder = temporaryFolder();
+    const units = ['petstore-gateway.service', 'petstore-backup.service', 'petstore-backup.timer'].map((name) => {
+      writeFileSync(join(folder, name), read(name).replace('/usr/bin/node', process.execPath));
+      return join(folder, name);
+    });
+    await check('systemd-analyze', 'verify', ...units);
   });
 
-  testWith(
-    'systemd-analyze',
-    'petstore-gateway.service leaves the process little: an exposure of 1.5 of 10 at most',
-    () => check('systemd-analyze', 'security', '--offline=true', '--threshold=15', file('petstore-gateway.service')),
-  );
+  for (const unit of ['petstore-gateway.service', 'petstore-backup.service']) {
+    testWith('systemd-analyze', `${unit} leaves the process little: an exposure of 1.5 of 10 at most`, () =>
+      check('systemd-analyze', 'security', '--offline=true', '--threshold=15', file(unit)),
+    );
+  }
+
+  test('the commands for Docker put the password on a line of its own, into a file that only its owner reads', async () => {
+    const [commands = ''] = readBlock('docs/run.md', 'bash compose-start').split(/^docker /m);
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, '.env'), 'WORKERS=2', { mode: 0o644 }); // as editors leave it, without an end of line
+    for (const _time of ['first', 'second']) expect((await runBlock(commands, folder)).code).toBe(0);
+    expect(readFileSync(join(folder, '.env'), 'utf8')).toMatch(/^WORKERS=2\nMYSQL_PASSWORD=[0-9a-f]{32}\n$/);
+    expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600);
+  });
+
+  test('what the pages of operators install has no packages of developers', () => {
+    const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))];
+    const lines = pages.flatMap(
+      (name) =>
+        readFileSync(join(ROOT, name === 'README.md' ? '' : 'docs', name), 'utf8').match(
+          /^.*npm (?:ci|install)\b.*$/gm,
+        ) ?? [],
+    );
+    expect(lines.filter((line) => /--no-save|start\.js/.test(line) && !line.includes('--omit=dev'))).toEqual([]);
+  });
 
   test("the README's commands for Docker are those that docs/run.md begins with", () => {
     expect(read('../README.md')).toContain(`\n${readBlock('docs/run.md', 'bash compose-start')}\`\`\``);
@@ -122,11 +145,18 @@ describe('deploy/', () => {
     expect(budget.spec.maxUnavailable).toBeLessThan(deployment.spec.replicas);
     const settings: { name: string; value?: string }[] = gateway.env;
     expect(settings.filter(({ name }) => !settingNames().includes(name))).toEqual([]);
-    const { shutdownGraceMs } = readConfig(Object.fromEntries(settings.map(({ name, value }) => [name, value])));
+    const config = readConfig(Object.fromEntries(settings.map(({ name, value }) => [name, value])));
     const sleepSeconds = Number(gateway.lifecycle.preStop.exec.command[1]);
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(sleepSeconds + shutdownGraceMs / 1000 + 5);
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(sleepSeconds + config.shutdownGraceMs / 1000 + 5);
     expect(gateway.livenessProbe.httpGet.path).toBe('/livez');
     expect(gateway.readinessProbe.httpGet.path).toBe('/readyz');
+    // The probes ask, and Prometheus scrapes, where ADMIN_PORT serves them; the Service leads to the other port.
+    const { adminPort, port } = config;
+    const portOf = (name: string) => gateway.ports.find((each: { name: string }) => each.name === name)?.containerPort;
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+      expect(portOf(gateway[probe].httpGet.port)).toBe(adminPort);
+    expect(metadata.annotations['prometheus.io/port']).toBe(String(adminPort));
+    expect(portOf(service.spec.ports[0].targetPort)).toBe(port);
   });
 });
 

@@ -15,7 +15,7 @@ function probesOf({ isDraining = false } = {}) {
   const counts = { looks: 0, reads: 0 };
   const { open } = createRoutes({
     service: PETSTORE,
-    config: { graphiql: false, publicPath: '' },
+    config: { graphiql: false, publicPath: '', adminPort: undefined },
     log: createLog('silent', { write() {} }),
     metrics: createMetrics(() => ({ used: 0, free: 0, waiting: 0 })),
     stores: (() => expect.fail('no probe reads a store')) as unknown as Stores, // called for no probe

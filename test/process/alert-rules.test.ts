@@ -126,6 +126,11 @@ const TROUBLE: readonly (readonly [
   ['requests that wait for connections', { [WAITING]: '0x40 3x60' }, { 15: [], 16: ['PetstoreWaitsForConnections'] }],
   ['requests that wait for four minutes', { [WAITING]: '0x40 3x16 0x60' }, every(MINUTES, [])],
   [
+    'a key that expires, over a restart and until it is rotated',
+    { [meter('api_keys_expiring')]: '0x40 1x20 0x1 1x20 0x80' },
+    { 10: [], 11: ['PetstoreKeysExpire'], 16: ['PetstoreKeysExpire'], 35: [] },
+  ],
+  [
     'a late event loop',
     { [meter('nodejs_eventloop_lag_p99_seconds')]: '0.01x40 0.3x60' },
     { 15: [], 16: ['PetstoreEventLoopLate'] },

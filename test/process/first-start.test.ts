@@ -145,8 +145,8 @@ describeEachEngine('a first start with DATABASE_URL', (engine) => {
     const { knex } = await openDatabase(url);
     expect(await knex('pets').select('id')).toEqual([]);
     expect(await knex('api_keys').select('id')).toEqual([]);
-    expect((await send(`${started.url}/`)).text).toContain('<pre>node src/cli/keys.ts create --name NAME</pre>');
-    expect((await send(`${started.url}/docs`)).text).toContain('<pre>node src/cli/keys.ts create --name NAME\n');
+    expect((await send(`${started.url}/`)).text).toContain('<pre>node cli.js keys create --name NAME</pre>');
+    expect((await send(`${started.url}/docs`)).text).toContain('<pre>node cli.js keys create --name NAME\n');
     expect((await send(`${started.url}/v1/pets`)).status).toBe(401);
     expect((await send(`${started.url}/readyz`)).status).toBe(200);
     await stop(started);

@@ -71,6 +71,32 @@ describe.runIf(canBoot())('under systemd, as docs/run.md says', () => {
     await isReady();
   });
 
+  test('its store is backed up and restored under its own account, and nothing is lost', async () => {
+    const header = `--header 'Authorization: Bearer ${key}'`;
+    const create = (name: string) => curl(`/v1/pets ${header} --json '{"name":"${name}","categoryId":1}'`);
+    const names = async (): Promise<string[]> =>
+      JSON.parse(await curl(`/v1/pets ${header}`)).map(({ name }: { name: string }) => name);
+    const backup = '/var/lib/petstore-gateway/backups/petstore.sqlite';
+    const onUpgrade = (name: string) => readBlock('docs/upgrade.md', `bash systemd-${name}`);
+    await machine.run(onUpgrade('backup'));
+    expect((await machine.run('systemctl list-timers petstore-backup.timer')).trim()).toContain(
+      'petstore-backup.service',
+    );
+    const before = await names();
+    await create('Ada');
+    await machine.run('systemctl start petstore-backup.service');
+    await create('Kim');
+    expect(await machine.run(`cd ${backup.replace(/[^/]+$/, '')} && ls`)).toBe('petstore.sqlite\npetstore.sqlite.1\n');
+    expect((await machine.run(`stat -L -c '%a %U' ${backup}`)).trim()).toMatch(/^600 (?!root)/);
+    await machine.run(`cp ${backup} /run/from-elsewhere && chmod 600 /run/from-elsewhere`);
+    await machine.run(`export BACKUP=/run/from-elsewhere; ${onUpgrade('restore')}`);
+    await machine.run('systemctl start petstore-gateway');
+    await isReady();
+    expect(await names()).toEqual([...before, 'Ada']);
+    await create('Bo'); // it may write, too
+    expect(await names()).toEqual([...before, 'Ada', 'Bo']);
+  });
+
   test('a stop ends it in good order', async () => {
     await machine.run('systemctl stop petstore-gateway');
     expect([await show('Result'), await show('ExecMainStatus')]).toEqual(['success', '0']);

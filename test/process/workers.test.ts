@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { describeEachEngine, SQLITE } from '../support/engines.ts';
@@ -99,6 +101,18 @@ describeEachEngine('WORKERS=2', (engine) => {
     expect(gateway.stdout()).not.toContain('a worker died');
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('a worker that begins later has the settings of the start, whatever .env says by then', async () => {
+    const { url: DATABASE_URL, key } = await prepareDatabase(engine);
+    const gateway = await startProcess({ DATABASE_URL, WORKERS: '2' });
+    await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
+    const before = await twoWorkers(gateway);
+    await writeFile(join(gateway.folder, '.env'), 'RATE_LIMIT=1/1h\nBODY_LIMIT=1024\n');
+    for (const pid of before) process.kill(pid, 'SIGKILL');
+    await twoWorkers(gateway, before);
+    await gateway.waitFor(/(?:listening on[\s\S]*){4}/);
+    await askApart(gateway.url, key, 4);
   });
 
   test('when the primary is killed, its workers do not stay behind', async () => {

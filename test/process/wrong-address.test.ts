@@ -25,13 +25,13 @@ describe('an address at which nothing can listen', () => {
     ['ENOTFOUND', 2],
     ['EAI_AGAIN', 1], // a name server that does not answer may do so later
   ])('a name: %s, exit code %i', (code, exitCode) => {
-    const config = { host: 'pets.example', port: 4000, databaseUrl: 'sqlite:x' };
+    const config = { host: 'pets.example', port: 4000, databaseUrl: 'sqlite:x', adminPort: undefined };
     const line = 'HOST="pets.example" is not allowed: an address or a name of this machine';
     expect(explainFailure(listenError(code, 'getaddrinfo'), config)).toEqual({ line, exitCode });
   });
 
   test('a port of the privileged: names the setting; a file that may not be opened is none', () => {
-    const config = { host: '127.0.0.1', port: 80, databaseUrl: 'sqlite:x' };
+    const config = { host: '127.0.0.1', port: 80, databaseUrl: 'sqlite:x', adminPort: undefined };
     const line = 'PORT="80" is not allowed: a port that this user may listen at, such as 4000';
     for (const syscall of ['listen', 'bind']) {
       expect(explainFailure(listenError('EACCES', syscall), config)).toEqual({ line, exitCode: 2 });
@@ -40,7 +40,7 @@ describe('an address at which nothing can listen', () => {
   });
 
   test('the last port in use: another that there is', () => {
-    const config = { host: '127.0.0.1', port: 65_535, databaseUrl: 'sqlite:x' };
+    const config = { host: '127.0.0.1', port: 65_535, databaseUrl: 'sqlite:x', adminPort: undefined };
     expect(explainFailure(listenError('EADDRINUSE'), config).line).toMatch(/PORT=65534 npm start$/);
   });
 

@@ -50,6 +50,7 @@ function partsOf(paths: object, schemas: object = {}): SiteParts {
     sdlPath: '/schema.graphql',
     graphqlRefusals: [{ code: 'TOO_MANY_BOOKS', message: 'Ask for fewer books.' }],
     graphiql: true,
+    probePaths: [],
   };
 }
 

@@ -22,18 +22,16 @@ export function limitsByType(schema: GraphQLSchema) {
   const roots: readonly unknown[] = [schema.getQueryType(), schema.getMutationType()];
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   const counted = types.filter((type) => !isIntrospectionType(type) && !roots.includes(type));
-  const byNoun = Map.groupBy(counted, ({ name, extensions }) => {
-    const { countedAs = `${name} objects` } = extensions as { countedAs?: string }; // set by `countedAs`
-    return countedAs;
-  });
+  const nounOf = ({ name, extensions }: GraphQLObjectType) =>
+    (extensions as { countedAs?: string }).countedAs ?? `${name} objects`; // set by `countedAs`
+  const leavesOf = (type: GraphQLObjectType) =>
+    Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type))).length;
   return new Map(
-    [...byNoun].flatMap(([plural, ofNoun]) => {
-      const leaves = ofNoun.map(
-        (type) => Object.values(type.getFields()).filter((field) => isLeafType(getNamedType(field.type))).length,
-      );
+    counted.map((type) => {
+      const plural = nounOf(type);
+      const leaves = counted.filter((other) => nounOf(other) === plural).map(leavesOf);
       // Room for all leaves of each object, and for `__typename`, which caches of clients select.
-      const limit = { plural, maxObjects: OBJECTS_MAX, maxLeaves: OBJECTS_MAX * (Math.max(...leaves) + 1) };
-      return ofNoun.map((type) => [type, limit] as const);
+      return [type, { plural, maxObjects: OBJECTS_MAX, maxLeaves: OBJECTS_MAX * (Math.max(...leaves) + 1) }] as const;
     }),
   );
 }

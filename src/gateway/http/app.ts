@@ -17,7 +17,7 @@ import { createFrame } from './frame.ts';
 import { createNotFound } from './path-finder.ts';
 import { errorBody } from './refusal.ts';
 import { requestLog, type Served } from './request-log.ts';
-import { createRoutes, LIVEZ, type RoutesParts } from './routes.ts';
+import { createRoutes, LIVEZ, PROBE_PATHS, type RoutesParts } from './routes.ts';
 import { sendPlainly } from './send-answer.ts';
 
 interface AppParts extends Omit<RoutesParts, 'noteDeprecatedUse'> {
@@ -25,6 +25,8 @@ interface AppParts extends Omit<RoutesParts, 'noteDeprecatedUse'> {
   readonly authenticator: Authenticator;
   readonly usage: Usage;
 }
+
+type PortConfig = ForwardedConfig & Pick<Config, 'adminPort'>;
 
 /** Creates the Koa application and its routes. Each request passes the middleware in the order of the `use` calls. */
 export function createApp(parts: AppParts) {
@@ -52,7 +54,7 @@ export function createApp(parts: AppParts) {
 }
 
 /** Creates the application of a gateway that has no database yet: `/livez` is 200, everything else 503 with an Error body. */
-export function createStartingApp(config: ForwardedConfig, log: Logger) {
+export function createStartingApp(config: PortConfig, log: Logger) {
   const metrics = { countRequest() {} }; // `/metrics` is 503, too
   const probes = new Set([LIVEZ.operation]);
   const koa = createKoa(config, log, () => false, metrics, { operations: probes, probes });
@@ -69,7 +71,7 @@ export function createStartingApp(config: ForwardedConfig, log: Logger) {
 
 /** Koa, with the middleware that every request passes first. */
 function createKoa(
-  config: ForwardedConfig,
+  config: PortConfig,
   log: Logger,
   isDraining: () => boolean,
   metrics: Pick<Metrics, 'countRequest'>,
@@ -85,7 +87,16 @@ function createKoa(
   koa.use(readForwarded(config, log));
   koa.use(requestLog(log, metrics, served));
   koa.use(errorBody(log));
+  if (config.adminPort !== undefined) koa.use(separateProbes(config.adminPort));
   return koa;
+}
+
+/** ADMIN_PORT serves the probes and nothing else, and no other port serves them. */
+function separateProbes(adminPort: number): Middleware {
+  return ({ path, req }, next) => {
+    if (PROBE_PATHS.includes(path) === (req.socket.localPort === adminPort)) return next();
+    throw new ApiError('not_found', 'There is no such path at this port.');
+  };
 }
 
 function onlyAt(path: string, middleware: Middleware): Middleware {

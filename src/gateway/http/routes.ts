@@ -23,7 +23,7 @@ const OPEN_WORK_MS = 1000;
 /** The dependencies of the routes. */
 export interface RoutesParts {
   readonly service: Service;
-  readonly config: Pick<Config, 'graphiql' | 'publicPath'>;
+  readonly config: Pick<Config, 'graphiql' | 'publicPath' | 'adminPort'>;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly stores: Stores;
@@ -34,6 +34,9 @@ export interface RoutesParts {
   readonly collectMetrics: () => Promise<string>;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
 }
+
+/** The paths of the probes and of the metrics: those that ADMIN_PORT serves. */
+export const PROBE_PATHS: readonly string[] = ['/livez', '/readyz', '/metrics'];
 
 /** Answers as long as the process runs. */
 export const LIVEZ = textRoute('/livez', 'livez', 'application/json', () => '{"status":"ok"}');
@@ -48,8 +51,9 @@ export function createRoutes(parts: RoutesParts) {
   const rest = createRestApi(service, schema, stores, config.publicPath);
   const graphql = createGraphqlRoutes({ service, schema, stores, log, metrics, noteDeprecatedUse });
   const { openApiPath } = rest;
+  const probePaths = config.adminPort === undefined ? PROBE_PATHS : [];
   const pages = createPages({
-    ...{ service, openApi: rest.openApiDocument, graphiql: config.graphiql },
+    ...{ service, openApi: rest.openApiDocument, graphiql: config.graphiql, probePaths },
     ...{ openApiPath, graphqlPath: GRAPHQL_PATH, sdlPath: SDL_PATH },
     graphqlRefusals: describeRefusals(schema, service.plural),
   });
@@ -80,7 +84,7 @@ export function createRoutes(parts: RoutesParts) {
     knownPaths: [
       ...new Set(rest.routes.map(({ path }) => path)),
       ...[openApiPath, GRAPHQL_PATH, REFERENCE_PATH, SDL_PATH],
-      ...probes.map(({ path }) => path),
+      ...probePaths,
     ],
     /** The methods of the routes that need a key. */
     methods: [...new Set(routes.flatMap(({ methods }) => methods))],

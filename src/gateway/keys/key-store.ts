@@ -13,6 +13,7 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 /** A key to be created; by default it may read and write. */
 type NewKey = Pick<ApiKey, 'name' | 'expiresAt'> & { readonly readOnly?: boolean };
 
+const WEEK_MS = 604_800_000;
 const TIMES = ['created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const; // in ms since 1970
 const COLUMNS = ['id', 'owner_id', 'name', 'prefix', 'read_only', ...TIMES] as const;
 type ApiKeyRow = Record<(typeof COLUMNS)[number], string | number | null>;
@@ -66,6 +67,16 @@ export function createKeyStore({ run, query, engine }: Database) {
       const sql = `UPDATE api_keys SET last_used_at = ${later}
         WHERE id IN (${ids.map(() => '?').join(', ')}) AND (last_used_at IS NULL OR last_used_at < ${later})`;
       await run((knex) => knex.raw(sql, [...moments, ...ids, ...moments]), { idempotent: true });
+    },
+
+    /** The number of valid keys that expire within a week. One that `rotate` has replaced by a valid one does not count. */
+    async countExpiring(): Promise<number> {
+      const successor = `SELECT 1 FROM api_keys AS newer WHERE newer.owner_id = COALESCE(api_keys.owner_id, api_keys.id)
+        AND newer.revoked_at IS NULL AND newer.created_at >= api_keys.created_at AND newer.id <> api_keys.id`;
+      const sql = `SELECT COUNT(*) AS expiring FROM api_keys WHERE revoked_at IS NULL
+        AND expires_at > ${now} AND expires_at < ${now} + ${WEEK_MS} AND NOT EXISTS (${successor})`;
+      const [row] = await query<{ expiring: string | number }>(sql, [], undefined);
+      return Number(row?.expiring);
     },
 
     async count(): Promise<number> {

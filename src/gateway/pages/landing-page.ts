@@ -4,9 +4,10 @@ import { htmlPage, type Page, relative } from './page.ts';
 import type { Site } from './site.ts';
 
 /** The page at `/`, with links to all others. */
-export function createLandingPage({ service, graphiql, graphqlPath, fill }: Site): Page {
+export function createLandingPage({ service, graphiql, probePaths, graphqlPath, fill }: Site): Page {
   const content = fill('landing.html', {
     VERSION: packageJson.version,
+    PROBES: probePaths.map((path) => html`\n<li><a href="${relative(path)}">${path}</a></li>`),
     EXPLORE: graphiql
       ? 'Write operations with completion and documentation, from examples in tabs.'
       : 'Any GraphQL client reads the schema by introspection.',

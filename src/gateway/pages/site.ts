@@ -22,6 +22,8 @@ export interface SiteParts {
   readonly graphqlRefusals: readonly { readonly code: string; readonly message: string }[];
   /** Whether GraphiQL is served. */
   readonly graphiql: boolean;
+  /** The probes that are served beside the pages. */
+  readonly probePaths: readonly string[];
 }
 
 /** Makes what the pages share. Throws an error, which stops the start, when the service has no list for the samples. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
+import { type AddressInfo, createServer as createNetServer, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config.ts';
@@ -37,7 +37,7 @@ const OPTIONS = {
  */
 export async function listen(
   first: Gateway | undefined,
-  config: Pick<Config, 'host' | 'port' | 'shutdownGraceMs' | 'databasePoolMax' | 'trustedProxies' | 'publicUrl'>,
+  config: Config,
   log: Logger,
   { timeout = STALLED_MS, ...options }: Partial<typeof OPTIONS & { timeout: number }> = {},
 ) {
@@ -56,15 +56,21 @@ export async function listen(
   Object.assign(server, { httpAllowHalfOpen: true });
   answerOutsideApp(server, log, () => app.methods);
   // Without a host Node takes `::`, which serves IPv4, too, and 0.0.0.0 where there is no IPv6: https://nodejs.org/api/net.html#serverlistenport-host-backlog-callback
-  await once(server.listen(config.port, config.host === '::' ? undefined : config.host), 'listening');
+  const host = config.host === '::' ? undefined : config.host;
+  const { adminPort } = config;
+  const admin = createNetServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket));
+  if (adminPort !== undefined) await once(admin.listen(adminPort, host), 'listening');
+  await once(server.listen(config.port, host), 'listening').catch((error) => {
+    admin.close();
+    throw error;
+  });
   // Emitted for a connection that could not be accepted, as when the process has no file descriptor left.
-  server.on(
-    'error',
-    safely(log, (error) => log.error({ err: error }, 'a connection was not taken')),
-  );
+  const notTaken = safely(log, (error) => log.error({ err: error }, 'a connection was not taken'));
+  for (const each of [server, admin]) each.on('error', notTaken);
   const { port } = server.address() as AddressInfo; // an object for every TCP server that listens
   return {
     ...addressOf({ host: config.host, port }),
+    probesUrl: addressOf({ host: config.host, port: adminPort ?? port }).url,
     /** Serves a gateway from now on, on the same port and the same connections. */
     serve(started: Gateway): void {
       gateway = started;
@@ -74,7 +80,7 @@ export async function listen(
     /** Drains: no new connections, the requests in flight end within `graceMs`, then the gateway closes. */
     async close(graceMs = config.shutdownGraceMs): Promise<void> {
       gateway?.drain();
-      await closeServer(server, graceMs, (until) => {
+      await closeServer([server, admin], graceMs, (until) => {
         held = until;
       });
       await gateway?.close();
@@ -87,12 +93,16 @@ export function addressOf({ host, port }: Pick<Config, 'host' | 'port'>) {
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port };
 }
 
+/** A server, and ADMIN_PORT, whose connections it serves too. */
+type Ports = readonly [Server, NetServer];
+
 /**
  * Closes a server. It serves for DRAIN_MS more, with `Connection: close`: a load balancer learns by `/readyz` to send
  * nothing any more, and no request meets a reset that is already on its way on an idle connection. `hold` gets a promise
  * that requests wait for. Without a grace, the port is free at once.
  */
-async function closeServer(server: Server, graceMs: number, hold: (until: Promise<void>) => void): Promise<void> {
+async function closeServer(ports: Ports, graceMs: number, hold: (until: Promise<void>) => void): Promise<void> {
+  const [server] = ports;
   setTimeout(() => server.closeAllConnections(), graceMs).unref();
   if (graceMs > 0) {
     await delay(Math.min(DRAIN_MS, graceMs / 2));
@@ -102,7 +112,7 @@ async function closeServer(server: Server, graceMs: number, hold: (until: Promis
   }
   // The first request of a newly accepted connection may still be on its way.
   setTimeout(() => server.closeIdleConnections(), Math.min(DRAIN_MS, graceMs / 4)).unref();
-  await new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+  await Promise.all(ports.map((port) => new Promise((resolve) => NetServer.prototype.close.call(port, resolve))));
 }
 
 /**

@@ -75,7 +75,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
   stopGracefully(() => stop(), config.shutdownGraceMs + (isAlone ? 0 : WORKERS_FIRST_MS), log);
   // A terminal that is closed sends SIGHUP too; there it must end the process, as it does by default.
   if (!isAlone || !isatty(0)) process.on('SIGHUP', () => reload());
-  const meanwhile = async () => `${(await listenNow()).url}/livez is 200, everything else 503`;
+  const meanwhile = async () => `${(await listenNow()).probesUrl}/livez is 200, everything else 503`;
   const open = () => createGateway({ service, config, log });
   const gateway = await whenDatabaseAnswers(open, config, log, meanwhile);
   // A greeting that fails, as without the database, does not end the process: the gateway serves already.

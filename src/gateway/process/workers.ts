@@ -15,6 +15,9 @@ const SETTLED_MS = 10_000;
 /** The message of a worker to the primary, sent just before the worker listens. */
 export const LISTENS_NEXT = 'process:listens-next';
 
+/** Emitted by a worker that listens at PORT. It listens at ADMIN_PORT before. */
+const LISTENS = 'listens';
+
 /**
  * Runs WORKERS server processes, which listen at PORT; `leavePort` is called just before the first one does. A worker that
  * dies is replaced, after a back-off that doubles while workers die early or cannot be started. When the first start fails,
@@ -72,7 +75,7 @@ export function superviseWorkers(config: Config, log: Logger, leavePort: () => v
   };
   return {
     /** Resolves when the first worker listens. */
-    listening: once(first, 'listening').then(startOthers),
+    listening: once(first, LISTENS).then(startOthers),
     /** Replaces all workers, one at a time: each new one listens before its old one stops. */
     reload,
     stop,
@@ -93,7 +96,10 @@ function createStarter({ port }: Config, log: Logger, isToEnd: (worker?: Worker)
     const worker = cluster.fork({ ...WORKER_ENVIRONMENT, MIGRATE_ON_START: 'false', PORT: String(port) });
     const startedAt = performance.now();
     let hasListened = false;
-    worker.once('listening', () => {
+    worker.on('listening', (address) => {
+      if (address.port === port) worker.emit(LISTENS);
+    });
+    worker.once(LISTENS, () => {
       hasListened = everListened = true;
     });
     watchErrors(worker, log);
@@ -150,7 +156,7 @@ function watchErrors(worker: Worker, log: Logger): void {
 /** Resolves with true when a new worker listens, with false when it ends before. */
 function listens(worker: Worker): Promise<boolean> {
   return new Promise((resolve) => {
-    worker.once('listening', () => resolve(true)).once('exit', () => resolve(false));
+    worker.once(LISTENS, () => resolve(true)).once('exit', () => resolve(false));
   });
 }
 

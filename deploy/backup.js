@@ -1,0 +1,23 @@
+// node deploy/backup.js STORE BACKUP [KEEP]: a copy of an SQLite store in use. It is whole, or the older one stays. KEEP: so many,
+// the older ones as BACKUP.1, BACKUP.2 …
+import assert from 'node:assert';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+
+const [store, backup, keep = '1'] = process.argv.slice(2);
+const part = `${backup}.part`;
+process.umask(0o077);
+try {
+  rmSync(part, { force: true });
+  new DatabaseSync(store, { readOnly: true, timeout: 5000 }).prepare('VACUUM INTO ?').run(part);
+  const found = new DatabaseSync(part, { readOnly: true }).prepare('PRAGMA integrity_check').get();
+  assert.equal(found.integrity_check, 'ok');
+  for (let age = Number(keep) - 1; age > 0; age--) {
+    const newer = age === 1 ? backup : `${backup}.${age - 1}`;
+    if (existsSync(newer)) renameSync(newer, `${backup}.${age}`);
+  }
+  renameSync(part, backup);
+} catch (error) {
+  console.error(`${error.message}\nNO BACKUP`);
+  process.exit(1);
+}

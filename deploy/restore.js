@@ -1,0 +1,28 @@
+// node deploy/restore.js STORE < BACKUP: an SQLite store from its backup, when that is whole. The present files go into the folder
+// `aside` beside it. Run it as the gateway's account, which then owns the files.
+import assert from 'node:assert';
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pipeline } from 'node:stream/promises';
+
+const [store] = process.argv.slice(2);
+const part = `${store}.part`;
+const aside = join(dirname(store), 'aside');
+process.umask(0o077);
+try {
+  mkdirSync(dirname(store), { recursive: true });
+  rmSync(part, { force: true });
+  await pipeline(process.stdin, createWriteStream(part));
+  const found = new DatabaseSync(part, { readOnly: true }).prepare('PRAGMA integrity_check').get();
+  assert.equal(found.integrity_check, 'ok');
+  mkdirSync(aside);
+  for (const file of [store, `${store}-wal`, `${store}-shm`]) {
+    if (existsSync(file)) renameSync(file, join(aside, basename(file)));
+  }
+  renameSync(part, store);
+} catch (error) {
+  rmSync(part, { force: true });
+  console.error(`${error.message}\nNOT RESTORED`);
+  process.exit(1);
+}
