@@ -2,15 +2,16 @@
 // the older ones as BACKUP.1, BACKUP.2 …
 import assert from 'node:assert';
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import '../src/cli/preload.cjs';
 
+const { DatabaseSync } = await import('node:sqlite'); // which an older Node, refused above, does not have
 const [store, backup, keep = '1'] = process.argv.slice(2);
 const part = `${backup}.part`;
 process.umask(0o077);
 try {
   rmSync(part, { force: true });
   new DatabaseSync(store, { readOnly: true, timeout: 5000 }).prepare('VACUUM INTO ?').run(part);
-  const found = new DatabaseSync(part, { readOnly: true }).prepare('PRAGMA integrity_check').get();
+  const found = new DatabaseSync(part).prepare('PRAGMA integrity_check').get();
   assert.equal(found.integrity_check, 'ok');
   for (let age = Number(keep) - 1; age > 0; age--) {
     const newer = age === 1 ? backup : `${backup}.${age - 1}`;

@@ -3,9 +3,10 @@
 import assert from 'node:assert';
 import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
+import '../src/cli/preload.cjs';
 
+const { DatabaseSync } = await import('node:sqlite'); // which an older Node, refused above, does not have
 const [store] = process.argv.slice(2);
 const part = `${store}.part`;
 const aside = join(dirname(store), 'aside');
@@ -14,7 +15,7 @@ try {
   mkdirSync(dirname(store), { recursive: true });
   rmSync(part, { force: true });
   await pipeline(process.stdin, createWriteStream(part));
-  const found = new DatabaseSync(part, { readOnly: true }).prepare('PRAGMA integrity_check').get();
+  const found = new DatabaseSync(part).prepare('PRAGMA integrity_check').get();
   assert.equal(found.integrity_check, 'ok');
   mkdirSync(aside);
   for (const file of [store, `${store}-wal`, `${store}-shm`]) {
