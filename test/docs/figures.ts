@@ -4,9 +4,9 @@ import { PREPARED_MAX } from '../../src/gateway/database/mysql/mysql-connection.
 import { REQUEST_MS } from '../../src/gateway/deadlines.ts';
 import { limitsByType } from '../../src/gateway/graphql/cost.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
+import { ANSWER_BYTES_MAX } from '../../src/gateway/schema/answer-format.ts';
 import { LIST_LIMIT } from '../../src/gateway/schema/builder.ts';
 import { IDEMPOTENCY_KEY } from '../../src/gateway/schema/context.ts';
-import { ANSWER_BYTES_MAX } from '../../src/gateway/schema/planned-execution.ts';
 import { SCHEMA } from '../support/petstore-api.ts';
 import { boundsOf, constantIn } from './constants.ts';
 

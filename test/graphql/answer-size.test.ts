@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { createDocuments } from '../../src/gateway/graphql/documents.ts';
 import { createExecution } from '../../src/gateway/graphql/execution.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
-import { createPlanner } from '../../src/gateway/schema/plan.ts';
+import { GRAPHQL_FORMAT } from '../../src/gateway/schema/answer-format.ts';
+import { createPlanner } from '../../src/lib/graphql-plan/graphql-plan.ts';
 
 const schema = buildSchema(
   'type Query { title: String book: Book } type Book { title: String author: Author } type Author { name: String }',
@@ -15,7 +16,7 @@ if (titleField) titleField.resolve = () => title;
 if (bookField) bookField.resolve = () => book;
 const prepare = createDocuments({
   validate: () => ({ errors: [], deprecations: [] }),
-  plan: createPlanner(schema),
+  plan: createPlanner(schema, GRAPHQL_FORMAT),
 });
 const execute = createExecution(schema, 'books');
 const run = (text: string) => {

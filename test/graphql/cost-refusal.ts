@@ -1,7 +1,7 @@
 import { type GraphQLSchema, getVariableValues } from 'graphql';
 import { createCost } from '../../src/gateway/graphql/cost.ts';
 import type { createDocuments } from '../../src/gateway/graphql/documents.ts';
-import { createArgumentsOf, NO_VARIABLES } from '../../src/gateway/schema/plan.ts';
+import { createArgumentsOf, NO_VARIABLES } from '../../src/lib/graphql-plan/graphql-plan.ts';
 
 /** Creates a function that gives the message by which the cost refuses a document; undefined when it does not. */
 export function createRefusalOf(schema: GraphQLSchema, plural: string, prepare: ReturnType<typeof createDocuments>) {

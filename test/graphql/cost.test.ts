@@ -11,7 +11,7 @@ import {
 import { expect, test } from 'vitest';
 import { limitsByType } from '../../src/gateway/graphql/cost.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
-import { NO_VARIABLES } from '../../src/gateway/schema/plan.ts';
+import { NO_VARIABLES } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { createRefusalOf } from './cost-refusal.ts';
 import { createPetDocuments, schema } from './schema-alone.ts';
 

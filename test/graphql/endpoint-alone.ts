@@ -3,8 +3,9 @@ import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { createGraphqlRoutes, GRAPHQL_PATH } from '../../src/gateway/graphql/endpoint.ts';
 import { graphqlErrorBody } from '../../src/gateway/graphql/error-masking.ts';
 import { createLog } from '../../src/gateway/log.ts';
-import type { Answer, PlanRequest } from '../../src/gateway/schema/planned-execution.ts';
+import type { Context } from '../../src/gateway/schema/context.ts';
 import { readJsonBytes } from '../../src/gateway/web/json-body.ts';
+import type { Answer, PlanRequest } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { serveApp } from '../support/served-app.ts';
@@ -15,7 +16,7 @@ const BODY_LIMIT_BYTES = 4 * 2 ** 20;
 /** Serves the GraphQL endpoint alone, on a gateway's stores, with an execution of its own; gives its address. `X-Changes` says what the endpoint notes. */
 export async function serveEndpoint(
   { stores, metrics }: Pick<TestGateway, 'stores' | 'metrics'>,
-  runPlan?: (request: PlanRequest) => Promise<Answer>,
+  runPlan?: (request: PlanRequest<Context>) => Promise<Answer>,
 ): Promise<string> {
   const log = createLog('silent', { write() {} });
   const app = new Koa();

@@ -3,7 +3,8 @@ import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { createDocuments } from '../../src/gateway/graphql/documents.ts';
 import { createExecution } from '../../src/gateway/graphql/execution.ts';
-import { createPlanner } from '../../src/gateway/schema/plan.ts';
+import { GRAPHQL_FORMAT } from '../../src/gateway/schema/answer-format.ts';
+import { createPlanner } from '../../src/lib/graphql-plan/graphql-plan.ts';
 
 const schema = buildSchema(
   'type Query { a: Int b: Int wrong: Int! rows(limit: Int): [Row] } type Mutation { a: Int b: Int } type Row { a: Int }',
@@ -28,7 +29,7 @@ if (rowsField) rowsField.resolve = () => rows;
 if (wrong) wrong.resolve = async () => null;
 const prepare = createDocuments({
   validate: () => ({ errors: [], deprecations: [] }),
-  plan: createPlanner(schema),
+  plan: createPlanner(schema, GRAPHQL_FORMAT),
 });
 const execute = createExecution(schema, 'numbers');
 

@@ -1,13 +1,14 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createDocuments, createValidator } from '../../src/gateway/graphql/documents.ts';
-import { createPlanner, PLANNED_FIELDS_MAX } from '../../src/gateway/schema/plan.ts';
+import { GRAPHQL_FORMAT } from '../../src/gateway/schema/answer-format.ts';
+import { createPlanner, PLANNED_FIELDS_MAX } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { createRefusalOf } from './cost-refusal.ts';
 import { createNestedSchema } from './nested-schema.ts';
 
 const schema = createNestedSchema();
-const plan = createPlanner(schema);
+const plan = createPlanner(schema, GRAPHQL_FORMAT);
 const prepare = createDocuments({ validate: createValidator(schema, []), plan });
 
 const refusalOf = createRefusalOf(schema, 'shops', prepare);

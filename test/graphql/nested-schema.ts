@@ -181,26 +181,5 @@ export function createNestedSchema(): GraphQLSchema {
       }),
     }),
   });
-  builder.mutationType({
-    fields: (t) => ({
-      enter: t.field({
-        type: person,
-        nullable: true,
-        args: { id: t.arg.int({ required: true }) },
-        async resolve(_root, { id }, context) {
-          const entered = await found(context).load(id);
-          return entered ?? refuse('entry');
-        },
-      }),
-      enterOrLose: t.field({
-        type: person,
-        args: { id: t.arg.int({ required: true }) },
-        resolve: (_root, { id }, context) =>
-          found(context)
-            .load(id)
-            .then(wrong<Person>),
-      }),
-    }),
-  });
   return builder.toSchema({ sortSchema: false });
 }

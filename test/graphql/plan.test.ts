@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { executeRootSelectionSet, Kind, validateExecutionArgs } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Answer, PlanRequest } from '../../src/gateway/schema/planned-execution.ts';
+import type { Context } from '../../src/gateway/schema/context.ts';
+import type { Answer, PlanRequest } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { generatedRequest } from './documents.ts';
@@ -14,7 +15,7 @@ const accept = fc.constantFrom('application/json', 'application/graphql-response
 let runsByGraphqlJs = 0;
 
 /** graphql-js runs what planned execution would. */
-async function runByGraphqlJs({ plan, variables, context }: PlanRequest): Promise<Answer> {
+async function runByGraphqlJs({ plan, variables, context }: PlanRequest<Context>): Promise<Answer> {
   const info = plan.fields[0]?.info(variables, { prev: undefined, key: '', typename: undefined });
   if (info === undefined) return { dataJson: plan.tail, errors: [] };
   const operation = { ...info.operation, variableDefinitions: [] }; // they have their values

@@ -1,14 +1,15 @@
 import { buildSchema, getVariableValues } from 'graphql';
 import { expect, test } from 'vitest';
 import { createDocuments } from '../../src/gateway/graphql/documents.ts';
-import { createPlanner } from '../../src/gateway/schema/plan.ts';
+import { GRAPHQL_FORMAT } from '../../src/gateway/schema/answer-format.ts';
+import { createPlanner } from '../../src/lib/graphql-plan/graphql-plan.ts';
 
 const schema = buildSchema('type Query { pet: Pet } type Pet { id: ID parent: Pet }');
 for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) field.resolve = () => null;
 
 /** How often an operation is planned that is asked for with each of these variables. */
 function plansOf(text: string, given: readonly Record<string, unknown>[]): number {
-  const plan = createPlanner(schema);
+  const plan = createPlanner(schema, GRAPHQL_FORMAT);
   let plans = 0;
   const prepare = createDocuments({
     validate: () => ({ errors: [], deprecations: [] }),

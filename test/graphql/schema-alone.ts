@@ -1,6 +1,7 @@
 import { createDocuments, createValidator } from '../../src/gateway/graphql/documents.ts';
-import { createPlanner } from '../../src/gateway/schema/plan.ts';
+import { GRAPHQL_FORMAT } from '../../src/gateway/schema/answer-format.ts';
 import { createSchema } from '../../src/gateway/schema/schema.ts';
+import { createPlanner } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 
 /** The schema of the pet store. */
@@ -11,5 +12,5 @@ export const validateDocument = createValidator(schema, PETSTORE.deprecations);
 
 /** Prepares documents for it, with an empty memory. */
 export function createPetDocuments(): ReturnType<typeof createDocuments> {
-  return createDocuments({ validate: validateDocument, plan: createPlanner(schema) });
+  return createDocuments({ validate: validateDocument, plan: createPlanner(schema, GRAPHQL_FORMAT) });
 }

@@ -10,9 +10,9 @@ import {
   type VariableValues,
   validate,
 } from 'graphql';
+import type { OperationPlan, PlanOperation } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
 import { createLruCache } from '../lru-cache.ts';
-import type { OperationPlan, PlanOperation } from '../schema/plan.ts';
 import { noteDeprecations } from '../schema/schema.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitError } from './limits.ts';
 

@@ -1,10 +1,10 @@
 import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import type { Context as KoaContext } from 'koa';
+import { type Answer, createPlanner, type PlanRequest } from '../../lib/graphql-plan/graphql-plan.ts';
 import { ApiError } from '../errors.ts';
 import { makeOnce } from '../make-once.ts';
-import { createContext } from '../schema/context.ts';
-import { createPlanner } from '../schema/plan.ts';
-import type { Answer, PlanRequest } from '../schema/planned-execution.ts';
+import { GRAPHQL_FORMAT } from '../schema/answer-format.ts';
+import { type Context, createContext } from '../schema/context.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
@@ -23,7 +23,7 @@ interface GraphqlParts extends Telemetry {
   readonly stores: Stores;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
   /** Runs a plan; by default planned execution. */
-  readonly runPlan?: (request: PlanRequest) => Promise<Answer>;
+  readonly runPlan?: (request: PlanRequest<Context>) => Promise<Answer>;
 }
 
 /**
@@ -43,7 +43,7 @@ export function createGraphqlRoutes(parts: GraphqlParts) {
 
 function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ...telemetry }: GraphqlParts) {
   const validate = createValidator(schema, service.deprecations);
-  const prepareDocument = createDocuments({ validate, plan: createPlanner(schema) });
+  const prepareDocument = createDocuments({ validate, plan: createPlanner(schema, GRAPHQL_FORMAT) });
   const execute = createExecution(schema, service.plural, runPlan);
   // Yoga writes answers with errors. It is not imported at the start, because the import would slow every start.
   const loadYoga = makeOnce(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, telemetry));

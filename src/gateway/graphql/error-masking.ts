@@ -1,12 +1,11 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError } from 'graphql';
 import type { Middleware } from 'koa';
+import { LOCATIONS_MAX, originalError } from '../../lib/graphql-plan/graphql-plan.ts';
 import { type ApiError, ERRORS, QUOTED_MAX, toApiError } from '../errors.ts';
 import { maskValue } from '../key-mask.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { LOCATIONS_MAX } from '../schema/planned-execution.ts';
-import { originalError } from '../schema/rules.ts';
 import { acceptedMediaType } from '../web/negotiation.ts';
 import { DOCUMENT_CODES, LIMITS } from './limits.ts';
 

@@ -1,7 +1,13 @@
 import { GraphQLError, type GraphQLSchema, getVariableValues } from 'graphql';
+import {
+  type Answer,
+  createArgumentsOf,
+  createPlannedExecution,
+  type OperationPlan,
+  type PlanRequest,
+} from '../../lib/graphql-plan/graphql-plan.ts';
+import { ANSWER_BYTES_MAX } from '../schema/answer-format.ts';
 import type { Context } from '../schema/context.ts';
-import { createArgumentsOf, type OperationPlan } from '../schema/plan.ts';
-import { type Answer, createPlannedExecution, type PlanRequest } from '../schema/planned-execution.ts';
 import type { AdmittedRequest } from '../web/route.ts';
 import { createCost } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
@@ -24,7 +30,10 @@ const ERRORS_MAX = 5;
 export function createExecution(
   schema: GraphQLSchema,
   plural: string,
-  runPlan: (request: PlanRequest) => Promise<Answer> = createPlannedExecution(limitError('responseBytes', { plural })),
+  runPlan: (request: PlanRequest<Context>) => Promise<Answer> = createPlannedExecution({
+    bytesMax: ANSWER_BYTES_MAX,
+    tooLarge: limitError('responseBytes', { plural }),
+  }),
 ): (request: OperationRequest) => Answer | Promise<Answer> {
   const costOf = createCost(schema, plural);
   return ({ prepared, variables: rawVariables, context, reserve, onRun }) => {

@@ -8,8 +8,8 @@ import {
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
-import { PLANNED_FIELDS_MAX } from '../schema/plan.ts';
-import { ANSWER_BYTES_MAX } from '../schema/planned-execution.ts';
+import { PLANNED_FIELDS_MAX } from '../../lib/graphql-plan/graphql-plan.ts';
+import { ANSWER_BYTES_MAX } from '../schema/answer-format.ts';
 
 /**
  * The limits of one request, for every schema: a little more than the largest ordinary request needs. For tokens and depth this

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Context as KoaContext } from 'koa';
-import type { Answer } from '../schema/planned-execution.ts';
+import type { Answer } from '../../lib/graphql-plan/graphql-plan.ts';
 import { createErrorMask, type Telemetry } from './error-masking.ts';
 
 /** The server context of Yoga. Koa's context is a property of it, because it must not be Yoga's context itself (yoga#3145). */

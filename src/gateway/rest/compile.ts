@@ -9,11 +9,17 @@ import {
   validate,
   visit,
 } from 'graphql';
+import {
+  type Arguments,
+  createPlanner,
+  createValueWriter,
+  NO_VARIABLES,
+  pathOf,
+} from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
 import { ApiError } from '../errors.ts';
+import { ANSWER_BYTES_MAX, REST_FORMAT } from '../schema/answer-format.ts';
 import type { Context } from '../schema/context.ts';
-import { type AnswerFormat, type Arguments, createPlanner, NO_VARIABLES, pathOf } from '../schema/plan.ts';
-import { ANSWER_BYTES_MAX, createValueWriter } from '../schema/planned-execution.ts';
 import { noteDeprecations } from '../schema/schema.ts';
 
 /** Compiles the document of a REST row. Throws Error, which stops the start, when it does not fit the schema. */
@@ -27,7 +33,7 @@ export type CompiledVariable = CompiledOperation['variables'][number];
 
 /** Creates the compiler of a service's REST documents. */
 export function createCompiler(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
-  const plan = createPlanner(schema, FORMAT);
+  const plan = createPlanner(schema, REST_FORMAT);
   return (text: string) => {
     const document = parse(text);
     const found = new Set<Deprecation>();
@@ -80,13 +86,10 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
       /** Calls the resolver of the root field with coerced arguments. */
       resolve: (args: Arguments, context: Context) => resolver(undefined, args, context, info),
       /** Completes the value of the root field as JSON. Rejects with a resolver's error; ApiError `bad_request` for too long a text. */
-      write: createValueWriter(root, TOO_LARGE),
+      write: createValueWriter<Context>(root, { bytesMax: ANSWER_BYTES_MAX, tooLarge: TOO_LARGE }),
     };
   };
 }
-
-/** REST omits null properties. */
-const FORMAT: AnswerFormat = { writer: 'write', omitsNull: true };
 
 const REFUSAL = `The answer would be larger than ${ANSWER_BYTES_MAX} bytes: ask for a smaller limit.`;
 const TOO_LARGE = new GraphQLError(REFUSAL, { originalError: new ApiError('bad_request', REFUSAL) });

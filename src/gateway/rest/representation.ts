@@ -11,10 +11,10 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
+import type { FieldPlan, SelectionPlan } from '../../lib/graphql-plan/graphql-plan.ts';
 import { ApiError } from '../errors.ts';
 import type { AnyKind, Bounds } from '../kinds.ts';
-import { leafKind } from '../schema/field-shape.ts';
-import type { FieldPlan, SelectionPlan } from '../schema/plan.ts';
+import { leafKind } from '../schema/answer-format.ts';
 import { boundsOf } from '../schema/rules.ts';
 import { isJsonObject } from '../web/json-body.ts';
 import type { CompiledOperation } from './compile.ts';

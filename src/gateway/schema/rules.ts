@@ -1,6 +1,7 @@
 import { InputValidationError } from '@pothos/plugin-validation';
-import { type GraphQLArgument, GraphQLError, type GraphQLInputField } from 'graphql';
+import type { GraphQLArgument, GraphQLInputField } from 'graphql';
 import * as z from 'zod/mini';
+import { originalError } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Bounds } from '../kinds.ts';
 
 /** The rules of an argument or input field as JSON Schema keywords; rules without a keyword are left out. */
@@ -20,11 +21,6 @@ export interface BrokenRule {
   readonly path: readonly PropertyKey[];
   /** A sentence without its subject, which is the name of the input: `must be …`. */
   readonly message: string;
-}
-
-/** Unwraps an error: execution wraps what a resolver throws in GraphQLErrors. */
-export function originalError(error: unknown): unknown {
-  return error instanceof GraphQLError && error.originalError ? originalError(error.originalError) : error;
 }
 
 /** The first broken rule of a validation error; undefined for any other error. */

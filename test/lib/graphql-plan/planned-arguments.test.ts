@@ -1,6 +1,6 @@
 import { buildSchema, type FieldNode, getVariableValues, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { planArguments } from '../../src/gateway/schema/plan.ts';
+import { planArguments } from '../../../src/lib/graphql-plan/planned-arguments.ts';
 
 const schema = buildSchema(`
   input Book { title: String author: Author tags: [String] }

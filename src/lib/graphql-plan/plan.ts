@@ -2,23 +2,20 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
-  type GraphQLError,
-  type GraphQLField,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   GraphQLSkipDirective,
-  getArgumentValues,
   getDirectiveValues,
   Kind,
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
   type VariableValues,
-  visit,
 } from 'graphql';
-import { type FieldShape, shapeFields } from './field-shape.ts';
+import { type FieldShape, type LeafWriter, shapeFields } from './field-shape.ts';
+import { type CoerceArguments, NO_VARIABLES, planArguments } from './planned-arguments.ts';
 
 /*
  * A plan is an operation after field collection: its fields, how their arguments are coerced and how their values are written.
@@ -33,25 +30,19 @@ export interface FieldPlan extends FieldShape {
   readonly nodes: readonly FieldNode[];
   /** The selection of its objects; undefined for a leaf. */
   readonly selection: SelectionPlan | undefined;
-  /** Writes a leaf other than null as JSON. Throws Error, an internal error, when the schema does not allow the value. */
-  writeLeaf(value: unknown): string;
   /** Whether the answer leaves out the field when it is null. */
   readonly omitsNull: boolean;
-  /** GraphQL §6.4.1 CoerceArgumentValues, into objects with a prototype. Throws GraphQLError. */
-  coerceArguments(variables: VariableValues): Arguments;
+  readonly coerceArguments: CoerceArguments;
   /** Makes the `info` argument of its resolver. */
   info(variables: VariableValues, path: Path): GraphQLResolveInfo;
 }
 
-/** Coerced arguments by their names. */
-export type Arguments = Readonly<Record<string, unknown>>;
-
 /** A response path as a linked list: its last response name or list index, and the path before that. */
 export type Path = GraphQLResolveInfo['path'];
 
-/** The path of a field; `prev` is the path of its object. */
-export function pathOf({ responseName, parentType }: FieldPlan, prev: Path | undefined): Path {
-  return { prev, key: responseName, typename: parentType.name };
+/** The path of a field, or with a number as `key` of an item of its list; `prev` is the path of its object or list. */
+export function pathOf(field: FieldPlan, prev: Path | undefined, key: Path['key'] = field.responseName): Path {
+  return { prev, key, typename: typeof key === 'number' ? undefined : field.parentType.name };
 }
 
 /** The selected fields of an object type. `__typename` has no FieldPlan: it is constant JSON, in `head` or `tail`. */
@@ -72,9 +63,6 @@ export interface OperationPlan extends SelectionPlan {
   readonly fieldCount: number;
 }
 
-/** The variable values of an operation without variables. */
-export const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
-
 /** The most fields of a plan: nested fragments can multiply fields. Planning stops there; a plan with more must not run. */
 export const PLANNED_FIELDS_MAX = 2000;
 
@@ -84,17 +72,15 @@ export const PLANNED_FIELDS_MAX = 2000;
  */
 export type PlanOperation = ReturnType<typeof createPlanner>;
 
-/** How an API writes an answer. `writer` is the method of src/gateway/kinds.ts's `Kind` for leaves; `omitsNull` leaves out null fields. */
+/** How answers are written. `omitsNull` leaves out fields that are null, which GraphQL itself does not. */
 export interface AnswerFormat {
-  readonly writer: 'write' | 'writeGraphql';
+  readonly leafWriter: LeafWriter;
   readonly omitsNull: boolean;
 }
 
-const GRAPHQL_FORMAT: AnswerFormat = { writer: 'writeGraphql', omitsNull: false };
-
-/** Creates the planner of a schema. Throws Error, which stops the start, when a field of the schema cannot be planned. */
-export function createPlanner(schema: GraphQLSchema, format = GRAPHQL_FORMAT) {
-  const shapes = shapeFields(schema);
+/** Creates the planner of a schema. Throws Error when a field of the schema cannot be planned. */
+export function createPlanner(schema: GraphQLSchema, { leafWriter, omitsNull }: AnswerFormat) {
+  const shapes = shapeFields(schema, leafWriter);
   return (
     { definitions }: DocumentNode,
     operation: OperationDefinitionNode,
@@ -104,7 +90,7 @@ export function createPlanner(schema: GraphQLSchema, format = GRAPHQL_FORMAT) {
     if (!rootType) throw new Error(`The schema has no ${operation.operation}.`);
     const named = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
     const fragments = Object.fromEntries(named.map((fragment) => [fragment.name.value, fragment]));
-    const state: PlanState = { schema, shapes, format, operation, fragments, variables, fieldCount: 0 };
+    const state: PlanState = { schema, shapes, omitsNull, operation, fragments, variables, fieldCount: 0 };
     const selection = planSelection(state, rootType, [operation]);
     return { ...selection, fieldCount: state.fieldCount };
   };
@@ -114,7 +100,7 @@ export function createPlanner(schema: GraphQLSchema, format = GRAPHQL_FORMAT) {
 interface PlanState {
   readonly schema: GraphQLSchema;
   readonly shapes: ReturnType<typeof shapeFields>;
-  readonly format: AnswerFormat;
+  readonly omitsNull: boolean;
   readonly operation: OperationDefinitionNode;
   readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   readonly variables: VariableValues;
@@ -127,7 +113,7 @@ function planSelection(
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
 ): SelectionPlan {
   const fields: FieldPlan[] = [];
-  let head = '{'; // `{` is in the head of the first field, so REST, which omits null, needs a non-null one (`objectSchema`)
+  let head = '{'; // `{` is in the head of the first field, so with `omitsNull` it must be one that is never null
   let leafCount = 0;
   for (const [responseName, fieldNodes] of collectFields(nodes, state)) {
     if (++state.fieldCount > PLANNED_FIELDS_MAX) break;
@@ -148,8 +134,7 @@ function planSelection(
       head: `${head}"${responseName}":`,
       nodes: fieldNodes,
       selection,
-      writeLeaf: shape.kind?.[state.format.writer] ?? JSON.stringify,
-      omitsNull: state.format.omitsNull && shape.isNullable,
+      omitsNull: state.omitsNull && shape.isNullable,
       coerceArguments: planArguments(shape.field, node),
       info: planInfo(state, shape, fieldNodes),
     });
@@ -193,90 +178,15 @@ function isIncluded(selection: SelectionNode, variables: VariableValues): boolea
   return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
 }
 
-/** Creates a function that coerces the arguments of a field node. Without variables they are coerced once, at the first call. */
-export function planArguments(field: GraphQLField<unknown, unknown>, node: FieldNode): FieldPlan['coerceArguments'] {
-  const argumentNodes = node.arguments ?? [];
-  const coerce = (variables: VariableValues) => toPlain(getArgumentValues(field, node, variables));
-  let hasVariables = false;
-  const Variable = () => {
-    hasVariables = true;
-  };
-  for (const argument of argumentNodes) visit(argument, { Variable });
-  if (!hasVariables) {
-    let constant: Arguments | undefined;
-    return (variables) => (constant ??= coerce(variables));
-  }
-  const valueNodes = new Map(argumentNodes.map(({ name, value }) => [name.value, value]));
-  const variableNames = field.args.flatMap(({ name }) => {
-    const value = valueNodes.get(name);
-    return value?.kind === Kind.VARIABLE ? [[name, value.name.value] as const] : [];
-  });
-  if (variableNames.length < field.args.length) return coerce;
-  // The usual case: each argument is a variable with a value, which is coerced already.
-  return (variables) => {
-    const values: Record<string, unknown> = {};
-    for (const [name, variable] of variableNames) {
-      const value = variables.coerced[variable];
-      if (value === undefined || value === null) return coerce(variables);
-      values[name] = hasNullPrototype(value) ? toPlain(value) : value;
-    }
-    return values;
-  };
-}
-
-/** Copies coerced values into objects with a prototype. V8 keeps the ones of graphql-js, without a prototype, as slow hash tables. */
-function toPlain(values: Arguments): Arguments {
-  const plain: Record<string, unknown> = {};
-  for (const name of Object.keys(values)) {
-    const value = values[name];
-    plain[name] = hasNullPrototype(value) ? toPlain(value) : value;
-  }
-  return plain;
-}
-
-function hasNullPrototype(value: unknown): value is Arguments {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === null;
-}
-
-/** Gives the coerced arguments of a field in one request, or the error of argument coercion. */
-export type ArgumentsOf = (field: FieldPlan) => Arguments | GraphQLError;
-
-/** Creates the argument coercion of one request. Results are cached: both the cost analysis and the execution ask for them. */
-export function createArgumentsOf(variables: VariableValues): ArgumentsOf {
-  const cache = new Map<FieldPlan, Arguments | GraphQLError>();
-  return (field) => {
-    let args = cache.get(field);
-    if (args !== undefined) return args;
-    try {
-      args = field.coerceArguments(variables);
-    } catch (error) {
-      args = error as GraphQLError; // getArgumentValues throws nothing else
-    }
-    cache.set(field, args);
-    return args;
-  };
-}
-
 /** Creates a function that makes the `info` of a field's resolver. */
 function planInfo(
   { schema, operation, fragments }: PlanState,
   { field, parentType }: FieldShape,
-  nodes: readonly FieldNode[],
+  fieldNodes: readonly FieldNode[],
 ): FieldPlan['info'] {
-  return (variableValues, path) => ({
-    fieldName: field.name,
-    fieldNodes: nodes,
-    returnType: field.type,
-    parentType,
-    path,
-    schema,
-    fragments,
-    rootValue: undefined,
-    operation,
-    variableValues,
-    getAbortSignal,
-    getAsyncHelpers,
-  });
+  const { name: fieldName, type: returnType } = field;
+  const planned = { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue: undefined, operation };
+  return (variableValues, path) => ({ ...planned, variableValues, path, getAbortSignal, getAsyncHelpers });
 }
 
 const getAbortSignal = () => undefined;

@@ -1,7 +1,16 @@
 import { buildSchema, type GraphQLField, GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { expect, test } from 'vitest';
-import { shapeFields } from '../../src/gateway/schema/field-shape.ts';
-import { createPlanner } from '../../src/gateway/schema/plan.ts';
+import { shapeFields } from '../../../src/lib/graphql-plan/field-shape.ts';
+import { createPlanner } from '../../../src/lib/graphql-plan/graphql-plan.ts';
+import { createShopSchema } from './shop-schema.ts';
+
+const format = {
+  leafWriter({ name }: { readonly name: string }) {
+    if (name === 'Float') throw new Error('nobody writes Float');
+    return String;
+  },
+  omitsNull: false,
+};
 
 /** A schema whose root fields have resolvers. */
 function schemaOf(text: string): GraphQLSchema {
@@ -21,22 +30,22 @@ test.each([
   ],
   ['a union', 'type Query { pet: Any } type Pet { id: ID } union Any = Pet', 'Query.pet cannot be planned'],
   [
-    'a scalar of no kind',
+    'a leaf type that cannot be written',
     'type Query { pet: Pet } type Pet { weight: Float }',
-    'Pet.weight cannot be planned: Float is of no kind',
+    'Pet.weight cannot be planned: nobody writes Float',
   ],
 ])('%s stop the start, with the name of the field', (_what, text, message) => {
-  expect(() => createPlanner(schemaOf(text))).toThrow(message);
+  expect(() => createPlanner(schemaOf(text), format)).toThrow(message);
 });
 
 test('a root field without a resolver stops the start', () => {
   const query = new GraphQLObjectType({ name: 'Query', fields: { count: { type: GraphQLInt } } });
-  expect(() => createPlanner(new GraphQLSchema({ query }))).toThrow('Query.count has no resolver');
+  expect(() => createPlanner(new GraphQLSchema({ query }), format)).toThrow('Query.count has no resolver');
 });
 
 test('objects, lists of objects and leaves are planned, also where they lead back', () => {
   const schema = schemaOf('type Query { pet: Pet } type Pet { id: ID! parent: Pet children(limit: Int!): [Pet!]! }');
-  expect(() => createPlanner(schema)).not.toThrow();
+  expect(() => createPlanner(schema, format)).not.toThrow();
 });
 
 test('a field with arguments is not read as a property, even if it exposes one: its arguments have rules', () => {
@@ -51,8 +60,18 @@ test('a field with arguments is not read as a property, even if it exposes one: 
     },
   });
   const query = new GraphQLObjectType({ name: 'Query', fields: { pet: { type: pet, resolve: () => ({}) } } });
-  const shapes = shapeFields(new GraphQLSchema({ query }));
+  const shapes = shapeFields(new GraphQLSchema({ query }), format.leafWriter);
   const { name, called } = pet.getFields();
   expect(name && shapes.get(name)).toMatchObject({ resolver: undefined, property: 'name' });
   expect(called && shapes.get(called)?.resolver).toBe(resolve);
+});
+
+test('a field that Pothos exposes is read as a property, and one with a resolver is not', () => {
+  const schema = createShopSchema();
+  const shapes = shapeFields(schema, () => String);
+  const resolvers = ['name', 'greeting'].map((name) => {
+    const person = schema.getType('Person') as GraphQLObjectType; // as shop-schema.ts defines it
+    return typeof [...shapes.values()].find(({ field }) => field === person.getFields()[name])?.resolver;
+  });
+  expect(resolvers).toEqual(['undefined', 'function']);
 });
