@@ -15,5 +15,5 @@ test('the use in the README is as it says', async () => {
   });
   const { dataJson, errors } = JSON.parse(stdout);
   expect(readme).toContain(`\`dataJson\` is \`${dataJson}\``);
-  expect(errors.map(({ path }: { path: string[] }) => path.join('.'))).toEqual(['pets.1.name']);
+  expect(errors.map(({ path }: { path: string[] }) => path.join('.'))).toEqual(['books.1.name']);
 });
