@@ -5,6 +5,7 @@ import mysql from 'mysql2/promise';
 import { inject } from 'vitest';
 import { afterFile, type TestEngine, temporaryFolder } from '../support/engines.ts';
 import { readBlock, runBlock } from '../support/page-blocks.ts';
+import { noteLeftOut } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 /** Whose programs make a backup and restore it. */
@@ -57,6 +58,7 @@ async function serverSite(engine: TestEngine, programs: Programs, skip: (note: s
   if (programs === 'MySQL' && maker === 'MariaDB') skip('MariaDB has its own programs');
   const dump = programs === 'MySQL' ? 'mysqldump' : 'mariadb-dump';
   const isMissing = makerOf(dump) !== programs;
+  if (isMissing && programs === maker) noteLeftOut(`the backup by ${dump}`, `the programs of ${programs}`);
   if (isMissing && (programs !== maker || process.env.CI !== 'true')) skip(`there is no ${dump} of ${programs}`);
 
   const database = new URL(await engine.freshDatabase()).pathname.slice(1);

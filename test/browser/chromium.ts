@@ -1,12 +1,8 @@
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
-import { leftOut } from '../support/left-out.ts';
+import { browserPath, has } from '../support/tools.ts';
 
-/** Where browsers of the Chromium family are installed; `CHROMIUM` names another place. */
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const executablePath = [process.env.CHROMIUM ?? '', ...PLACES].find((place) => existsSync(place));
-const isWanted = !leftOut().includes('browser');
+const executablePath = browserPath();
 
 // The tests' machines may have no way out, and Chromium would try it all the same.
 const ARGUMENTS = [
@@ -71,17 +67,9 @@ export async function newVisit(browser: Browser, origin: string, options: Browse
   return visit;
 }
 
-/** Tests in a browser: not run, and loudly so, where there is none or none is wanted; where `CI=true` lacks one they fail. */
+/** Tests in a browser, where there is one. */
 export function describeInBrowser(name: string, body: (browser: () => Browser) => void): void {
-  if (!executablePath || !isWanted) {
-    if (isWanted && process.env.CI === 'true')
-      throw new Error('the browser tests need chromium, or CHROMIUM with its path');
-    if (isWanted)
-      console.warn(`\n!!! ${name} was NOT tested in a browser: install chromium, or set CHROMIUM to its path. !!!\n`);
-    describe.skip(name, () => {});
-    return;
-  }
-  describe(name, { timeout: BUSY_MS }, () => {
+  describe.runIf(has('browser'))(name, { timeout: BUSY_MS }, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
       browser = await launch();

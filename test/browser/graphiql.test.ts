@@ -6,6 +6,7 @@ import { PET_TABS } from '../../src/petstore/pets/pet-tabs.ts';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { has } from '../support/tools.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
 const gateway = await startGateway(ENGINES[0] as TestEngine);
@@ -202,55 +203,61 @@ describeInBrowser('GraphiQL', (browser) => {
     expect(await textOf(page.locator('.result-window .view-lines'))).not.toMatch(/ at |stack/);
   });
 
-  test('a call is copied as curl that runs, and as a link that opens it in a tab of its own; neither has the key', async () => {
-    const { page } = await newVisit(browser(), url, { permissions: CLIPBOARD });
-    await openWithKey(page);
-    await runTab(page, titles[1] ?? '');
-    await page.getByRole('button', { name: 'Headers', exact: true }).click();
-    await pasteHeaders(page, { authorization: `Bearer ${key}` }); // a name of a header has no case
-    const curl = await copied(page, 'Copy as curl');
-    expect(await runInShell(curl)).toContain('"status":"AVAILABLE"');
-    const link = await copied(page, 'Copy link');
-    expect(curl + link).not.toContain(key);
-    const other = (await newVisit(browser(), url)).page;
-    await other.goto(link);
-    await other.locator('.graphiql-query-editor .view-line').first().waitFor();
-    expect(other.url()).toBe(`${url}/graphql`);
-    await poll(() => other.locator('.graphiql-tab-active').textContent()).toBe(titles[1]);
-    await poll(() => textOf(other.locator('.graphiql-editors'))).toContain('AVAILABLE');
-  });
-
-  describe('of a document with two operations, comments in the variables and a name for every shell', () => {
-    const name = `O'Brien's "cat" \\ $HOME \`id\` !! %s // \n`;
-    const variables = `{ // "who" is it?\n  "input": {"name": ${JSON.stringify(name)}, "categoryId": 9007199254740993 /* long */,},\n}`;
-    const query =
-      '# query Neither { no }\nquery First { pets(limit: 1) { id } }\nmutation Second($input: NewPetInput!) {\n  addPet(input: $input) { name categoryId }\n}';
-    const link = () => `${url}/graphql#${new URLSearchParams({ query, variables })}`;
-
-    test('the one that was run is sent and copied, with every digit', async () => {
+  test.runIf(has('curl'))(
+    'a call is copied as curl that runs, and as a link that opens it in a tab of its own; neither has the key',
+    async () => {
       const { page } = await newVisit(browser(), url, { permissions: CLIPBOARD });
       await openWithKey(page);
-      await page.goto(link());
-      await page.reload();
-      await page.getByRole('button', { name: /Execute query/ }).click();
-      const answered = page.waitForResponse((response) => response.request().method() === 'POST');
-      await page.getByRole('menuitem', { name: 'Second' }).click();
-      const answer = await (await answered).json();
-      expect(answer).toEqual({ data: { addPet: { name, categoryId: '9007199254740993' } } });
-      expect(JSON.parse(await runInShell(await copied(page, 'Copy as curl')))).toEqual(answer);
-    });
+      await runTab(page, titles[1] ?? '');
+      await page.getByRole('button', { name: 'Headers', exact: true }).click();
+      await pasteHeaders(page, { authorization: `Bearer ${key}` }); // a name of a header has no case
+      const curl = await copied(page, 'Copy as curl');
+      expect(await runInShell(curl)).toContain('"status":"AVAILABLE"');
+      const link = await copied(page, 'Copy link');
+      expect(curl + link).not.toContain(key);
+      const other = (await newVisit(browser(), url)).page;
+      await other.goto(link);
+      await other.locator('.graphiql-query-editor .view-line').first().waitFor();
+      expect(other.url()).toBe(`${url}/graphql`);
+      await poll(() => other.locator('.graphiql-tab-active').textContent()).toBe(titles[1]);
+      await poll(() => textOf(other.locator('.graphiql-editors'))).toContain('AVAILABLE');
+    },
+  );
 
-    test('before any run the first one is copied; without a clipboard it is shown', async () => {
-      const { page } = await newVisit(browser(), url);
-      await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })'); // as on plain http
-      await page.goto(link());
-      await page.locator('.graphiql-query-editor .view-line').first().waitFor();
-      await page.getByRole('button', { name: 'Copy as curl' }).click();
-      await page.locator('#copy-by-hand').waitFor();
-      const shown = await page.locator('#copy-shown').inputValue();
-      expect(JSON.parse(await runInShell(shown))).toEqual({ data: { pets: [{ id: '1' }] } });
-    });
-  });
+  describe.runIf(has('curl'))(
+    'of a document with two operations, comments in the variables and a name for every shell',
+    () => {
+      const name = `O'Brien's "cat" \\ $HOME \`id\` !! %s // \n`;
+      const variables = `{ // "who" is it?\n  "input": {"name": ${JSON.stringify(name)}, "categoryId": 9007199254740993 /* long */,},\n}`;
+      const query =
+        '# query Neither { no }\nquery First { pets(limit: 1) { id } }\nmutation Second($input: NewPetInput!) {\n  addPet(input: $input) { name categoryId }\n}';
+      const link = () => `${url}/graphql#${new URLSearchParams({ query, variables })}`;
+
+      test('the one that was run is sent and copied, with every digit', async () => {
+        const { page } = await newVisit(browser(), url, { permissions: CLIPBOARD });
+        await openWithKey(page);
+        await page.goto(link());
+        await page.reload();
+        await page.getByRole('button', { name: /Execute query/ }).click();
+        const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+        await page.getByRole('menuitem', { name: 'Second' }).click();
+        const answer = await (await answered).json();
+        expect(answer).toEqual({ data: { addPet: { name, categoryId: '9007199254740993' } } });
+        expect(JSON.parse(await runInShell(await copied(page, 'Copy as curl')))).toEqual(answer);
+      });
+
+      test('before any run the first one is copied; without a clipboard it is shown', async () => {
+        const { page } = await newVisit(browser(), url);
+        await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })'); // as on plain http
+        await page.goto(link());
+        await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+        await page.getByRole('button', { name: 'Copy as curl' }).click();
+        await page.locator('#copy-by-hand').waitFor();
+        const shown = await page.locator('#copy-shown').inputValue();
+        expect(JSON.parse(await runInShell(shown))).toEqual({ data: { pets: [{ id: '1' }] } });
+      });
+    },
+  );
 
   test('at 390 px editor and answer are below each other, as wide as the page; from 390 to 1440 px the title stays', async () => {
     const { page } = await newVisit(browser(), url, { viewport: { width: 390, height: 844 } });

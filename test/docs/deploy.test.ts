@@ -12,6 +12,7 @@ import { readConfig, settingNames } from '../../src/gateway/config.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { temporaryFolder } from '../support/engines.ts';
 import { readBlock, runBlock } from '../support/page-blocks.ts';
+import { has, type Tool } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 const runFile = promisify(execFile);
@@ -23,16 +24,9 @@ const read = (name: string) => readFileSync(file(name), 'utf8');
 const check = (command: string, ...words: string[]) =>
   runFile(command, words, { env: { PATH: SYSTEM_PATH, HOME: temporaryFolder() } });
 
-/** A test that needs a program: on CI it must be there, elsewhere its absence is said. */
-function testWith(program: string, name: string, body: () => Promise<unknown>): void {
-  test(name, async ({ skip }) => {
-    const isThere = await check('sh', '-c', `command -v ${program}`).then(
-      () => true,
-      () => false,
-    );
-    skip(!isThere && process.env.CI !== 'true', `${program} is not installed`);
-    await expect(body()).resolves.not.toThrow();
-  });
+/** A test whose body is a check. */
+function testWith(tools: readonly Tool[], name: string, body: () => Promise<unknown>): void {
+  test.runIf(has(...tools))(name, () => expect(body()).resolves.not.toThrow());
 }
 
 /** Where each manifest is not what the Kubernetes API publishes: fields that it does not have, values of another type. */
@@ -59,7 +53,7 @@ function manifestProblems(manifests: readonly string[]): string[][] {
 }
 
 describe('deploy/', () => {
-  testWith('nginx', 'nginx takes nginx.conf', async () => {
+  testWith(['nginx', 'openssl'], 'nginx takes nginx.conf', async () => {
     const folder = temporaryFolder();
     makeCertificate('pets.example.com', join(folder, 'privkey.pem'), join(folder, 'fullchain.pem'));
     const site = read('nginx.conf').replaceAll(/\/etc\/ssl\/pets\.example\.com|\/var\/log\/nginx/g, folder);
@@ -71,15 +65,15 @@ describe('deploy/', () => {
     await check('nginx', '-t', '-q', '-e', 'stderr', '-p', folder, '-c', join(folder, 'main.conf'));
   });
 
-  testWith('caddy', 'Caddy takes Caddyfile', () =>
+  testWith(['caddy'], 'Caddy takes Caddyfile', () =>
     check('caddy', 'validate', '--config', file('Caddyfile'), '--adapter', 'caddyfile'),
   );
 
-  testWith('promtool', 'Prometheus takes prometheus.yml and alerts.yml', () =>
+  testWith(['prometheus'], 'Prometheus takes prometheus.yml and alerts.yml', () =>
     check('promtool', 'check', 'config', file('prometheus.yml')),
   );
 
-  testWith('systemd-analyze', 'systemd takes the units', async () => {
+  testWith(['systemd'], 'systemd takes the units', async () => {
     const folder = temporaryFolder();
     const units = ['petstore-gateway.service', 'petstore-backup.service', 'petstore-backup.timer'].map((name) => {
       writeFileSync(join(folder, name), read(name).replace('/usr/bin/node', process.execPath));
@@ -89,12 +83,12 @@ describe('deploy/', () => {
   });
 
   for (const unit of ['petstore-gateway.service', 'petstore-backup.service']) {
-    testWith('systemd-analyze', `${unit} leaves the process little: an exposure of 1.5 of 10 at most`, () =>
+    testWith(['systemd'], `${unit} leaves the process little: an exposure of 1.5 of 10 at most`, () =>
       check('systemd-analyze', 'security', '--offline=true', '--threshold=15', file(unit)),
     );
   }
 
-  test('the commands for Docker put the password on a line of its own, into a file that only its owner reads', async () => {
+  test.runIf(has('openssl'))('the commands for Docker put the password on a line of its own, into a file that only its owner reads', async () => {
     const [commands = ''] = readBlock('docs/run.md', 'bash compose-start').split(/^docker /m);
     const folder = temporaryFolder();
     writeFileSync(join(folder, '.env'), 'WORKERS=2', { mode: 0o644 }); // as editors leave it, without an end of line

@@ -1,12 +1,13 @@
 import { beforeAll, describe, test } from 'vitest';
 import { afterFile } from '../support/engines.ts';
-import { hasMysqlServer, type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { has } from '../support/tools.ts';
 import { expectHealed, expectPromisesKept } from './expect-promises.ts';
 import { runFault } from './fault-run.ts';
 import { startGatewayProcess } from './gateway-process.ts';
 import { freshDatabase, SERVER_FAULTS } from './server-faults.ts';
 
-describe.runIf(hasMysqlServer())('faults during mixed load', () => {
+describe.runIf(has('database'))('faults during mixed load', () => {
   let server: MysqlServer;
 
   beforeAll(async () => {

@@ -1,16 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { endWithUs } from '../support/end-with-us.ts';
 import { freePort } from '../support/ports.ts';
+import { GALERA } from '../support/tools.ts';
 import type { StoredPet } from './ledger.ts';
 
 const SERVER = '/usr/sbin/mariadbd';
-const PROVIDER = '/usr/lib/galera/libgalera_smm.so';
 
 /** A three-node Galera cluster of private MariaDB servers on loopback. */
 export interface GaleraCluster {
@@ -28,11 +28,6 @@ export interface GaleraCluster {
   remove(): Promise<void>;
 }
 
-/** Whether this machine has Galera, and the rsync that a new node is filled with. */
-export function hasGalera(): boolean {
-  return [PROVIDER, SERVER, '/usr/bin/rsync'].every((path) => existsSync(path));
-}
-
 interface Node {
   readonly folder: string;
   readonly port: number;
@@ -43,7 +38,6 @@ interface Node {
 
 /** Starts the cluster; a start that fails leaves nothing behind. */
 export async function startGaleraCluster(): Promise<GaleraCluster> {
-  if (!hasGalera()) throw new Error('the Galera cluster needs mariadbd, galera-4 and rsync');
   const folder = mkdtempSync(join(tmpdir(), 'petstore-galera-'));
   const dismiss = endWithUs({ folder });
   chmodSync(folder, 0o755);
@@ -160,7 +154,7 @@ async function launch(node: Node, clusterAddress: string): Promise<void> {
       '--innodb-buffer-pool-size=64M',
       '--max-connections=300',
       '--wsrep-on=ON',
-      `--wsrep-provider=${PROVIDER}`,
+      `--wsrep-provider=${GALERA}`,
       '--wsrep-cluster-name=petstore-test',
       `--wsrep-cluster-address=${clusterAddress}`,
       '--wsrep-node-address=127.0.0.1',

@@ -1,17 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { afterFile } from '../support/engines.ts';
-import { leftOut } from '../support/left-out.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { has } from '../support/tools.ts';
 import { expectPromisesKept } from './expect-promises.ts';
 import { runFault } from './fault-run.ts';
-import { type GaleraCluster, hasGalera, startGaleraCluster } from './galera-cluster.ts';
+import { type GaleraCluster, startGaleraCluster } from './galera-cluster.ts';
 import { GALERA_FAULTS } from './galera-faults.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
 
-const isWanted = !leftOut().includes('database');
-
-// Where CI lacks Galera the start fails, and says so: CI must not pass by leaving it out.
-describe.runIf(isWanted && (hasGalera() || process.env.CI === 'true'))('a Galera cluster of three nodes', () => {
+describe.runIf(has('database', 'galera'))('a Galera cluster of three nodes', () => {
   let cluster: GaleraCluster;
   let gateway: GatewayProcess;
 

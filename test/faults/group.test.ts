@@ -1,15 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { afterFile } from '../support/engines.ts';
-import { leftOut } from '../support/left-out.ts';
+import { noteLeftOut, unwantedTools } from '../support/tools.ts';
 import { expectHealed, expectPromisesKept } from './expect-promises.ts';
 import { runFault } from './fault-run.ts';
 import { startGatewayProcess } from './gateway-process.ts';
 import { type GroupCluster, hasGroup, startGroupCluster } from './group-cluster.ts';
 import { GROUP_FAULTS } from './group-faults.ts';
 
-if (!hasGroup()) console.warn('NOT RUN: MySQL Group Replication, because its program is not beside the repository');
+const isWanted = !unwantedTools().includes('database');
+if (isWanted && !hasGroup()) noteLeftOut('MySQL Group Replication', 'its program beside the repository');
 
-describe.runIf(hasGroup() && !leftOut().includes('database'))('MySQL Group Replication, three members', () => {
+describe.runIf(isWanted && hasGroup())('MySQL Group Replication, three members', () => {
   let cluster: GroupCluster;
 
   beforeAll(async () => {

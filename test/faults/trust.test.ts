@@ -7,11 +7,12 @@ import { makeCertificate } from '../support/certificate.ts';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
-import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { startMysqlServer } from '../support/mysql-server.ts';
+import { has } from '../support/tools.ts';
 
 const HEALED_WITHIN_MS = 5000;
 
-describe.runIf(hasMysqlServer())('the files of trust, while the gateway runs', () => {
+describe.runIf(has('database', 'openssl'))('the files of trust, while the gateway runs', () => {
   const folder = temporaryFolder();
   const file = (name: string) => join(folder, name);
   let root: mysql.Connection;

@@ -13,9 +13,10 @@ import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { afterFile } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
-import { hasMysqlServer, type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
 import { openDatabase } from '../support/prepared.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { has } from '../support/tools.ts';
 import { freshDatabase } from './server-faults.ts';
 
 const HEALED_WITHIN_MS = 2000;
@@ -29,7 +30,7 @@ async function startSilent(): Promise<number> {
 }
 
 // Two servers that know nothing of each other stand for a primary and its replica: what one has the other lacks.
-describe.runIf(hasMysqlServer())('the server that takes writes', () => {
+describe.runIf(has('database'))('the server that takes writes', () => {
   let a: MysqlServer;
   let b: MysqlServer;
 

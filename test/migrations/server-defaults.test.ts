@@ -4,8 +4,9 @@ import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { schemaProblems } from '../../src/gateway/database/schema-check.ts';
 import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
-import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { startMysqlServer } from '../support/mysql-server.ts';
 import { openDatabase } from '../support/prepared.ts';
+import { has } from '../support/tools.ts';
 import { readWholeSchema } from './whole-schema.ts';
 
 /** Everything that a server can make of a table by itself; what a server does not know, it leaves out. */
@@ -29,7 +30,7 @@ async function schemaOf(database: Database) {
 
 const mysql = ENGINES.find(({ name }) => name === 'mysql');
 
-describe.runIf(hasMysqlServer() && mysql)('tables on a server with other defaults', () => {
+describe.runIf(has('database') && mysql)('tables on a server with other defaults', () => {
   test('are those of any server, and new ones undo what fails', { timeout: 120_000 }, async () => {
     const program = process.env.STRESS_SERVER; // of another server's program
     const server = await startMysqlServer(OTHER_DEFAULTS, program);

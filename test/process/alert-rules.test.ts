@@ -9,7 +9,8 @@ import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { eventually, sumMetric } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
-import { dashboardQueries, deployed, hasPrometheus } from '../support/prometheus.ts';
+import { dashboardQueries, deployed } from '../support/prometheus.ts';
+import { has } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 const runFile = promisify(execFile);
@@ -138,7 +139,7 @@ const TROUBLE: readonly (readonly [
   ['overload', { [meter('http_requests_shed_total')]: '0x40 1+1x60' }, { 15: [], 16: ['PetstoreSheds'] }],
 ];
 
-describe.runIf(hasPrometheus())('the alerts, by promtool', () => {
+describe.runIf(has('prometheus'))('the alerts, by promtool', () => {
   let quiet: Series;
   let strangers: Series;
 

@@ -5,17 +5,18 @@ import { makeCertificate } from '../support/certificate.ts';
 import { send } from '../support/client.ts';
 import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { eventually, petBody } from '../support/load.ts';
-import { hasMysqlServer, type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
 import { freePort } from '../support/ports.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { run, type TestProcess } from '../support/process.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { has } from '../support/tools.ts';
 import { workersOf } from './workers-of.ts';
 
 const LIMIT_MS = 60_000;
 const NO_ANSWER = 0;
 
-describe.runIf(hasMysqlServer())('a start that waits for a server', () => {
+describe.runIf(has('database', 'openssl'))('a start that waits for a server', () => {
   let server: MysqlServer;
   let root: mysql.Pool;
   let databases = 0;

@@ -8,10 +8,11 @@ import type { Answer } from '../support/client.ts';
 import { afterFile, describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { connectClient, eventually, petBody, unlessShed } from '../support/load.ts';
-import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { startMysqlServer } from '../support/mysql-server.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { msSince } from '../support/stall-clock.ts';
+import { has } from '../support/tools.ts';
 
 const ANSWERED_WITHIN_MS = 5500;
 const HEALED_WITHIN_MS = 2000;
@@ -44,7 +45,7 @@ async function expectAllUnavailable({ request, createPet, graphql }: TestGateway
   for (const answer of answers) expectUnavailable(answer);
 }
 
-describe.runIf(hasMysqlServer())('a read-only server', () => {
+describe.runIf(has('database'))('a read-only server', () => {
   test('writes are 503 on both APIs, reads go on; it heals by itself', async () => {
     const server = await startMysqlServer();
     afterFile(server.remove);
@@ -134,7 +135,7 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the dat
   });
 });
 
-describe.runIf(hasMysqlServer())('what operations do to an account', () => {
+describe.runIf(has('database'))('what operations do to an account', () => {
   const DATABASE = 'petstore';
   const GRANT = `GRANT ALL ON ${DATABASE}.* TO app@'%'`;
   let root: mysql.Connection;
@@ -191,7 +192,7 @@ describe.runIf(hasMysqlServer())('what operations do to an account', () => {
   });
 });
 
-describe.runIf(hasMysqlServer())('readiness, when the account may only read', () => {
+describe.runIf(has('database'))('readiness, when the account may only read', () => {
   test('is 503 once a write was refused, and 200 when one would be taken, though nobody tries', async () => {
     const server = await startMysqlServer();
     afterFile(server.remove);

@@ -6,7 +6,8 @@ import { eventually } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
 import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
-import { dashboardQueries, hasPrometheus, startPrometheus, type TestPrometheus } from '../support/prometheus.ts';
+import { dashboardQueries, startPrometheus, type TestPrometheus } from '../support/prometheus.ts';
+import { has } from '../support/tools.ts';
 import { workersOf } from './workers-of.ts';
 
 /** A minute takes four seconds. Faster would not do: the page is made once a second at most. */
@@ -15,7 +16,7 @@ const TIMES = 15;
 const COMES_WITHIN_MS = 120_000;
 const FAULTS = 40;
 
-describe.runIf(hasPrometheus())('a Prometheus that watches a gateway', () => {
+describe.runIf(has('prometheus'))('a Prometheus that watches a gateway', () => {
   let prepared: PreparedDatabase;
   let prometheus: TestPrometheus;
   let url: string;

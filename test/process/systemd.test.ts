@@ -1,14 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/load.ts';
 import { readBlock } from '../support/page-blocks.ts';
+import { noteLeftOut } from '../support/tools.ts';
 import { boot, canBoot, type Machine } from './systemd.ts';
 
 const ENV_FILE = '/etc/petstore-gateway.env';
 
-if (!canBoot())
-  console.warn('NOT RUN: the gateway under systemd, which needs root, systemd and control groups of version 2');
+const isPossible = canBoot();
+if (!isPossible)
+  noteLeftOut('the gateway under systemd', 'root, apt install systemd curl, control groups of version 2');
 
-describe.runIf(canBoot())('under systemd, as docs/run.md says', () => {
+describe.runIf(isPossible)('under systemd, as docs/run.md says', () => {
   let machine: Machine;
   let key: string;
 

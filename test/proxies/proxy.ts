@@ -6,8 +6,8 @@ import { makeCertificate } from '../support/certificate.ts';
 import { endWithUs } from '../support/end-with-us.ts';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
 import { connectClient, eventually, type LoadClient } from '../support/load.ts';
-import { findProgram } from '../support/mysql-server.ts';
 import { freePorts } from '../support/ports.ts';
+import { findProgram, has } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 /** The name of the site in the files of deploy/. */
@@ -75,9 +75,9 @@ const PROXIES = { nginx, caddy } as const;
 type ProxyName = keyof typeof PROXIES;
 export const PROXY_NAMES = ['nginx', 'caddy'] as const;
 
-/** Whether a proxy can be tested here; on CI it must. */
+/** Whether a proxy can be tested here: each needs a certificate. */
 export function hasProxy(name: ProxyName): boolean {
-  return process.env.CI === 'true' || findProgram(PROXIES[name].program) !== undefined;
+  return has(name, 'openssl');
 }
 
 /**

@@ -9,8 +9,9 @@ import { createStores, type Store } from '../../src/gateway/store/store.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { afterFile } from '../support/engines.ts';
-import { hasMysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { startMysqlServer } from '../support/mysql-server.ts';
 import { createRandom } from '../support/random.ts';
+import { has } from '../support/tools.ts';
 
 /** However slow the machine is, so many creates and deaths; but no longer than this, in ms. */
 const CREATED_LEAST = 100;
@@ -22,7 +23,7 @@ const PROGRAM = process.env.STRESS_SERVER;
 const CLIENTS = 24;
 const PACKET_BYTES = 64 * 1024;
 
-describe.runIf(hasMysqlServer())('creates on a server of their own', () => {
+describe.runIf(has('database'))('creates on a server of their own', () => {
   let admin: Connection;
   let database: Database;
   let pets: Store<typeof PETS>;

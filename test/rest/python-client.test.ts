@@ -9,6 +9,7 @@ import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { has } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 const ANIMALS = 5000;
@@ -27,7 +28,7 @@ async function runPython(program: string, url: string, key: string): Promise<str
   return (await promisify(execFile)('python3', ['-c', head + program, url, key], options)).stdout;
 }
 
-describe("the guide's client in Python", () => {
+describe.runIf(has('python'))("the guide's client in Python", () => {
   test('walks through 5,000 animals digit for digit, ids beyond 2^53 too, and waits where the rate limit says so', async () => {
     const gateway = await startGateway(SQLITE, { RATE_LIMIT: '20/1s' });
     const { knex } = gateway.database;

@@ -1,23 +1,13 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  accessSync,
-  closeSync,
-  constants,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, cpSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { endWithUs } from './end-with-us.ts';
-import { leftOut } from './left-out.ts';
 import { freePort } from './ports.ts';
+import { findProgram, serverPath } from './tools.ts';
 
 /** A private server of the MySQL protocol, in a temporary folder, on a free loopback port. */
 export interface MysqlServer {
@@ -50,18 +40,9 @@ const SETTINGS = [
   '--max-connections=500',
 ];
 
-/** Whether this machine has a server that can be started, and TEST_WITHOUT does not leave it out. */
-export function hasMysqlServer(): boolean {
-  return installedServer() !== undefined && !leftOut().includes('database');
-}
-
-function installedServer(): string | undefined {
-  return process.env.TEST_MYSQLD ?? findProgram('mariadbd', 'mysqld');
-}
-
 /** Makes the data of new servers in a folder, once for all of them; gives its path, which TEST_MYSQL_DATA hands on. */
 export function prepareData(folder: string): string {
-  const program = installedServer();
+  const program = serverPath();
   if (program === undefined) throw new Error(NOT_INSTALLED);
   mkdirSync(folder);
   const data = join(folder, 'data');
@@ -72,10 +53,7 @@ export function prepareData(folder: string): string {
 const NOT_INSTALLED = 'neither mariadbd nor mysqld is installed';
 
 /** Starts a private server; `args` are added to its command line. `program` is its path, by default that of TEST_MYSQLD or the installed one. */
-export async function startMysqlServer(
-  args: readonly string[] = [],
-  program = installedServer(),
-): Promise<MysqlServer> {
+export async function startMysqlServer(args: readonly string[] = [], program = serverPath()): Promise<MysqlServer> {
   if (program === undefined) throw new Error(NOT_INSTALLED);
   const folder = mkdtempSync(join(tmpdir(), 'petstore-mysql-'));
   const logFile = join(folder, 'server.log');
@@ -109,7 +87,7 @@ export async function startMysqlServer(
     const prepared = process.env.TEST_MYSQL_DATA;
     // MySQL takes this one only when it makes its data.
     const names = args.filter((arg) => arg.startsWith('--lower-case-table-names'));
-    const isPrepared = prepared !== undefined && names.length === 0 && program === installedServer();
+    const isPrepared = prepared !== undefined && names.length === 0 && program === serverPath();
     if (isPrepared) cpSync(prepared, join(folder, 'data'), { recursive: true });
     else initialize(program, [...common, ...names]);
     await launch();
@@ -161,18 +139,4 @@ async function answers(url: string, child: ChildProcess, logFile: string): Promi
       await delay(50);
     }
   }
-}
-
-/** The path of a program that is installed. Debian keeps servers in /usr/sbin, which is not on everybody's PATH. */
-export function findProgram(...names: readonly string[]): string | undefined {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  const paths = names.flatMap((name) => folders.map((folder) => join(folder, name)));
-  return paths.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
 }

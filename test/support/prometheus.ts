@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,10 +23,6 @@ export interface TestPrometheus {
 
 /** The path of a file of `deploy/`. */
 export const deployed = (name: string) => join(ROOT, 'deploy', name);
-
-/** Whether Prometheus is here; on CI it must be. */
-export const hasPrometheus = () =>
-  process.env.CI === 'true' || spawnSync('promtool', ['--version']).error === undefined;
 
 /** The expression of every query of the dashboard, by the title of its panel; `range` is the time that it shows. */
 export function dashboardQueries(range: string): readonly (readonly [title: string, expression: string])[] {

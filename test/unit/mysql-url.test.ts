@@ -7,6 +7,7 @@ import { ConfigError } from '../../src/gateway/config.ts';
 import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { temporaryFolder } from '../support/engines.ts';
+import { has } from '../support/tools.ts';
 
 describe('user and password', () => {
   test('come back exactly when they are percent-encoded, whatever characters they have', () => {
@@ -57,7 +58,7 @@ describe('hosts', () => {
   ])('%s is read', (hosts, expected) => expect(parseMysqlUrl(`mysql://u:p@${hosts}/d`).hosts).toEqual(expected));
 });
 
-describe('trust', () => {
+describe.runIf(has('openssl'))('trust', () => {
   const folder = temporaryFolder();
   const [ca, key, publicKey, empty] = ['ca.pem', 'key.pem', 'public.pem', 'empty.pem'].map((name) =>
     join(folder, name),

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fillFile, html, inline } from '../../src/gateway/pages/html.ts';
 import { ownAssets, versionedAssets } from '../../src/gateway/pages/page.ts';
 import { readRecipes } from '../../src/gateway/pages/recipes.ts';
+import { has } from '../support/tools.ts';
 
 describe('HTML', () => {
   test('has a text as a text, whatever is written in it', () => {
@@ -48,7 +49,7 @@ describe('a text in a program is what it is', () => {
     expect(run(process.execPath, '-e', `${literal}; process.stdout.write(query)`)).toBe(text);
   });
 
-  test.each(TEXTS)('Python: %j', (text) => {
+  test.runIf(has('python')).each(TEXTS)('Python: %j', (text) => {
     const { Python = '' } = readRecipes('graphql-paging', { URL: 'http://x', QUERY: text }, ['Python']);
     const [, literal = ''] = Python.split(/import requests\n\n|\nheaders = /);
     expect(run('python3', '-c', `${literal}\nprint(query, end='')`)).toBe(text);
