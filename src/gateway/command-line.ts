@@ -1,8 +1,8 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import packageJson from '../../package.json' with { type: 'json' };
 import { type Config, readConfig, settingNames } from './config.ts';
 import { loadDotEnv, type UnknownName } from './dot-env.ts';
 import { explainFailure, UsageError } from './failure.ts';
+import { BUILD } from './product.ts';
 
 interface Program<Options extends ParseArgsOptionsConfig> {
   /** What `--help` prints. */
@@ -47,7 +47,7 @@ export async function runProgram<Options extends ParseArgsOptionsConfig>(program
 const COMMON_OPTIONS: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } };
 const COMMON_HELP = `
   --help       this page
-  --version    the version of the gateway, alone`;
+  --version    the version of the gateway and its commit, alone`;
 
 /** Parses the command line; gives the text that `--help` or `--version` asks for, if it has one. Throws UsageError. */
 function readWords<Options extends ParseArgsOptionsConfig>({ help, options, positionals: most = 0 }: Program<Options>) {
@@ -64,7 +64,7 @@ function readWords<Options extends ParseArgsOptionsConfig>({ help, options, posi
   const extra = positionals[most];
   if (extra !== undefined) throw new UsageError(`Unknown word "${extra}"; --help shows what is possible.`);
   if (values.help) return `${help}\n${COMMON_HELP}`;
-  if (values.version) return packageJson.version;
+  if (values.version) return BUILD;
   // parseArgs gives values by `options`; TypeScript cannot infer that from the generic.
   return { values: values as ProgramInput<Options>['values'], positionals };
 }

@@ -1,7 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import packageJson from '../../package.json' with { type: 'json' };
 import { ERRORS } from './errors.ts';
-import { PRODUCT } from './product.ts';
+import { PRODUCT, REVISION, VERSION } from './product.ts';
 import { throttle } from './throttle.ts';
 
 const APIS = ['rest', 'graphql', 'other'] as const;
@@ -90,10 +89,10 @@ function addState(registers: Registry[], poolState: () => Readonly<Record<string
   new Gauge({
     name: `${PRODUCT}_build_info`,
     help: 'Always 1.',
-    labelNames: ['version', 'node'],
+    labelNames: ['version', 'revision', 'node'],
     aggregator: 'first', // over several workers
     registers,
-  }).set({ version: packageJson.version, node: process.version }, 1);
+  }).set({ version: VERSION, revision: REVISION, node: process.version }, 1);
 }
 
 /** Adds the count of keys that expire. No scrape waits for the database; while it is away, the last count stays. */

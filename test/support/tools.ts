@@ -15,6 +15,10 @@ const TOOLS = {
     isHere: () => [GALERA, '/usr/sbin/mariadbd', '/usr/bin/rsync'].every((path) => existsSync(path)),
     broughtBy: 'apt install mariadb-server galera-4 rsync',
   },
+  git: {
+    isHere: () => isInstalled('git') && existsSync(join(import.meta.dirname, '../../.git/HEAD')),
+    broughtBy: 'apt install git, and a clone instead of a tarball',
+  },
   nginx: { isHere: () => isInstalled('nginx'), broughtBy: 'apt install nginx-light' },
   openssl: { isHere: () => isInstalled('openssl'), broughtBy: 'apt install openssl' },
   prometheus: { isHere: () => isInstalled('promtool'), broughtBy: 'apt install prometheus' },

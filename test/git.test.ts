@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { REVISION } from '../src/gateway/product.ts';
+import { temporaryFolder } from './support/engines.ts';
+import { has } from './support/tools.ts';
+import { ROOT } from './support/tracked-files.ts';
+
+const run = (cwd: string, program: string, ...words: string[]) =>
+  execFileSync(program, words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+
+describe.runIf(has('git'))('what git makes of the repository', () => {
+  test('with core.autocrlf every file has LF', () => {
+    const folder = temporaryFolder();
+    run(folder, 'git', 'clone', '--depth=1', '--config=core.autocrlf=true', `file://${ROOT}`, 'clone');
+    const files = run(join(folder, 'clone'), 'git', 'ls-files', '--eol').trimEnd().split('\n');
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.filter((line) => !/ w\/(?:lf|-text|none) /.test(line))).toEqual([]);
+  });
+
+  test('a tarball tells its commit, which is that of the clone', () => {
+    const folder = temporaryFolder();
+    const tar = join(folder, 'source.tar');
+    run(ROOT, 'git', 'archive', `--output=${tar}`, 'HEAD', 'src/revision.txt');
+    const told = run(folder, 'tar', '-xOf', tar);
+    expect(told).toBe(run(ROOT, 'git', 'rev-parse', 'HEAD'));
+    expect(told.startsWith(REVISION) && REVISION !== '').toBe(true);
+  });
+});
