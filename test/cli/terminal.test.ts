@@ -39,7 +39,7 @@ describe.concurrent('npm start on a terminal of 80 columns', () => {
   test('log lines are readable, and one warns of a setting that was mistyped', async () => {
     const folder = temporaryFolder();
     const terminal = onTerminal(
-      `sh -c 'echo PROT=1 >.env; exec ${program('start.js').replaceAll("'", '')}'`,
+      `sh -c 'echo PROT=1 >.env; exec "$@"' sh ${program('start.js')}`,
       COLUMNS,
       { PORT: '0' },
       folder,
