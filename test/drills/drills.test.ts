@@ -1,11 +1,12 @@
 import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { readBlock, runBlock } from '../support/page-blocks.ts';
 import { freePort } from '../support/ports.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
+import { has } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 const PAGE = 'docs/drills.md';
@@ -21,6 +22,8 @@ const NEWER = `
 export const up = (knex) => knex.raw('ALTER TABLE pets ADD COLUMN nickname VARCHAR(20) NULL');
 export const down = (knex) => knex.raw('ALTER TABLE pets DROP COLUMN nickname');
 `;
+
+const test = it.runIf(has('curl'));
 
 describeEachEngine('drills', (engine) => {
   /** What the page's table names. */

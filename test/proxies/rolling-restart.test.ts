@@ -8,6 +8,7 @@ import { readBlock, runBlock } from '../support/page-blocks.ts';
 import { freePorts } from '../support/ports.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
+import { has } from '../support/tools.ts';
 import { hasProxy, PROXY_NAMES, startProxy } from './proxy.ts';
 
 const ROUNDS = 2;
@@ -65,7 +66,7 @@ function startLoad(name: string, connect: () => LoadClient) {
 
 describeOnMysql('rolling restarts under load, as docs/run.md says', (engine) => {
   const proxyNames = PROXY_NAMES.filter(hasProxy);
-  const test = it.runIf(proxyNames.length > 0);
+  const test = it.runIf(has('curl') && proxyNames.length > 0);
 
   test(`behind ${proxyNames.join(' and ')} no request fails and nothing is doubled`, async () => {
     const prepared = await prepareDatabase(engine);
