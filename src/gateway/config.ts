@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { BlockList, isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
+import { parseNetworks, parseOrigins, parsePublicUrl } from './address-settings.ts';
 import { maskCredentials } from './credentials.ts';
 import { PRODUCT } from './product.ts';
 
@@ -175,33 +175,4 @@ function parseRateLimit(text: string) {
   const [, requests = '', count = '', unit = ''] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})([smh])$/.exec(text) ?? [];
   const seconds = Number(count) * { s: 1, m: 60, h: 3600, '': Number.NaN }[unit as 's' | 'm' | 'h' | '']; // as matched
   return seconds <= WINDOW_MAX_S ? { requests: Number(requests), seconds } : null;
-}
-
-function parsePublicUrl(text: string): string | undefined | null {
-  if (text === '') return undefined;
-  const url = URL.parse(text);
-  const isPlain = url !== null && !url.username && !url.password && !url.search && !url.hash;
-  return isPlain && /^https?:$/.test(url.protocol) ? url.href.replace(/\/+$/, '') : null;
-}
-
-function parseNetworks(text: string): BlockList | undefined | null {
-  if (text === '') return undefined;
-  const networks = new BlockList(); // an IPv4 address is in it in its IPv6 form (::ffff:…), too
-  for (const network of text.split(/[\s,]+/)) {
-    const [, address = '', bits] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
-    const isV6 = isIP(address) === 6;
-    const most = isV6 ? 128 : 32;
-    if (isIP(address) === 0 || Number(bits ?? most) > most) return null;
-    networks.addSubnet(address, Number(bits ?? most), isV6 ? 'ipv6' : 'ipv4');
-  }
-  return networks;
-}
-
-function parseOrigins(text: string): readonly string[] | '*' | null {
-  if (text === '*') return text;
-  const origins = text.split(/[\s,]+/);
-  // Scheme, host and port are sent in one normal form (RFC 6454 §6.2), which is compared as text. `URL.origin` knows no scheme of apps.
-  const isOrigin = (origin: string) =>
-    /^[^*@]+:\/\/[^*@]+$/.test(origin) && URL.parse('/', origin)?.href === `${origin}/`;
-  return origins.every(isOrigin) ? origins : null;
 }

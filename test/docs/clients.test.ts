@@ -85,12 +85,15 @@ describe('the client guide', () => {
     return runFile(command, words, { cwd: folder, env: { ...env, ...more } });
   };
 
-  test.runIf(isPossible).each(programs)('$name prints what the guide says', async ({ language, file, text, expected }) => {
-    writeFileSync(join(folder, file), text);
-    const { stdout, stderr } = await run(language, file);
-    expect(stdout.trimEnd()).toBe(expected.trimEnd());
-    expect(stderr).toBe('');
-  });
+  test.runIf(isPossible).each(programs)(
+    '$name prints what the guide says',
+    async ({ language, file, text, expected }) => {
+      writeFileSync(join(folder, file), text);
+      const { stdout, stderr } = await run(language, file);
+      expect(stdout.trimEnd()).toBe(expected.trimEnd());
+      expect(stderr).toBe('');
+    },
+  );
 
   test.runIf(isPossible).each(programs.filter(({ text }) => AGAIN.test(text)))(
     '$name does not wait for an hour',

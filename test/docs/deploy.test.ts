@@ -88,14 +88,17 @@ describe('deploy/', () => {
     );
   }
 
-  test.runIf(has('openssl'))('the commands for Docker put the password on a line of its own, into a file that only its owner reads', async () => {
-    const [commands = ''] = readBlock('docs/run.md', 'bash compose-start').split(/^docker /m);
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, '.env'), 'WORKERS=2', { mode: 0o644 }); // as editors leave it, without an end of line
-    for (const _time of ['first', 'second']) expect((await runBlock(commands, folder)).code).toBe(0);
-    expect(readFileSync(join(folder, '.env'), 'utf8')).toMatch(/^WORKERS=2\nMYSQL_PASSWORD=[0-9a-f]{32}\n$/);
-    expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600);
-  });
+  test.runIf(has('openssl'))(
+    'the commands for Docker put the password on a line of its own, into a file that only its owner reads',
+    async () => {
+      const [commands = ''] = readBlock('docs/run.md', 'bash compose-start').split(/^docker /m);
+      const folder = temporaryFolder();
+      writeFileSync(join(folder, '.env'), 'WORKERS=2', { mode: 0o644 }); // as editors leave it, without an end of line
+      for (const _time of ['first', 'second']) expect((await runBlock(commands, folder)).code).toBe(0);
+      expect(readFileSync(join(folder, '.env'), 'utf8')).toMatch(/^WORKERS=2\nMYSQL_PASSWORD=[0-9a-f]{32}\n$/);
+      expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o600);
+    },
+  );
 
   test('what the pages of operators install has no packages of developers', () => {
     const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))];

@@ -37,7 +37,7 @@ describeEachEngine('drills', (engine) => {
     await expectShown('kill-a-node', await startPair());
   });
 
-  test.runIf(engine.name === 'sqlite')('fill the disk', async ({ skip }) => {
+  it.runIf(has('curl') && engine.name === 'sqlite')('fill the disk', async ({ skip }) => {
     const mayMount = await runBlock('unshare -rm mount -t tmpfs tmpfs /mnt', ROOT);
     skip(mayMount.code !== 0, mayMount.stderr);
     const env = { PORT: String(await freePort()), BLOCK: readBlock(PAGE, 'bash fill-the-disk') };

@@ -41,7 +41,11 @@ const DONE_TABLE = {
  * The names of the completed and the pending migrations; changes nothing. DatabaseFault `unavailable` at the deadline;
  * ConfigError when the database is a store of before 1.0.0.
  */
-export async function migrationStatus(database: Database, deadline = deadlineIn(), migrations: readonly string[] = MIGRATIONS) {
+export async function migrationStatus(
+  database: Database,
+  deadline = deadlineIn(),
+  migrations: readonly string[] = MIGRATIONS,
+) {
   const read = <Row>(sql: string) => database.query<Row>(sql, [], deadline);
   const found = await read(`SELECT 1 AS found FROM ${DONE_TABLE[database.engine]} 'knex_migrations'`);
   const done = found.length > 0 ? await read<{ name: string }>('SELECT name FROM knex_migrations ORDER BY id') : [];
