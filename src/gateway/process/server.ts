@@ -93,15 +93,16 @@ export function addressOf({ host, port }: Pick<Config, 'host' | 'port'>) {
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port };
 }
 
-/** A server, and ADMIN_PORT, whose connections it serves too. */
-type Ports = readonly [Server, NetServer];
-
 /**
- * Closes a server. It serves for DRAIN_MS more, with `Connection: close`: a load balancer learns by `/readyz` to send
+ * Closes a server, and that of ADMIN_PORT, whose connections it serves. It serves for DRAIN_MS more, with `Connection: close`: a load balancer learns by `/readyz` to send
  * nothing any more, and no request meets a reset that is already on its way on an idle connection. `hold` gets a promise
  * that requests wait for. Without a grace, the port is free at once.
  */
-async function closeServer(ports: Ports, graceMs: number, hold: (until: Promise<void>) => void): Promise<void> {
+async function closeServer(
+  ports: readonly [Server, NetServer],
+  graceMs: number,
+  hold: (until: Promise<void>) => void,
+): Promise<void> {
   const [server] = ports;
   setTimeout(() => server.closeAllConnections(), graceMs).unref();
   if (graceMs > 0) {
