@@ -16,7 +16,7 @@ COPY src ./src
 # The commit, if it is given: --version, the metrics and the pages tell it.
 ARG REVISION=
 LABEL org.opencontainers.image.revision=$REVISION
-RUN [ -z "$REVISION" ] || echo "$REVISION" > src/revision.txt
+RUN [ -z "$REVISION" ] || echo "$REVISION" > src/gateway/revision.txt
 # Where the embedded store would be, for who sets no DATABASE_URL: the only place that the process may write to.
 RUN mkdir --mode=0700 data && chown node:node data
 USER node

@@ -2,7 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type Config, readConfig, settingNames } from './config.ts';
 import { loadDotEnv, type UnknownName } from './dot-env.ts';
 import { explainFailure, UsageError } from './failure.ts';
-import { BUILD } from './product.ts';
+import { VERSION } from './product.ts';
 
 interface Program<Options extends ParseArgsOptionsConfig> {
   /** What `--help` prints. */
@@ -64,7 +64,7 @@ function readWords<Options extends ParseArgsOptionsConfig>({ help, options, posi
   const extra = positionals[most];
   if (extra !== undefined) throw new UsageError(`Unknown word "${extra}"; --help shows what is possible.`);
   if (values.help) return `${help}\n${COMMON_HELP}`;
-  if (values.version) return BUILD;
+  if (values.version) return VERSION;
   // parseArgs gives values by `options`; TypeScript cannot infer that from the generic.
   return { values: values as ProgramInput<Options>['values'], positionals };
 }

@@ -101,7 +101,11 @@ export function readConfig(variables: NodeJS.Dict<string> = process.env): Config
   const values: Values = Object.fromEntries(parsed); // each value is parsed by the row of its field
   const inMemory = values.databaseUrl === 'sqlite::memory:';
   if (inMemory && values.workers > 1) {
-    throw notAllowed('WORKERS', environment.WORKERS ?? '', '1, because sqlite::memory: is seen by one process only');
+    throw notAllowed(
+      'WORKERS',
+      given(environment, 'WORKERS') ?? '',
+      '1, because sqlite::memory: is seen by one process only',
+    );
   }
   if (inMemory && !values.migrateOnStart) {
     throw notAllowed('MIGRATE_ON_START', 'false', 'true, because nobody else can migrate sqlite::memory:');

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ERRORS } from './errors.ts';
-import { PRODUCT, REVISION, VERSION } from './product.ts';
+import { PRODUCT, VERSION } from './product.ts';
 import { throttle } from './throttle.ts';
 
 const APIS = ['rest', 'graphql', 'other'] as const;
@@ -89,10 +89,10 @@ function addState(registers: Registry[], poolState: () => Readonly<Record<string
   new Gauge({
     name: `${PRODUCT}_build_info`,
     help: 'Always 1.',
-    labelNames: ['version', 'revision', 'node'],
+    labelNames: ['version', 'node'],
     aggregator: 'first', // over several workers
     registers,
-  }).set({ version: VERSION, revision: REVISION, node: process.version }, 1);
+  }).set({ version: VERSION, node: process.version }, 1);
 }
 
 /** Adds the count of keys that expire. No scrape waits for the database; while it is away, the last count stays. */

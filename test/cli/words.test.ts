@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BUILD } from '../../src/gateway/product.ts';
+import { VERSION } from '../../src/gateway/product.ts';
 import { command, expectFailure } from './command.ts';
 
 const COMMANDS = ['../main', 'keys', 'migrate', 'seed', 'print-schema', 'deprecation-report', 'doctor'];
@@ -111,7 +111,7 @@ describe('commands › --help and --version', () => {
     '%s --version prints the version alone and exits 0',
     async (name) => {
       const ended = await command(name, ['--version'], { DATABASE_URL: 'nonsense' });
-      expect(ended).toEqual({ code: 0, stdout: `${BUILD}\n`, stderr: '' });
+      expect(ended).toEqual({ code: 0, stdout: `${VERSION}\n`, stderr: '' });
     },
     LIMIT_MS,
   );

@@ -23,7 +23,8 @@ export const up = (knex) => knex.raw('ALTER TABLE pets ADD COLUMN nickname VARCH
 export const down = (knex) => knex.raw('ALTER TABLE pets DROP COLUMN nickname');
 `;
 
-const test = it.runIf(has('curl'));
+const hasCurl = has('curl');
+const test = it.runIf(hasCurl);
 
 describeEachEngine('drills', (engine) => {
   /** What the page's table names. */
@@ -37,7 +38,7 @@ describeEachEngine('drills', (engine) => {
     await expectShown('kill-a-node', await startPair());
   });
 
-  it.runIf(has('curl') && engine.name === 'sqlite')('fill the disk', async ({ skip }) => {
+  it.runIf(hasCurl && engine.name === 'sqlite')('fill the disk', async ({ skip }) => {
     const mayMount = await runBlock('unshare -rm mount -t tmpfs tmpfs /mnt', ROOT);
     skip(mayMount.code !== 0, mayMount.stderr);
     const env = { PORT: String(await freePort()), BLOCK: readBlock(PAGE, 'bash fill-the-disk') };

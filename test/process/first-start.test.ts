@@ -145,7 +145,7 @@ describeEachEngine('a first start with DATABASE_URL', (engine) => {
   test('adds no data, prints no key, and names the command that makes one', async () => {
     const url = await engine.freshDatabase();
     const started = await startProcess({ DATABASE_URL: url });
-    await started.waitFor(/^ {2}node src\/cli\/keys\.ts create --name NAME$/m);
+    await started.waitFor(/^ {2}node cli\.js keys create --name NAME$/m);
     expect(started.stdout()).not.toMatch(KEY);
     expect(started.stderr()).toBe('');
     const { knex } = await openDatabase(url);

@@ -1,4 +1,4 @@
-import { BUILD } from '../product.ts';
+import { VERSION } from '../product.ts';
 import { html } from './html.ts';
 import { htmlPage, type Page, relative } from './page.ts';
 import type { Site } from './site.ts';
@@ -6,7 +6,7 @@ import type { Site } from './site.ts';
 /** The page at `/`, with links to all others. */
 export function createLandingPage({ service, graphiql, probePaths, graphqlPath, fill }: Site): Page {
   const content = fill('landing.html', {
-    VERSION: BUILD,
+    VERSION,
     PROBES: probePaths.map((path) => html`\n<li><a href="${relative(path)}">${path}</a></li>`),
     EXPLORE: graphiql
       ? 'Write operations with completion and documentation, from examples in tabs.'
