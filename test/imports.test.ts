@@ -128,7 +128,7 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
     ['src/gateway/rest/rest-api.ts', '../graphql/limits.ts'],
     ['src/gateway/graphql/limits.ts', '../rest/rest-api.ts'],
     ['src/gateway/rest/rest-api.ts', '../petstore/petstore.ts'],
-    ['src/gateway/http/routes.ts', '../petstore/pets/pet.ts'],
+    ['src/gateway/routes.ts', '../petstore/pets/pet.ts'],
     ['src/petstore/pets/pet.ts', '../../database/connect.ts'],
     ['src/gateway/schema/builder.ts', 'koa'],
     ['src/petstore/pets/pet.ts', 'node:sqlite'],

@@ -11,9 +11,12 @@ import { createRecords } from './idempotency/idempotency-records.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
 import { createDeprecatedUseStore } from './keys/deprecated-use.ts';
 import { createKeyStore } from './keys/key-store.ts';
+import { createRateLimit } from './keys/rate-limit.ts';
 import { createUsage } from './keys/usage.ts';
+import { shareLimitsOf } from './load/shares.ts';
 import { droppedLines, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { createRoutes } from './routes.ts';
 import type { Service } from './service.ts';
 import { checkWrites, createStores } from './store/store.ts';
 
@@ -43,30 +46,35 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
   const metrics = createMetrics(database.poolState, () => droppedLines(log), keys.countExpiring);
   const records = createRecords(database);
   let draining = false;
-  const app = createApp({
-    service,
-    config,
-    log,
-    metrics,
-    stores,
-    usage,
-    authenticator: createAuthenticator(keys),
+  const isDraining = () => draining;
+  const noteDeprecatedUse = (apiKeyId: string, operation: string) => {
+    usage.noteDeprecatedUse(apiKeyId, operation);
+    metrics.countDeprecatedUse(operation);
+  };
+  const routes = createRoutes({
+    ...{ service, config, log, metrics, stores, noteDeprecatedUse, isDraining },
     checkReady: readinessCheck(database, service),
-    isDraining: () => draining,
     collectMetrics: collectMetrics?.(metrics.registry, log) ?? (() => metrics.registry.metrics()),
+  });
+  const koa = createApp({
+    ...{ ...routes, config, log, metrics, usage, noteDeprecatedUse, isDraining },
+    authenticator: createAuthenticator(keys),
+    rateLimit: config.rateLimit && createRateLimit(config.rateLimit),
+    limits: shareLimitsOf(config.workers),
+    bodyLimitBytes: config.bodyLimitBytes,
   });
   const sweep = () =>
     records.sweep().catch((error) => log.warn({ err: error }, 'old idempotency records could not be removed'));
   const sweeper = setInterval(sweep, SWEEP_MS).unref();
   return {
     service,
-    app,
+    app: { ...routes, koa },
     database,
     keys,
     stores,
     metrics,
     /** Loads what would have slowed the start. Afterwards an upgrade may replace the files, but GraphiQL's. */
-    preload: () => Promise.all([database.preload(), app.preload()]),
+    preload: () => Promise.all([database.preload(), routes.preload()]),
     /** Makes `/readyz` answer 503 and every answer close its connection. */
     drain() {
       draining = true;

@@ -23,7 +23,8 @@ test('every mechanism names where it is, and a test, a file or a decision that h
   expect(mechanisms.length).toBeGreaterThan(40);
   const lacking = mechanisms.flatMap(([name, where = '', , , heldBy = '']) => {
     const places = [...where.matchAll(/`([^`]+)`/g)].filter(
-      ([, place]) => !isThere(`src/${place}`, `src/${place}.ts`, place),
+      ([, place]) =>
+        !isThere(...['src', 'src/gateway'].flatMap((floor) => [`${floor}/${place}`, `${floor}/${place}.ts`]), place),
     );
     const holders = [...heldBy.matchAll(/`([^`]+)`/g)].filter(([, test]) => !isThere(`test/${test}.test.ts`, test));
     const isHeld = /`|^decision \d+$/.test(heldBy);

@@ -1,37 +1,42 @@
-import Koa from 'koa';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { createServer } from 'node:http';
+import { toApiError } from '../../src/gateway/errors.ts';
 import { createGraphqlRoutes, GRAPHQL_PATH } from '../../src/gateway/graphql/endpoint.ts';
-import { graphqlErrorBody } from '../../src/gateway/graphql/error-masking.ts';
+import { createErrorWriter } from '../../src/gateway/graphql/error-masking.ts';
+import { errorAnswer, sendAnswer } from '../../src/gateway/http/answer.ts';
+import { readJsonBytes } from '../../src/gateway/http/json-body.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import type { Context } from '../../src/gateway/schema/context.ts';
-import { readJsonBytes } from '../../src/gateway/web/json-body.ts';
-import type { Answer, PlanRequest } from '../../src/lib/graphql-plan/graphql-plan.ts';
+import type { PlanRequest, Answer as Result } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
+import { admittedCall } from '../support/calls.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { serveApp } from '../support/served-app.ts';
+import { serveListener } from '../support/served-app.ts';
 import { schema } from './schema-alone.ts';
 
 const BODY_LIMIT_BYTES = 4 * 2 ** 20;
 
-/** Serves the GraphQL endpoint alone, on a gateway's stores, with an execution of its own; gives its address. `X-Changes` says what the endpoint notes. */
+/** Serves the GraphQL endpoint alone, on a gateway's stores, with an execution of its own; gives its address. `X-Changes` says what the answer tells of. */
 export async function serveEndpoint(
   { stores, metrics }: Pick<TestGateway, 'stores' | 'metrics'>,
-  runPlan?: (request: PlanRequest<Context>) => Promise<Answer>,
+  runPlan?: (request: PlanRequest<Context>) => Promise<Result>,
 ): Promise<string> {
   const log = createLog('silent', { write() {} });
-  const app = new Koa();
-  app.use((ctx, next) => {
-    Object.assign(ctx.state, { requestId: 'none', keyId: 'nobody', ownerId: 'nobody', mayWrite: true });
-    return next();
-  });
-  app.use(graphqlErrorBody({ log, metrics }));
   const noteDeprecatedUse = (_keyId: string, operation: string) => metrics.countDeprecatedUse(operation);
   const parts = { service: PETSTORE, schema, stores, log, metrics, noteDeprecatedUse, ...(runPlan && { runPlan }) };
   const [route] = createGraphqlRoutes(parts).routes;
-  app.use(async (ctx) => {
-    const body = ctx.method === 'GET' ? Buffer.alloc(0) : await readJsonBytes(ctx.req, BODY_LIMIT_BYTES);
-    await route?.handle(ctx, { params: {}, body, deadline: deadlineIn(), reserve: () => undefined });
-    if (ctx.state.changes) ctx.set('X-Changes', 'true');
+  const writeError = createErrorWriter(metrics);
+  const server = createServer(async (request, response) => {
+    const { method = '', headers, url = '' } = request;
+    try {
+      const body = method === 'GET' ? Buffer.alloc(0) : await readJsonBytes(request, BODY_LIMIT_BYTES);
+      const querystring = url.split('?')[1] ?? '';
+      const answer = await route?.handle(admittedCall({ method, path: GRAPHQL_PATH, querystring, headers, body }));
+      if (answer?.tellsChange) response.setHeader('X-Changes', 'true');
+      if (answer) sendAnswer(response, answer);
+    } catch (thrown) {
+      const error = toApiError(thrown);
+      sendAnswer(response, errorAnswer(error, writeError(error, headers)));
+    }
   });
-  return (await serveApp(app)) + GRAPHQL_PATH;
+  return (await serveListener(server)) + GRAPHQL_PATH;
 }

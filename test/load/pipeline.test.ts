@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { guardRequests, type Serve } from '../../src/gateway/http/request-guard.ts';
 import { serveInOrder } from '../../src/gateway/load/pipeline.ts';
-import { createLog } from '../../src/gateway/log.ts';
 import { sendRaw } from '../support/client.ts';
 import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -20,10 +18,10 @@ describe('many requests in one packet', () => {
   const MANY = 6000;
 
   /** A server that does nothing but what every request passes, with a connection to it and all that comes on that. */
-  async function listen(serve: Serve) {
+  async function listen(serve: RequestListener) {
     const server = Object.assign(createServer(), { httpAllowHalfOpen: true });
     server.on('connection', (socket) => socket.on('error', () => {})); // it may be cut
-    guardRequests(server, serve, createLog('silent'));
+    serveInOrder(server, serve);
     await once(server.listen(0, '127.0.0.1'), 'listening');
     afterFile(() => {
       server.closeAllConnections();

@@ -142,7 +142,7 @@ describe('the library describes itself', () => {
     await call('GET', '/nothing');
     const page = await metrics.registry.metrics();
     const labels = new Set([...page.matchAll(/operation="([^"]*)"/g)].map(([, name]) => name ?? ''));
-    const { operations } = library().app;
+    const { operations } = library().app.served;
     expect([...labels].filter((name) => !operations.has(name) && !['Book.subtitle', 'unknown'].includes(name))).toEqual(
       [],
     );

@@ -1,14 +1,9 @@
 import { connect } from 'node:net';
-import Koa from 'koa';
 import { describe, expect, it, test } from 'vitest';
-import { errorBody } from '../../src/gateway/http/refusal.ts';
-import { createShares, shareLimitsOf } from '../../src/gateway/load/shares.ts';
-import { holdAnswer } from '../../src/gateway/load/unread-answers.ts';
-import { createLog } from '../../src/gateway/log.ts';
-import { send, sendRaw } from '../support/client.ts';
+import { shareLimitsOf } from '../../src/gateway/load/shares.ts';
+import { sendRaw } from '../support/client.ts';
 import { afterFile, SQLITE } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
-import { serveApp } from '../support/served-app.ts';
 import { useLibrary } from './library-gateway.ts';
 
 const MB = 2 ** 20;
@@ -92,24 +87,5 @@ describe('the methods of the library', () => {
       'lendBook',
       'returnBook',
     ]);
-  });
-});
-
-describe('an answer that would be one too many unread', () => {
-  const limits = { ...shareLimitsOf(1), bytes: 9 };
-
-  it.each([
-    [false, 429],
-    [true, 200],
-  ])('when it tells of a change (%s): %i', async (changes, status) => {
-    const shares = createShares(limits);
-    const app = new Koa();
-    app.use(errorBody(createLog('silent', { write() {} })));
-    app.use((ctx) => {
-      ctx.state.changes = changes;
-      ctx.body = 'x'.repeat(20_000);
-      holdAnswer(shares, ctx, shares.of('key'));
-    });
-    expect((await send(await serveApp(app))).status).toBe(status);
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { readJsonBytes } from '../../src/gateway/web/json-body.ts';
+import { readJsonBytes } from '../../src/gateway/http/json-body.ts';
 import { afterFile } from '../support/engines.ts';
 
 test('a body whose connection ended before the reading is refused, and nobody waits for it', async () => {

@@ -11,7 +11,7 @@ function listen() {
   const queries: unknown[] = [];
   const list = async (query: unknown) => queries.push(query) > 0 && { rows: [], hasMore: false };
   const stores = (() => ({ list })) as unknown as Stores; // all that a list takes
-  const { store } = createContext(stores, { ownerId: '1', mayWrite: false }, {}, 0);
+  const { store } = createContext(stores, { keyId: '1', ownerId: '1', mayWrite: false }, {}, 0);
   return { books: store(BOOKS), queries };
 }
 

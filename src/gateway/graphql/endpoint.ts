@@ -1,16 +1,15 @@
 import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
-import type { Context as KoaContext } from 'koa';
-import { type Answer, createPlanner, type PlanRequest } from '../../lib/graphql-plan/graphql-plan.ts';
+import { createPlanner, type PlanRequest, type Answer as Result } from '../../lib/graphql-plan/graphql-plan.ts';
 import { ApiError } from '../errors.ts';
+import type { AdmittedCall, Answer, Route } from '../http/call.ts';
+import { acceptedMediaType } from '../http/negotiation.ts';
 import { makeOnce } from '../make-once.ts';
 import { GRAPHQL_FORMAT } from '../schema/answer-format.ts';
 import { type Context, createContext } from '../schema/context.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
-import { acceptedMediaType } from '../web/negotiation.ts';
-import type { AdmittedRequest, Route } from '../web/route.ts';
 import { createDocuments, createValidator, type PreparedDocument, type PreparedOperation } from './documents.ts';
-import { listNames, type Telemetry } from './error-masking.ts';
+import { createErrorMask, listNames, type Telemetry } from './error-masking.ts';
 import { createExecution } from './execution.ts';
 import { parametersFromBody, parametersFromQuery } from './request-parameters.ts';
 
@@ -23,7 +22,7 @@ interface GraphqlParts extends Telemetry {
   readonly stores: Stores;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
   /** Runs a plan; by default planned execution. */
-  readonly runPlan?: (request: PlanRequest<Context>) => Promise<Answer>;
+  readonly runPlan?: (request: PlanRequest<Context>) => Promise<Result>;
 }
 
 /**
@@ -45,47 +44,45 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
   const validate = createValidator(schema, service.deprecations);
   const prepareDocument = createDocuments({ validate, plan: createPlanner(schema, GRAPHQL_FORMAT) });
   const execute = createExecution(schema, service.plural, runPlan);
-  // Yoga writes answers with errors. It is not imported at the start, because the import would slow every start.
-  const loadYoga = makeOnce(async () => (await import('./yoga.ts')).createGatewayYoga(schema, GRAPHQL_PATH, telemetry));
+  // Yoga knows how GraphQL over HTTP tells errors. It is not imported at the start, because the import would slow every start.
+  const loadYoga = makeOnce(() => import('./result-over-http.ts'));
 
-  const observe = ({ state }: KoaContext, { operation, isMutation, deprecated }: PreparedOperation) => {
-    state.operation = operation.operation;
-    if (isMutation) state.changes = true;
+  const observe = ({ told, caller }: AdmittedCall, { operation, deprecated }: PreparedOperation) => {
+    told.operation = operation.operation;
     telemetry.metrics.countGraphqlOperation(operation.operation);
-    for (const coordinate of deprecated) noteDeprecatedUse(state.keyId, coordinate);
+    for (const coordinate of deprecated) noteDeprecatedUse(caller.keyId, coordinate);
   };
 
-  const writeErrors = async (ctx: KoaContext, answer: Answer) => {
-    const yoga = await loadYoga();
-    // Yoga parses the Host as part of a URL, which fails for valid hosts such as 999.999.999.999.
-    ctx.req.headers.host = 'localhost';
-    // Yoga ignores the weights of RFC 9110 §12.5.1, and could choose an event stream.
-    ctx.req.headers.accept = acceptedMediaType(ctx);
-    const response = await yoga.handleNodeRequestAndResponse(ctx.req, ctx.res, { koa: ctx, answer });
-    ctx.status = response.status;
-    ctx.set(Object.fromEntries(response.headers));
-    const errors = await response.text();
-    const { dataJson } = answer;
-    ctx.body = dataJson === undefined ? errors : wrapData(`${errors.slice(0, -1)},"data":`, dataJson);
+  const answerErrors = async ({ headers, requestId }: AdmittedCall, { errors, dataJson }: Result): Promise<Answer> => {
+    const { tellErrors } = await loadYoga();
+    const masked = errors.map(createErrorMask(requestId, telemetry));
+    const told = await tellErrors(masked, dataJson !== undefined, acceptedMediaType(headers));
+    return dataJson === undefined ? told : { ...told, body: wrapData(`${told.body.slice(0, -1)},"data":`, dataJson) };
   };
 
-  const handle = async (ctx: KoaContext, { body, deadline, reserve }: AdmittedRequest): Promise<void> => {
-    const request = ctx.method === 'POST' ? parametersFromBody(body) : parametersFromQuery(ctx.querystring);
+  const handle = async (call: AdmittedCall): Promise<Answer> => {
+    const { method, headers, caller, deadline, reserve } = call;
+    const request = method === 'POST' ? parametersFromBody(call.body) : parametersFromQuery(call.querystring);
     const document = prepareDocument(request.query);
     const prepared = chooseOperation(document, request.operationName);
-    if ('errors' in prepared) return writeErrors(ctx, prepared);
-    if (prepared.isMutation && ctx.method !== 'POST') {
+    if ('errors' in prepared) return answerErrors(call, prepared);
+    if (prepared.isMutation && method !== 'POST') {
       throw new ApiError('method_not_allowed', 'A mutation must be sent by POST.', { headers: { Allow: 'POST' } });
     }
-    if (document.errors.length > 0) return writeErrors(ctx, document);
-    const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
-    const onRun = () => observe(ctx, prepared);
-    const answer = await execute({ prepared, variables: request.variables, context, reserve, onRun });
-    if (context.isReplayed) ctx.set('Idempotency-Replayed', 'true');
-    if (answer.errors.length > 0) return writeErrors(ctx, answer);
-    if (ctx.headerSent) return; // the server has refused the request meanwhile
-    ctx.res.setHeader('Content-Type', acceptedMediaType(ctx));
-    ctx.body = wrapData('{"data":', answer.dataJson ?? 'null');
+    if (document.errors.length > 0) return answerErrors(call, document);
+    const context = createContext(stores, caller, headers, deadline);
+    const onRun = () => observe(call, prepared);
+    const result = await execute({ prepared, variables: request.variables, context, reserve, onRun });
+    const answer =
+      result.errors.length > 0
+        ? await answerErrors(call, result)
+        : {
+            status: 200,
+            headers: { 'Content-Type': acceptedMediaType(headers) },
+            body: wrapData('{"data":', result.dataJson ?? 'null'),
+          };
+    const replayed = context.isReplayed && { 'Idempotency-Replayed': 'true' };
+    return { ...answer, tellsChange: prepared.isMutation, headers: { ...replayed, ...answer.headers } };
   };
   return { handle, preload: loadYoga };
 }
@@ -108,7 +105,7 @@ function wrapData(start: string, dataJson: string): string | Buffer {
 function chooseOperation(
   { errors, operations }: PreparedDocument,
   name: string | undefined,
-): PreparedOperation | Answer {
+): PreparedOperation | Result {
   const [first, another] = operations;
   if (name === undefined && !another && first) return first;
   const named = operations.find(({ operation }) => name !== undefined && operation.name?.value === name);

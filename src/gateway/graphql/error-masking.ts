@@ -1,12 +1,12 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError } from 'graphql';
-import type { Middleware } from 'koa';
 import { LOCATIONS_MAX, originalError } from '../../lib/graphql-plan/graphql-plan.ts';
 import { type ApiError, ERRORS, QUOTED_MAX, toApiError } from '../errors.ts';
+import type { ErrorWriter } from '../http/answer.ts';
+import { acceptedMediaType } from '../http/negotiation.ts';
 import { maskValue } from '../key-mask.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { acceptedMediaType } from '../web/negotiation.ts';
 import { DOCUMENT_CODES, LIMITS } from './limits.ts';
 
 /** Where errors are logged and counted. */
@@ -85,21 +85,12 @@ function rewrite(thrown: unknown, message: string, extensions: Record<string, un
   return new GraphQLError(shortMessage(message), { ...locations, path, extensions });
 }
 
-/** Koa middleware: an error of the inner middleware, such as a missing API key, becomes a GraphQL answer with one error. */
-export function graphqlErrorBody({ log, metrics }: Telemetry): Middleware {
-  return async (ctx, next) => {
-    ctx.state.api = 'graphql';
-    try {
-      await next();
-    } catch (thrown) {
-      const error = toApiError(thrown);
-      logFault(log, error, ctx.state.requestId);
-      metrics.countGraphqlError(error.graphqlCode);
-      ctx.status = error.status;
-      ctx.set(error.headers);
-      ctx.set('Content-Type', acceptedMediaType(ctx));
-      ctx.body = JSON.stringify({ errors: [{ message: error.message, extensions: extensionsOf(error) }] });
-    }
+/** How GraphQL tells an error of the request, such as a missing API key: a result with one error. */
+export function createErrorWriter({ countGraphqlError }: Pick<Metrics, 'countGraphqlError'>): ErrorWriter {
+  return (error, headers) => {
+    countGraphqlError(error.graphqlCode);
+    const errors = [{ message: error.message, extensions: extensionsOf(error) }];
+    return { type: acceptedMediaType(headers), body: JSON.stringify({ errors }) };
   };
 }
 

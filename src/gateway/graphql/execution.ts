@@ -6,9 +6,9 @@ import {
   type OperationPlan,
   type PlanRequest,
 } from '../../lib/graphql-plan/graphql-plan.ts';
+import type { AdmittedCall } from '../http/call.ts';
 import { ANSWER_BYTES_MAX } from '../schema/answer-format.ts';
 import type { Context } from '../schema/context.ts';
-import type { AdmittedRequest } from '../web/route.ts';
 import { createCost } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
 import { limitError } from './limits.ts';
@@ -18,7 +18,7 @@ interface OperationRequest {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
   /** Reserves memory for the answer. */
-  readonly reserve: AdmittedRequest['reserve'];
+  readonly reserve: AdmittedCall['reserve'];
   /** Called before the operation runs. */
   readonly onRun: () => void;
 }

@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/exact-json/exact-json.ts';
 import { ApiError } from '../errors.ts';
-import { isJsonObject, parseJsonBytes } from '../web/json-body.ts';
-import { readQueryParameters } from '../web/request-target.ts';
+import { isJsonObject, parseJsonBytes } from '../http/json-body.ts';
+import { readQueryParameters } from '../http/request-target.ts';
 
 /** The parameters of a request, GraphQL over HTTP §5. */
 export interface RequestParameters {

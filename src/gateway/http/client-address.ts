@@ -1,10 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import { type BlockList, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Context, Middleware } from 'koa';
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
-import type {} from '../web/request-state.ts';
-import { isHost } from '../web/request-target.ts';
+import { isHost } from './request-target.ts';
 
 const FORWARDED = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host'] as const;
 /** An address as proxies write it, with groups for `[IPv6]:port`, `IPv4:port` and IPv6; the port may be missing. */
@@ -16,32 +15,32 @@ export function peerAddress(socket: Duplex): string | undefined {
   return remoteAddress?.replace(/^::ffff:(?=\d+\.)/, ''); // RFC 4291 §2.5.5.2: an IPv4 address at an IPv6 socket
 }
 
-/** The settings that `readForwarded` needs. */
+/** The settings that `createOriginReader` needs. */
 export type ForwardedConfig = Pick<Config, 'trustedProxies' | 'publicUrl'>;
 
 /** Logs the first warning about a subject. */
 type Warn = (subject: string, message: string) => void;
 
 /**
- * Koa middleware: sets the client's address, and the base address by which the client reached this service. Both come
+ * Creates a function that gives the client's address, and the base address by which the client reached this service. Both come
  * from `X-Forwarded-` headers if the other end of the connection is a trusted proxy. The first such header from anywhere
  * else is logged as a warning, and so is the first of each name that is not understood.
  */
-export function readForwarded({ trustedProxies, publicUrl }: ForwardedConfig, log: Logger): Middleware {
+export function createOriginReader({ trustedProxies, publicUrl }: ForwardedConfig, log: Pick<Logger, 'warn'>) {
   const warned = new Set<string>();
   const warn: Warn = (subject, message) => {
     if (!warned.has(subject)) log.warn(message);
     warned.add(subject);
   };
-  return (ctx, next) => {
-    const { headers, socket } = ctx.req;
-    const peer = peerAddress(socket);
-    const isTrusted = peer !== undefined && isIn(trustedProxies, peer);
-    ctx.state.clientAddress = isTrusted ? clientAddress(ctx, peer, trustedProxies, warn) : peer;
-    ctx.state.baseUrl = publicUrl ?? (isTrusted ? forwardedUrl(ctx, warn) : `http://${headers.host}`);
+  return ({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>) => {
+    const peer = peerAddress(socket) ?? '';
+    const isTrusted = isIn(trustedProxies, peer);
     const name = isTrusted ? undefined : FORWARDED.find((header) => headers[header] !== undefined);
     if (name) warn('peer', `${name} came from ${peer}: if that is your proxy, name it in TRUSTED_PROXIES`);
-    return next();
+    return {
+      clientAddress: isTrusted ? clientAddress(headers, peer, trustedProxies, warn) : peer,
+      baseUrl: publicUrl ?? (isTrusted ? forwardedUrl(headers, warn) : `http://${headers.host}`),
+    };
   };
 }
 
@@ -49,10 +48,13 @@ function isIn(networks: BlockList | undefined, address: string): boolean {
   return networks?.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') ?? false;
 }
 
+type SentHeaders = IncomingMessage['headers'];
+
 /** The right-most address that is not trusted: each proxy appends the address that its connection came from. */
-function clientAddress(ctx: Context, peer: string, trusted: BlockList | undefined, warn: Warn): string {
+function clientAddress(headers: SentHeaders, peer: string, trusted: BlockList | undefined, warn: Warn): string {
   let address = peer;
-  for (const hop of ctx.get('x-forwarded-for').split(',').reverse()) {
+  const hops = headers['x-forwarded-for']?.toString() ?? '';
+  for (const hop of hops.split(',').reverse()) {
     const [, bracketed, v4, v6] = HOP.exec(hop.trim()) ?? [];
     const named = bracketed ?? v4 ?? v6 ?? '';
     if (isIP(named) === 0) {
@@ -69,7 +71,7 @@ function clientAddress(ctx: Context, peer: string, trusted: BlockList | undefine
  * The base address by a trusted proxy's headers, else `http` and the request's Host. Of a list the left-most value counts, as in
  * Koa and Express. Clients send their keys to this address: a scheme that is not understood becomes the safe one.
  */
-function forwardedUrl({ req: { headers } }: Context, warn: Warn): string {
+function forwardedUrl(headers: SentHeaders, warn: Warn): string {
   const first = (name: string) => headers[name]?.toString().split(',', 1)[0]?.trim();
   const scheme = first('x-forwarded-proto') ?? 'http';
   const host = first('x-forwarded-host') ?? headers.host ?? '';

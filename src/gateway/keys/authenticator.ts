@@ -4,6 +4,7 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
 import { PRODUCT } from '../product.ts';
 import { hashApiKey, isApiKey, KEY_LENGTH } from './api-key.ts';
+import type { Caller } from './caller.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 
 const CACHE_SIZE = 10_000;
@@ -13,7 +14,7 @@ const WAITING_MAX = 1000;
 
 /** A key that was valid when it was looked up. */
 export interface ValidKey {
-  readonly key: ApiKey;
+  readonly caller: Caller;
   /** When the cache entry expires, in ms of `performance.now()`; not later than the key itself. */
   readonly validUntil: number;
   /** When the look-up began, in ms of `performance.now()`. */
@@ -105,7 +106,8 @@ function toEntry(key: ApiKey | undefined, queriedAt: number, answeredAt: number)
   if (key.revokedAt !== null) throw invalidToken('The API key has been revoked.');
   const leftMs = key.expiresAt === null ? Number.POSITIVE_INFINITY : key.expiresAt.getTime() - Date.now();
   if (leftMs <= 0) throw invalidToken('The API key has expired.');
-  return { key, queriedAt, validUntil: Math.min(queriedAt + KEY_CACHE_MS, answeredAt + leftMs) };
+  const caller = { keyId: key.id, ownerId: key.ownerId, mayWrite: !key.readOnly };
+  return { caller, queriedAt, validUntil: Math.min(queriedAt + KEY_CACHE_MS, answeredAt + leftMs) };
 }
 
 const FORM = 'send the header "Authorization: Bearer <API_KEY>".';

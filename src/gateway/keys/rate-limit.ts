@@ -9,10 +9,15 @@ import { ApiError } from '../errors.ts';
 /** Counts one request of a key. */
 export type RateLimit = ReturnType<typeof createRateLimit>;
 
+/** The headers of a rate limit and, beyond the limit, ApiError `too_many_requests`. */
+export interface Counted {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly refusal?: ApiError;
+}
+
 /**
  * Limits the requests of each key in windows of fixed length, over all workers of this machine. Gives a function that counts a
- * request and sets the headers of the rate limit. ApiError `too_many_requests` beyond the limit. When the count is not
- * available, the request passes.
+ * request. When the count is not available, it gives undefined, and the request passes.
  */
 export function createRateLimit({ requests, seconds }: { requests: number; seconds: number }) {
   const options = { points: requests, duration: seconds, keyPrefix: 'key' };
@@ -20,18 +25,19 @@ export function createRateLimit({ requests, seconds }: { requests: number; secon
     ? new RateLimiterCluster({ ...options, timeoutMs: RATE_COUNT_MS })
     : new RateLimiterMemory(options);
   const policy = `"default";q=${requests};w=${seconds}`;
-  return async (keyId: string, setHeader: (field: string, value: string) => void): Promise<void> => {
+  return async (keyId: string): Promise<Counted | undefined> => {
     // Beyond the limit it rejects with the count.
     const count = await limiter.consume(keyId).catch((refusal: RateLimiterRes | Error) => refusal);
-    if (count instanceof Error) return;
+    if (count instanceof Error) return undefined;
     const resetS = Math.ceil(count.msBeforeNext / 1000);
     // https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-10
-    setHeader('RateLimit-Policy', policy);
-    setHeader('RateLimit', `"default";r=${count.remainingPoints};t=${resetS}`);
-    if (count.consumedPoints <= requests) return;
-    throw new ApiError('too_many_requests', `This API key may send ${requests} requests in ${seconds} seconds.`, {
-      headers: { 'Retry-After': String(resetS) },
-    });
+    const headers = { 'RateLimit-Policy': policy, RateLimit: `"default";r=${count.remainingPoints};t=${resetS}` };
+    if (count.consumedPoints <= requests) return { headers };
+    const message = `This API key may send ${requests} requests in ${seconds} seconds.`;
+    return {
+      headers,
+      refusal: new ApiError('too_many_requests', message, { headers: { 'Retry-After': String(resetS) } }),
+    };
   };
 }
 

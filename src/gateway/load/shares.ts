@@ -102,12 +102,17 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
     },
     /**
      * Runs `work` at once, or queues it. It counts as in flight until `share.release`. `now` is the current time of `clock`. Skips
-     * `work` when the request was abandoned in the queue. ApiError `too_many_requests`.
+     * `work` and gives undefined when the request was abandoned in the queue. ApiError `too_many_requests`.
      */
-    run(share: Share, now: number, isAbandoned: () => boolean, work: () => Promise<void>): Promise<void> {
+    run<Result>(
+      share: Share,
+      now: number,
+      isAbandoned: () => boolean,
+      work: () => Promise<Result>,
+    ): Promise<Result | undefined> {
       if (!requests.has(share) && tryBegin(share, now)) return work();
-      return requests.wait(share, () => {
-        if (isAbandoned()) return Promise.resolve();
+      return requests.wait<Result | undefined>(share, () => {
+        if (isAbandoned()) return Promise.resolve(undefined);
         return tryBegin(share, clock()) ? work() : undefined;
       });
     },
@@ -144,7 +149,7 @@ function createBytes(limits: ShareLimits) {
     /** Takes bytes at once and gives undefined, or gives a promise that waits in a queue. ApiError `too_many_requests`. */
     reserve(share: Share, bytes: number, isAbandoned: () => boolean): Promise<void> | undefined {
       if (!queue.has(share) && tryReserve(share, bytes)) return undefined;
-      return queue.wait(share, () => {
+      return queue.wait<void>(share, () => {
         if (isAbandoned()) return Promise.reject(new ApiError('too_many_requests', 'The request has been abandoned.'));
         return tryReserve(share, bytes) ? Promise.resolve() : undefined;
       });
@@ -181,12 +186,12 @@ function createQueue(limits: ShareLimits) {
     has: (share: Share) => queues.has(share),
     beginNext,
     /** Waits until `begin` gives a promise. ApiError `too_many_requests` when the queue is full or the wait too long. */
-    wait(share: Share, begin: () => Promise<void> | undefined): Promise<void> {
+    wait<Result>(share: Share, begin: () => Promise<Result> | undefined): Promise<Result> {
       const own = queues.get(share) ?? new Set();
       if (own.size >= limits.waiting - waiting) {
         throw new ApiError('too_many_requests', 'Too many requests of this API key at once; try again shortly.');
       }
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const { promise, resolve, reject } = Promise.withResolvers<Result>();
       const dequeue = () => {
         clearTimeout(timer);
         own.delete(tryBegin);

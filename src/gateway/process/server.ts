@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, Server as NetServer } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import {
@@ -14,14 +12,14 @@ import {
   RECEIVE_MS,
   STALLED_MS,
 } from '../deadlines.ts';
-import { ApiError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { createStartingApp } from '../http/app.ts';
-import { logRefusedUnread, rawRefusal, refuseAndEnd, requestIdOf } from '../http/refusal.ts';
-import { guardRequests, type Serve } from '../http/request-guard.ts';
+import { limitConnections, maxConnections } from '../load/connection-limit.ts';
+import { serveInOrder } from '../load/pipeline.ts';
 import { type Logger, safely } from '../log.ts';
+import { answerOutsideApp } from './parser-refusals.ts';
 
-/** Options that differ from Node's defaults; `guardRequests` uses the timeout. */
+/** Options that differ from Node's defaults. */
 const OPTIONS = {
   headersTimeout: HEADERS_MS,
   requestTimeout: RECEIVE_MS,
@@ -44,11 +42,14 @@ export async function listen(
   const server = createServer({ ...OPTIONS, ...options });
   let gateway = first;
   let app: Pick<Gateway['app'], 'koa' | 'methods'> = gateway?.app ?? createStartingApp(config, log);
-  let serve: Serve = app.koa.callback();
+  let serve = app.koa.callback();
   let held: Promise<void> | undefined;
-  const serveAfterHold: Serve = (request, answer) =>
-    held === undefined ? serve(request, answer) : held.then(() => serve(request, answer));
-  guardRequests(server, serveAfterHold, log, config.databasePoolMax);
+  const idle = serveInOrder(server, (request, answer) => {
+    if (held === undefined)
+      void serve(request, answer); // never rejects
+    else void held.then(() => serve(request, answer));
+  });
+  limitConnections(server, idle, maxConnections(config.databasePoolMax), log);
   server.timeout = timeout;
   // Node before 24.18.1 drops headers after the 1000th, such as a second Host (CVE-2026-58044). 16 kB bound them all.
   server.maxHeadersCount = 0;
@@ -132,71 +133,4 @@ async function acceptPending(server: Server): Promise<void> {
     await nextTurn();
   }
   server.off('connection', note);
-}
-
-/**
- * Answers requests that never reach the app, such as those that Node's parser refuses: with an Error body and a request
- * id, which the log has too. Gives every socket an error listener, because Node removes its own from the socket of a
- * CONNECT. `methods` gives the methods of all routes.
- */
-function answerOutsideApp(server: Server, log: Logger, methods: () => readonly string[]): void {
-  const answers = new WeakMap<Duplex, ServerResponse>();
-  /** The answer to the last request of a socket; undefined when it has been written completely. */
-  const unfinishedAnswerOn = (socket: Duplex) => {
-    const answer = answers.get(socket);
-    return answer?.writableFinished ? undefined : answer;
-  };
-  const refuse = (socket: Duplex, error: ApiError, isHead = false) => {
-    if (!socket.writable) return void socket.destroy();
-    const requestId = randomUUID();
-    socket.end(rawRefusal(error, requestId, isHead), () => socket.destroy());
-    logRefusedUnread(log, error, requestId, socket);
-  };
-  /** RFC 9112 §9.3.2: the answers to earlier pipelined requests are sent first. */
-  const afterAnswer = (unfinished: ServerResponse | undefined, send: () => void) =>
-    unfinished === undefined ? send() : unfinished.once('close', safely(log, send));
-  const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
-    if (error.code === 'HPE_PAUSED') return; // `serveInOrder` has paused the parser
-    const answer = unfinishedAnswerOn(socket);
-    // A pipelined request without a body has arrived whole: it waits only for the answers before it.
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && answer !== undefined && hasNoBody(answer.req)) return;
-    const refusal = parserRefusal(error);
-    // `rawPacket` begins with the method, unless the header came in several packets.
-    const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
-    if (answer === undefined || answer.req.complete) afterAnswer(answer, () => refuse(socket, refusal, isHead));
-    // A refusal must not be mixed into an answer that is being sent.
-    else if (answer.headersSent || !socket.writable) socket.destroy();
-    else {
-      const appsId = answer.getHeader('X-Request-Id'); // set when the request has reached the app, which logs it
-      const requestId = String(appsId ?? requestIdOf(answer.req.headers));
-      refuseAndEnd(answer, refusal, requestId);
-      if (appsId === undefined) logRefusedUnread(log, refusal, requestId, socket);
-    }
-  };
-  const onConnect = (_request: IncomingMessage, socket: Duplex) => {
-    const headers = { Allow: methods().toSorted().join(', ') };
-    const refusal = new ApiError('method_not_allowed', 'This is no proxy.', { headers });
-    afterAnswer(unfinishedAnswerOn(socket), () => refuse(socket, refusal));
-  };
-  server.on('connection', (socket) => socket.on('error', () => {})); // a client that resets its connection is no fault
-  server.prependListener('request', (request, answer) => answers.set(request.socket, answer));
-  server.on('clientError', safely(log, onClientError));
-  server.on('connect', safely(log, onConnect));
-  // Emitted for `Expect`. `100 Continue` is sent when the body is read; RFC 9110 §10.1.1 lets a server ignore any other expectation.
-  for (const event of ['checkContinue', 'checkExpectation'])
-    server.on(event, (request, answer) => server.emit('request', request, answer));
-}
-
-/** Whether a request that is not yet complete declares no body. */
-function hasNoBody({ complete, headers }: IncomingMessage): boolean {
-  return !complete && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
-}
-
-function parserRefusal(error: Error & { code?: string }): ApiError {
-  if (error instanceof ApiError) return error; // thrown by `serveInOrder`
-  if (error.code === 'HPE_HEADER_OVERFLOW')
-    return new ApiError('bad_request', 'The header of the request is too large.');
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new ApiError('bad_request', 'The request did not arrive in time.');
-  return new ApiError('bad_request', 'The request is not valid HTTP.');
 }

@@ -1,7 +1,7 @@
 import { ApiError, QUOTED_MAX } from '../errors.ts';
+import { isJsonObject } from '../http/json-body.ts';
 import { maskValue } from '../key-mask.ts';
 import type { AnyKind } from '../kinds.ts';
-import { isJsonObject } from '../web/json-body.ts';
 
 /** In characters. More than are quoted, because an API key is recognized and masked only as a whole. */
 const READ_MAX = 400;

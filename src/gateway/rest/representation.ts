@@ -13,10 +13,10 @@ import {
 } from 'graphql';
 import type { FieldPlan, SelectionPlan } from '../../lib/graphql-plan/graphql-plan.ts';
 import { ApiError } from '../errors.ts';
+import { isJsonObject } from '../http/json-body.ts';
 import type { AnyKind, Bounds } from '../kinds.ts';
 import { leafKind } from '../schema/answer-format.ts';
 import { boundsOf } from '../schema/rules.ts';
-import { isJsonObject } from '../web/json-body.ts';
 import type { CompiledOperation } from './compile.ts';
 import { refuseJson } from './input-refusals.ts';
 

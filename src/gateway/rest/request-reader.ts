@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts';
+import type { PathParams } from '../http/call.ts';
+import { readQueryParameters } from '../http/request-target.ts';
 import { brokenRule } from '../schema/rules.ts';
-import { readQueryParameters } from '../web/request-target.ts';
-import type { PathParams } from '../web/route.ts';
 import { notAllowed, textRefusal } from './input-refusals.ts';
 import type { Operation } from './operation.ts';
 

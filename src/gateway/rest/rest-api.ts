@@ -1,12 +1,11 @@
 import { stringify } from 'node:querystring';
 import type { GraphQLSchema } from 'graphql';
-import type { Context } from 'koa';
 import { deprecationHeaders } from '../deprecations.ts';
+import type { AdmittedCall, Answer, Call, Route } from '../http/call.ts';
+import { parseJsonBytes } from '../http/json-body.ts';
 import { LIST_LIMIT } from '../schema/builder.ts';
 import { createContext, readIdempotencyKey } from '../schema/context.ts';
 import type { Stores } from '../store/store.ts';
-import { parseJsonBytes } from '../web/json-body.ts';
-import type { AdmittedRequest, Route } from '../web/route.ts';
 import { createCompiler } from './compile.ts';
 import { createOpenApi } from './openapi.ts';
 import { ERROR_SCHEMA } from './openapi-components.ts';
@@ -50,13 +49,13 @@ function requireConsistent(operations: readonly Operation[]): void {
 function toRoute(operation: Operation, basePath: string, stores: Stores, publicPath: string): Route {
   const { method, body, isMutation, isPaged, success, answer, isNullable } = operation;
   const [deprecation] = operation.deprecations;
-  const setHeaders = headerWriter(operation, publicPath + basePath);
+  const locationOf = createLocation(operation, publicPath + basePath);
 
-  const handle = async (ctx: Context, { params, body: bytes, deadline, reserve }: AdmittedRequest): Promise<void> => {
-    const request = readRequest(operation, ctx.querystring, params, body && parseJsonBytes(bytes));
-    const reserved = reserve(isPaged ? validPageSize(Number(request.args.limit)) : 1);
+  const handle = async (call: AdmittedCall): Promise<Answer> => {
+    const request = readRequest(operation, call.querystring, call.params, body && parseJsonBytes(call.body));
+    const reserved = call.reserve(isPaged ? validPageSize(Number(request.args.limit)) : 1);
     if (reserved !== undefined) await reserved;
-    const context = createContext(stores, ctx.state, ctx.req.headers, deadline);
+    const context = createContext(stores, call.caller, call.headers, call.deadline);
     let value: unknown;
     let text: string | undefined;
     try {
@@ -66,13 +65,13 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
     } catch (thrown) {
       throw explainError(operation, request, thrown);
     }
-    if (ctx.headerSent) return; // the server has refused the request meanwhile
-    ctx.status = success.status;
-    setHeaders(ctx, value, context.listsWithNextPage.includes(value) ? request : undefined);
-    if (context.isReplayed) ctx.set('Idempotency-Replayed', 'true');
-    if (text === undefined) return;
-    ctx.res.setHeader('Content-Type', 'application/json; charset=utf-8');
-    ctx.body = text;
+    const headers = {
+      ...locationOf?.(value as Json), // a row with `location` gives an object
+      ...(context.listsWithNextPage.includes(value) && nextPage(operation, call, request, value as readonly Json[])),
+      ...(context.isReplayed && { 'Idempotency-Replayed': 'true' }),
+      ...(text !== undefined && { 'Content-Type': 'application/json; charset=utf-8' }),
+    };
+    return { status: success.status, headers, body: text, tellsChange: isMutation };
   };
 
   return {
@@ -93,18 +92,22 @@ function validPageSize(limit: number): number {
   return limit >= LIST_LIMIT.min && limit <= LIST_LIMIT.max ? limit : 0;
 }
 
-/** Creates a function that sets `Location`, and `Link` if there is a next page: then `paged` is the request of this page. */
-function headerWriter({ isPaged, cursorProperty, location }: Operation, basePath: string) {
-  return (ctx: Context, value: unknown, paged: RestRequest | undefined): void => {
-    if (location !== undefined) {
-      const created = value as Json; // a row with `location` gives an object
-      const path = location.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(created[name])));
-      ctx.set('Location', basePath + path);
-    }
-    const last = isPaged && paged && (value as readonly Json[]).at(-1); // a paged answer is a list by ascending id
-    if (!last) return;
-    // RFC 8288 §3: the next page, with the same query parameters.
-    const query = stringify({ ...paged.query, [CURSOR]: String(last[cursorProperty]) });
-    ctx.res.appendHeader('Link', `<${ctx.state.baseUrl}${ctx.path}?${query}>; rel="next"`);
-  };
+/** Creates the function that gives the header `Location` of a created object; undefined for an operation without one. */
+function createLocation({ location }: Operation, base: string) {
+  if (location === undefined) return undefined;
+  return (created: Json) => ({
+    Location: base + location.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(created[name]))),
+  });
+}
+
+/** The header of a page that more rows follow. RFC 8288 §3: the next page, with the same query parameters. */
+function nextPage(
+  { isPaged, cursorProperty }: Operation,
+  { baseUrl, path }: Call,
+  { query }: RestRequest,
+  page: readonly Json[],
+) {
+  const last = page.at(-1);
+  if (!isPaged || last === undefined) return undefined;
+  return { Link: `<${baseUrl}${path}?${stringify({ ...query, [CURSOR]: String(last[cursorProperty]) })}>; rel="next"` };
 }

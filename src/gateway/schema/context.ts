@@ -3,16 +3,9 @@ import { type Integer64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
+import type { Caller } from '../keys/caller.ts';
 import type { Stores } from '../store/store.ts';
 import type { NewRow, PageQuery, Table } from '../store/table.ts';
-
-/** The API key of a request. */
-interface Caller {
-  /** The id of the first key in a chain of rotations. */
-  readonly ownerId: string;
-  /** False for a read-only key. */
-  readonly mayWrite: boolean;
-}
 
 /**
  * The rule of an Idempotency-Key: a quoted string, whose content the first group has, or the same without quotes,
@@ -81,9 +74,4 @@ export function createContext(stores: Stores, caller: Caller, headers: IncomingH
     isReplayed: false,
   };
   return context;
-}
-
-/** Throws ApiError `forbidden` for a read-only key. */
-export function requireWrite({ mayWrite }: Caller): void {
-  if (!mayWrite) throw new ApiError('forbidden', 'This API key may only read.');
 }

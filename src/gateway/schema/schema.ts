@@ -1,7 +1,8 @@
 import { type GraphQLObjectType, type GraphQLSchema, printSchema, type ValidationRule } from 'graphql';
 import { type Deprecation, deprecationOf, longDay } from '../deprecations.ts';
+import { requireWrite } from '../keys/caller.ts';
 import { type Builder, createBuilder } from './builder.ts';
-import { type Context, requireWrite } from './context.ts';
+import type { Context } from './context.ts';
 
 /** The parts of a service that its schema is made from. */
 interface SchemaParts {

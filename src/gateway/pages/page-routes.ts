@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib';
-import type { Context } from 'koa';
+import fresh from 'fresh';
+import type { Answer, Call, OpenRoute } from '../http/call.ts';
+import { acceptedEncoding } from '../http/negotiation.ts';
 import { createLruCache } from '../lru-cache.ts';
 import { makeOnce } from '../make-once.ts';
-import { plainAddress } from '../pages/code-samples.js';
-import { ADDRESS, type Page } from '../pages/page.ts';
-import { acceptedEncoding } from '../web/negotiation.ts';
-import type { OpenRoute } from '../web/route.ts';
+import { plainAddress } from './code-samples.js';
+import { ADDRESS, type Page } from './page.ts';
 
 // Higher values take several times as long and save little.
 const BROTLI_PARAMS = { [constants.BROTLI_PARAM_QUALITY]: 6 };
@@ -36,27 +36,21 @@ export function pageRoutes(pages: readonly Page[]): OpenRoute[] {
       path: page.path,
       operation: 'page',
       sharesPath: page.sharesPath === true,
-      handle: (ctx) => answer(ctx, page, contentFor(ctx)),
+      handle: (call) => answer(call, page, contentFor(call)),
     };
   });
 }
 
 type RequestedContent = ReturnType<ReturnType<typeof contentByRequest>>;
 
-async function answer(ctx: Context, page: Page, { content, isCached }: RequestedContent): Promise<void> {
-  const encoding = isCached ? acceptedEncoding(ctx) : 'identity';
-  const [tag, bytes] = await Promise.all([content.tag(), content.bytes[encoding]()]);
-  // Set after everything that may fail: a refusal must not have the caching headers of a page.
-  ctx.vary('Accept-Encoding');
-  ctx.set({ ...page.headers, ETag: tag, 'Cache-Control': page.immutable ? IMMUTABLE : 'no-cache' });
-  ctx.status = 200; // ctx.fresh compares only answers that succeed
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
-  ctx.set('Content-Type', page.contentType);
-  if (encoding !== 'identity') ctx.set('Content-Encoding', encoding);
-  ctx.body = bytes;
+async function answer({ headers: sent }: Call, page: Page, { content, isCached }: RequestedContent): Promise<Answer> {
+  const encoding = isCached ? acceptedEncoding(sent) : 'identity';
+  const [tag, body] = await Promise.all([content.tag(), content.bytes[encoding]()]);
+  const caching = { Vary: 'Accept-Encoding', ETag: tag, 'Cache-Control': page.immutable ? IMMUTABLE : 'no-cache' };
+  const headers = { ...page.headers, ...caching };
+  if (fresh(sent, { etag: tag })) return { status: 304, headers };
+  const coding = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
+  return { status: 200, headers: { ...headers, 'Content-Type': page.contentType, ...coding }, body };
 }
 
 /**
@@ -68,8 +62,8 @@ function contentByRequest(page: Page) {
   if (!page.namesAddress) return () => ({ content, isCached: true });
   const cache = createLruCache<typeof content>(ADDRESSES_MAX);
   let nextAt = 0;
-  return (ctx: Context) => {
-    const address = plainAddress(ctx.state.baseUrl);
+  return ({ baseUrl }: Call) => {
+    const address = plainAddress(baseUrl);
     const cached = cache.get(address);
     if (cached !== undefined) return { content: cached, isCached: true };
     const load = async () => Buffer.from(String(await content.bytes.identity()).replaceAll(ADDRESS, () => address));

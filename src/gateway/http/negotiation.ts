@@ -1,4 +1,5 @@
-import type { Context } from 'koa';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import accepts from 'accepts';
 import { createLruCache } from '../lru-cache.ts';
 
 /** In characters. A longer header is treated as absent, because parsing it takes time by the square of its length. */
@@ -6,19 +7,17 @@ const HEADER_MAX = 1024;
 /** Choices are cached: most clients send the same header with every request, and parsing it costs as much as a body. */
 const CACHED_MAX = 100;
 
-type Negotiated = Pick<Context, 'headers' | 'accepts' | 'acceptsEncodings'>;
-
 /** Creates a function that makes a choice by a header of a request; `absent` is the choice without the header. */
 function chooseBy<Choice extends string | boolean>(
   header: 'accept' | 'accept-encoding',
   absent: Choice,
-  choose: (ctx: Negotiated) => Choice,
-): (ctx: Negotiated) => Choice {
+  choose: (accepted: accepts.Accepts) => Choice,
+): (headers: IncomingHttpHeaders) => Choice {
   const cache = createLruCache<Choice>(CACHED_MAX);
-  return (ctx) => {
-    const sent = ctx.headers[header];
+  return (headers) => {
+    const sent = headers[header];
     if (sent === undefined || sent.length > HEADER_MAX) return absent;
-    return cache.get(sent) ?? cache.set(sent, choose(ctx));
+    return cache.get(sent) ?? cache.set(sent, choose(accepts({ headers } as IncomingMessage))); // of which it reads the headers
   };
 }
 
@@ -29,14 +28,14 @@ const GRAPHQL_TYPES = ['application/json; charset=utf-8', 'application/graphql-r
 export const acceptedMediaType = chooseBy<string>(
   'accept',
   GRAPHQL_TYPES[0],
-  (ctx) => ctx.accepts([...GRAPHQL_TYPES]) || GRAPHQL_TYPES[0],
+  (accepted) => GRAPHQL_TYPES.find((type) => accepted.type([...GRAPHQL_TYPES]) === type) ?? GRAPHQL_TYPES[0],
 );
 
 /** Whether a request prefers HTML to JSON, as browsers do. A client that accepts any type gets JSON. */
 export const prefersHtml = chooseBy<boolean>(
   'accept',
   false,
-  (ctx) => ctx.accepts('application/json', 'application/graphql-response+json', 'text/html') === 'text/html',
+  (accepted) => accepted.type('application/json', 'application/graphql-response+json', 'text/html') === 'text/html',
 );
 
 /** A content coding in which assets are served. */
@@ -46,5 +45,5 @@ export type Encoding = 'br' | 'gzip' | 'identity';
 export const acceptedEncoding = chooseBy<Encoding>(
   'accept-encoding',
   'identity',
-  (ctx) => (['br', 'gzip'] as const).find((coding) => ctx.acceptsEncodings(coding) === coding) ?? 'identity',
+  (accepted) => (['br', 'gzip'] as const).find((coding) => accepted.encoding(coding) === coding) ?? 'identity',
 );

@@ -1,19 +1,23 @@
-import type { Context } from 'koa';
-import type { Config } from '../config.ts';
-import { ApiError } from '../errors.ts';
-import { describeRefusals } from '../graphql/cost.ts';
-import { createGraphqlRoutes, GRAPHQL_PATH } from '../graphql/endpoint.ts';
-import type { Logger } from '../log.ts';
-import type { Metrics } from '../metrics.ts';
-import { REFERENCE_PATH } from '../pages/site.ts';
-import { createPages } from '../pages/site-pages.ts';
-import { createRestApi } from '../rest/rest-api.ts';
-import { createSchema, printedSchema } from '../schema/schema.ts';
-import type { Service } from '../service.ts';
-import type { Stores } from '../store/store.ts';
-import { throttle } from '../throttle.ts';
-import type { OpenRoute, Route } from '../web/route.ts';
-import { pageRoutes } from './assets.ts';
+import type { Config } from './config.ts';
+import { ApiError } from './errors.ts';
+import { describeRefusals } from './graphql/cost.ts';
+import { createGraphqlRoutes, GRAPHQL_PATH } from './graphql/endpoint.ts';
+import { createErrorWriter, ERROR_CODES } from './graphql/error-masking.ts';
+import { writeRestError } from './http/answer.ts';
+import type { OpenRoute, Route } from './http/call.ts';
+import { LIVEZ, PROBE_PATHS, textRoute } from './http/open-routes.ts';
+import { createNotFound } from './http/router.ts';
+import type { ServeParts } from './http/serve.ts';
+import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
+import { pageRoutes } from './pages/page-routes.ts';
+import { REFERENCE_PATH } from './pages/site.ts';
+import { createPages } from './pages/site-pages.ts';
+import { createRestApi } from './rest/rest-api.ts';
+import { createSchema, printedSchema } from './schema/schema.ts';
+import type { Service } from './service.ts';
+import type { Stores } from './store/store.ts';
+import { throttle } from './throttle.ts';
 
 const SDL_PATH = '/schema.graphql';
 
@@ -34,12 +38,6 @@ export interface RoutesParts {
   readonly collectMetrics: () => Promise<string>;
   readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
 }
-
-/** The paths of the probes and of the metrics: those that ADMIN_PORT serves. */
-export const PROBE_PATHS: readonly string[] = ['/livez', '/readyz', '/metrics'];
-
-/** Answers as long as the process runs. */
-export const LIVEZ = textRoute('/livez', 'livez', 'application/json', () => '{"status":"ok"}');
 
 /** Creates the routes of both APIs, of the pages and of the probes. */
 export function createRoutes(parts: RoutesParts) {
@@ -66,46 +64,52 @@ export function createRoutes(parts: RoutesParts) {
     // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
     textRoute('/metrics', 'metrics', 'text/plain; version=0.0.4', collectMetrics),
   ];
+  const { basePath } = service;
   const routes: readonly Route[] = [...rest.routes, ...graphql.routes];
   const open: readonly OpenRoute[] = [
     ...pageRoutes(pages),
-    textRoute(openApiPath, 'openapi', 'application/json', (ctx) =>
-      JSON.stringify(rest.openApiDocument(ctx.state.baseUrl)),
+    textRoute(openApiPath, 'openapi', 'application/json', ({ baseUrl }) =>
+      JSON.stringify(rest.openApiDocument(baseUrl)),
     ),
     textRoute(SDL_PATH, 'sdl', 'text/plain', () => sdl),
     ...probes,
   ];
+  const knownPaths = [
+    ...new Set(rest.routes.map(({ path }) => path)),
+    ...[openApiPath, GRAPHQL_PATH, REFERENCE_PATH, SDL_PATH],
+    ...probePaths,
+  ];
+  const deprecatedRows = rest.routes.flatMap(({ isDeprecated, operation }) => (isDeprecated && operation) || []);
+  const coordinates = service.deprecations.map(({ coordinate }) => coordinate);
+  metrics.showAtZero(ERROR_CODES, [...deprecatedRows, ...coordinates]);
   return {
+    basePath,
     /** The routes that need a key. */
     routes,
     /** THE list of routes that need no key. */
     open,
-    /** The paths that a 404 may suggest. */
-    knownPaths: [
-      ...new Set(rest.routes.map(({ path }) => path)),
-      ...[openApiPath, GRAPHQL_PATH, REFERENCE_PATH, SDL_PATH],
-      ...probePaths,
-    ],
+    notFound: createNotFound(knownPaths, config.publicPath + REFERENCE_PATH),
+    apiAt: createApiFinder(basePath, metrics),
     /** The methods of the routes that need a key. */
     methods: [...new Set(routes.flatMap(({ methods }) => methods))],
-    /** The names of operations in the log and in metric labels. */
-    operations: new Set([...routes, ...open].flatMap(({ operation = [] }) => operation).concat(graphql.operations)),
-    /** The operations that balancers and Prometheus call all the time. */
-    probes: new Set(probes.map(({ operation }) => operation)),
+    served: {
+      /** The names of operations in the log and in metric labels. */
+      operations: new Set([...routes, ...open].flatMap(({ operation = [] }) => operation).concat(graphql.operations)),
+      /** The operations that balancers and Prometheus call all the time. */
+      probes: new Set(probes.map(({ operation }) => operation)),
+    },
     /** Loads what the routes need later. */
     preload: graphql.preload,
   };
 }
 
-/** A route that serves a text. Its Content-Type is set after `write`, so that a refusal does not get it. */
-function textRoute(path: string, operation: string, type: string, write: (ctx: Context) => string | Promise<string>) {
-  return {
-    path,
-    operation,
-    async handle(ctx: Context) {
-      const text = await write(ctx);
-      ctx.set('Content-Type', `${type}; charset=utf-8`);
-      ctx.body = text;
-    },
+/** Creates the function that gives the API of a path, and how it writes errors. */
+function createApiFinder(basePath: string, metrics: Metrics): ServeParts['apiAt'] {
+  const graphql = { name: 'graphql', writeError: createErrorWriter(metrics) } as const;
+  const rest = { name: 'rest', writeError: writeRestError } as const;
+  const other = { ...rest, name: 'other' } as const;
+  return (path) => {
+    if (path === GRAPHQL_PATH) return graphql;
+    return path === basePath || path.startsWith(`${basePath}/`) ? rest : other;
   };
 }

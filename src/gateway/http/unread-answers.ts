@@ -1,7 +1,7 @@
-import type { Context } from 'koa';
+import type { ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
-import type {} from '../web/request-state.ts';
-import type { Share, Shares } from './shares.ts';
+import type { Share, Shares } from '../load/shares.ts';
+import type { Answer } from './call.ts';
 
 /** Answers of at least this length, in characters or bytes, count until they are read. The limit of requests in flight bounds the others. */
 const COUNTED_LENGTH = 16_384;
@@ -35,24 +35,20 @@ export function createReservation(shares: Shares, share: Share, allBytes: number
   };
 }
 
-/** Counts an answer until the client has read it. ApiError `too_many_requests` beyond the limit, unless the request made a change. */
-export function holdAnswer(shares: Shares, ctx: Context, share: Share): void {
-  if (!(typeof ctx.body === 'string' || Buffer.isBuffer(ctx.body)) || ctx.body.length < COUNTED_LENGTH) return;
-  if (ctx.res.closed) return; // the client has gone, and no further `close` would free the bytes
-  const body = Buffer.isBuffer(ctx.body) ? ctx.body : Buffer.from(ctx.body); // one copy, outside of the heap
-  ctx.body = body;
-  if (shares.hold(share, body.length)) {
-    ctx.res.once('close', () => shares.free(share, body.length));
-  } else if (ctx.state.changes !== true) {
-    removeNextLink(ctx);
+/**
+ * Counts a long answer until the client has read it. ApiError `too_many_requests` beyond the limit, unless the answer tells of a
+ * change.
+ */
+export function holdAnswer(shares: Shares, share: Share, answer: Answer, response: ServerResponse): Answer {
+  const { body, tellsChange } = answer;
+  if (body === undefined || body.length < COUNTED_LENGTH) return answer;
+  if (response.closed) return answer; // the client has gone, and no further `close` would free the bytes
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body); // one copy, outside of the heap
+  if (shares.hold(share, bytes.length)) {
+    response.once('close', () => shares.free(share, bytes.length));
+  } else if (tellsChange !== true) {
     const message = 'Too many answers to this API key have not been read; read them, then try again.';
     throw new ApiError('too_many_requests', message);
   }
-}
-
-/** Only this link is removed. Others, such as the successor of a deprecated operation, are right for a refusal, too. */
-function removeNextLink(ctx: Context): void {
-  const links = [ctx.res.getHeader('Link') ?? []].flat().map(String);
-  ctx.remove('Link');
-  for (const link of links) if (!link.endsWith('rel="next"')) ctx.append('Link', link);
+  return { ...answer, body: bytes };
 }

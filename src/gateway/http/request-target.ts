@@ -3,20 +3,24 @@ import { isIPv6 } from 'node:net';
 import { parse } from 'node:querystring';
 import { ApiError } from '../errors.ts';
 
-/** RFC 9112 §3.2.1, in visible ASCII without `#`: fragments are never sent. Koa can parse every such target. */
+/** RFC 9112 §3.2.1, in visible ASCII without `#`: fragments are never sent. */
 const ORIGIN_FORM = /^\/[!"$-~]*$/;
 /** RFC 9112 §3.2.2, with groups for authority, path and query. */
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(\/[^?#]*)?(\?[^#]*)?$/i;
 
 /**
- * Validates the target and the Host of a request. Afterwards `request.url` has origin-form, and `headers.host` is a valid
- * host. ApiError `bad_request` when one of them is invalid, `not_found` for `OPTIONS *`.
+ * Reads the target of a request: its path and the query without `?`. Afterwards `headers.host` is a valid host. ApiError
+ * `bad_request` when one of them is invalid, `not_found` for `OPTIONS *`.
  */
-export function readRequestTarget(request: IncomingMessage): void {
+export function readRequestTarget(request: IncomingMessage): { path: string; querystring: string } {
   requireHost(request);
   if (request.httpVersionMajor > 1) throw new ApiError('bad_request', 'The HTTP version must be 1.1 or 1.0.');
   const { url = '' } = request;
-  if (!ORIGIN_FORM.test(url)) request.url = readOtherForm(request, url);
+  const target = ORIGIN_FORM.test(url) ? url : readOtherForm(request, url);
+  const end = target.indexOf('?');
+  return end < 0
+    ? { path: target, querystring: '' }
+    : { path: target.slice(0, end), querystring: target.slice(end + 1) };
 }
 
 function readOtherForm(request: IncomingMessage, target: string): string {

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { ApiError } from '../errors.ts';
+import { holdsKey } from '../key-mask.ts';
+import type { Logger } from '../log.ts';
+import type { Answer } from './call.ts';
+import { peerAddress } from './client-address.ts';
+
+/** The headers of every answer, which an answer may override. */
+const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+const STANDARD = Object.entries(STANDARD_HEADERS);
+
+// Of bounded length, without spaces or control characters: the id is written to a header and to the log.
+const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
+
+/** The id of a request: its valid `X-Request-Id`, else a new one. A value that contains an API key is not valid. */
+export function requestIdOf({ 'x-request-id': sent }: IncomingHttpHeaders): string {
+  return typeof sent === 'string' && REQUEST_ID.test(sent) && !holdsKey(sent) ? sent : randomUUID();
+}
+
+/** How an API writes an error: the media type and the text of the body. */
+export type ErrorWriter = (error: ApiError, headers: IncomingHttpHeaders) => { type: string; body: string };
+
+/** An ApiError as the Error of the API description: `{"code":…,"message":…,"status":…}`. */
+export const writeRestError: ErrorWriter = ({ code, message, status }) => ({
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify({ code, message, status }),
+});
+
+/** The answer that tells an error. */
+export function errorAnswer({ status, headers }: ApiError, { type, body }: ReturnType<ErrorWriter>): Answer {
+  return { status, headers: { ...headers, 'Content-Type': type }, body };
+}
+
+/** The answer as an HTTP message that closes the connection, for a socket whose request Node could not parse. */
+export function rawAnswer({ status, headers, body = '' }: Answer, requestId: string, isHead: boolean): string {
+  const fields = {
+    Date: new Date().toUTCString(),
+    'X-Request-Id': requestId,
+    ...STANDARD_HEADERS,
+    ...headers,
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  };
+  const lines = Object.entries(fields).map((field) => field.join(': '));
+  // RFC 9110 §9.3.2: the answer to HEAD has no body.
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${isHead ? '' : body}`;
+}
+
+/** Sends an answer, unless another one has been begun. */
+export function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
+  if (response.headersSent || !response.writable) return;
+  for (const [name, value] of STANDARD) response.setHeader(name, value);
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    const before = name === 'Vary' ? response.getHeader(name) : undefined; // that of CORS
+    response.setHeader(name, before === undefined ? value : [before, value].flat().join(', '));
+  }
+  response.statusCode = status;
+  if (body === undefined) return void response.end();
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.writeHead(status); // before `end`, which would otherwise count the bytes once more
+  response.end(response.req.method === 'HEAD' ? undefined : body);
+}
+
+/** Sends the refusal of a request that no API sees, and logs it. */
+export function refuseUnread(response: ServerResponse, error: ApiError, requestId: string, log: Logger): void {
+  response.setHeader('X-Request-Id', requestId);
+  sendAnswer(response, errorAnswer(error, writeRestError(error, {})));
+  logRefusedUnread(log, error, requestId, response.req.socket);
+}
+
+/** Logs the refusal of a request that never reached an API. */
+export function logRefusedUnread(log: Logger, { status, message }: ApiError, requestId: string, socket: Duplex): void {
+  const clientAddress = peerAddress(socket);
+  log.info({ requestId, clientAddress, status, reason: message }, 'request refused unread');
+}

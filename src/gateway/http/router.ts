@@ -1,0 +1,136 @@
+import Router from '@koa/router';
+import { editDistance } from '../edit-distance.ts';
+import { ApiError, QUOTED_MAX } from '../errors.ts';
+import { KEY_PREFIX, maskUrl } from '../key-mask.ts';
+import type { Call, Headers, OpenRoute, PathParams, Route } from './call.ts';
+import { prefersHtml } from './negotiation.ts';
+
+type Layer = Router['stack'][number];
+
+/** What is served at one path. */
+interface Place {
+  /** The path of its routes, with parameters in braces. */
+  readonly path: string;
+  /** The routes that need a key, by their methods. */
+  readonly keyed: ReadonlyMap<string, Route>;
+  readonly open: OpenRoute | undefined;
+}
+
+/** The route of a call, or why there is none: one of `route`, `open` and `refusal`. */
+interface Found {
+  readonly route?: Route;
+  readonly params: PathParams;
+  readonly open?: OpenRoute;
+  readonly refusal?: ApiError;
+  readonly needsKey: boolean;
+  /** Headers of every answer to the call. */
+  readonly headers: Headers | undefined;
+}
+
+const NO_PARAMS: PathParams = {};
+const VARIES: Headers = { Vary: 'Accept' };
+
+/** What is served. */
+export interface RouterParts {
+  /** The routes that need a key. */
+  readonly routes: readonly Route[];
+  /** THE list of routes that need no key. */
+  readonly open: readonly OpenRoute[];
+  /** Below this path every request needs a key, those for unknown paths and methods too. */
+  readonly basePath: string;
+  /** Gives the ApiError `not_found` of a call. */
+  readonly notFound: (call: Call) => ApiError;
+}
+
+/**
+ * Creates the function that finds the route of a call: @koa/router with all routes. What it finds for a path without parameters
+ * is found once, at the start (docs/decisions/0020-own-routes.md). Throws Error when a method of a path is served twice.
+ */
+export function createRouter({ routes, open, basePath, notFound }: RouterParts): (call: Call) => Found {
+  const router = new Router({ strict: true, sensitive: true });
+  const places = new Map<Layer, Place>();
+  const fixed = new Map<string, Place>();
+  const patterns: Layer[] = [];
+  for (const path of new Set([...routes, ...open].map((route) => route.path))) {
+    const place = toPlace(path, routes, open);
+    const pattern = path.replaceAll(/[()[\]+?!:*\\]/g, '\\$&').replaceAll(/\{(\w+)\}/g, ':$1');
+    router.all(pattern, () => {}); // it only matches: `serve` calls the handler
+    const layer = router.stack.at(-1);
+    if (layer === undefined) continue; // never: it has just been added
+    places.set(layer, place);
+    if (layer.paramNames.length > 0) patterns.push(layer);
+    else fixed.set(path, place);
+  }
+
+  return (call) => {
+    const { path, method } = call;
+    const known = fixed.get(path);
+    const layer = known === undefined ? patterns.find((pattern) => pattern.match(path)) : undefined;
+    const place = known ?? (layer && places.get(layer));
+    const isBelowBase = path === basePath || path.startsWith(`${basePath}/`);
+    const none = { params: NO_PARAMS, needsKey: isBelowBase, headers: undefined };
+    if (place === undefined) return { ...none, refusal: notFound(call) };
+    const { keyed, open: page } = place;
+    const headers = page?.sharesPath ? VARIES : undefined;
+    const isRead = method === 'GET' || method === 'HEAD';
+    if (page && isRead && (!page.sharesPath || prefersHtml(call.headers))) {
+      return { ...none, open: page, headers };
+    }
+    const route = keyed.get(method);
+    if (route) {
+      const params = layer ? layer.params(path, layer.captures(path)) : NO_PARAMS;
+      return {
+        route,
+        params,
+        needsKey: true,
+        headers: headers && route.headers ? { ...route.headers, ...headers } : (headers ?? route.headers),
+      };
+    }
+    const methods = keyed.size > 0 ? [...keyed.keys()] : ['GET', 'HEAD'];
+    return {
+      ...none,
+      refusal: methodNotAllowed(place.path, methods),
+      needsKey: isBelowBase || keyed.size > 0,
+      headers,
+    };
+  };
+}
+
+function toPlace(path: string, routes: readonly Route[], open: readonly OpenRoute[]): Place {
+  const keyed = new Map<string, Route>();
+  for (const route of routes.filter((candidate) => candidate.path === path)) {
+    for (const method of route.methods) {
+      if (keyed.has(method)) throw new Error(`${method} ${path} is served twice.`);
+      keyed.set(method, route);
+    }
+  }
+  return { path, keyed, open: open.find((candidate) => candidate.path === path) };
+}
+
+/** Creates a function that gives ApiError `not_found`. Its message suggests the nearest of `paths` and names the API reference. */
+export function createNotFound(paths: readonly string[], referencePath: string): (call: Call) => ApiError {
+  return (call) => {
+    const path = maskUrl(call.path).replaceAll(`${KEY_PREFIX}***`, '***');
+    const method = call.method === 'HEAD' ? 'GET' : call.method; // RFC 9110 §9.3.2: the same headers, Content-Length too
+    const quoted = path.length > QUOTED_MAX ? `${path.slice(0, QUOTED_MAX - 1)}…` : path;
+    const meant = nearest(path, paths);
+    const suggestion = meant === undefined ? '' : ` Did you mean ${meant}?`;
+    return new ApiError('not_found', `${method} ${quoted} does not exist.${suggestion} Reference: ${referencePath}`);
+  };
+}
+
+/** The nearest of `paths` by typing errors: at most a third of its letters, or a missing prefix, which counts as one error. */
+function nearest(path: string, paths: readonly string[]): string | undefined {
+  if (path.length > QUOTED_MAX) return undefined;
+  const nearest = paths
+    .filter((known) => !known.includes('{'))
+    .map((known) => ({ known, errors: known.endsWith(path) ? 1 : editDistance(path.toLowerCase(), known) }))
+    .filter(({ known, errors }) => errors <= known.length / 3 && path.length > 1)
+    .sort((a, b) => a.errors - b.errors);
+  return nearest[0]?.known;
+}
+
+function methodNotAllowed(path: string, methods: readonly string[]): ApiError {
+  const allow = methods.toSorted().join(', ');
+  return new ApiError('method_not_allowed', `${path} allows only ${allow}.`, { headers: { Allow: allow } });
+}

@@ -1,0 +1,126 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { REQUEST_MS } from '../deadlines.ts';
+import { toApiError } from '../errors.ts';
+import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
+import { requireWrite } from '../keys/caller.ts';
+import type { Counted, RateLimit } from '../keys/rate-limit.ts';
+import type { Usage } from '../keys/usage.ts';
+import { createShares, type ShareLimits } from '../load/shares.ts';
+import { type Logger, logFault } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
+import { createAdmission } from './admission.ts';
+import { type ErrorWriter, errorAnswer } from './answer.ts';
+import { type Answer, type Call, type PathParams, type Route, withHeaders } from './call.ts';
+import { discardBody, readJsonBytes } from './json-body.ts';
+import { createRouter, type RouterParts } from './router.ts';
+import { createReservation, holdAnswer } from './unread-answers.ts';
+
+/** What a gateway serves, and by which rules. */
+export interface ServeParts extends RouterParts {
+  /** The API of a path, and how it writes errors. */
+  readonly apiAt: (path: string) => { readonly name: Call['told']['api']; readonly writeError: ErrorWriter };
+  readonly authenticator: Authenticator;
+  readonly usage: Usage;
+  /** Undefined without RATE_LIMIT: then requests of a key are not counted. */
+  readonly rateLimit: RateLimit | undefined;
+  /** The limits of all keys together. */
+  readonly limits: ShareLimits;
+  readonly bodyLimitBytes: number;
+  readonly noteDeprecatedUse: (keyId: string, operation: string) => void;
+  readonly metrics: Pick<Metrics, 'countShedRequest'>;
+  readonly log: Logger;
+}
+
+/** Gives the answer to a call; never rejects. Undefined when its client has gone. */
+export type Serve = (call: Call, request: IncomingMessage, response: ServerResponse) => Promise<Answer | undefined>;
+
+/** A call whose key is valid. `waitedMs` is how long that took to know. */
+interface KeyedCall {
+  readonly route: Route;
+  readonly params: PathParams;
+  readonly call: Call;
+  readonly valid: ValidKey;
+  readonly waitedMs: number;
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+/**
+ * Creates the way of every request. Closed by default: a handler outside the list of open routes runs after the checks of key,
+ * rate, right, body and share.
+ */
+export function createServe(parts: ServeParts): Serve {
+  const { apiAt, authenticator, usage, rateLimit, limits, bodyLimitBytes, noteDeprecatedUse, log } = parts;
+  const findRoute = createRouter(parts);
+  const shares = createShares(limits);
+  const admission = createAdmission({ ...parts, shares });
+
+  /** The steps after the key: the right, the body, a place in flight, the handler. Undefined when the client has gone. */
+  const serveRoute = async (
+    { route, params, call, valid, waitedMs }: KeyedCall,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Answer | undefined> => {
+    const { keyId } = valid.caller;
+    if (route.isDeprecated) noteDeprecatedUse(keyId, route.operation ?? route.path);
+    if (route.changes) requireWrite(valid.caller);
+    route.checkHeaders?.(call.headers);
+    const share = shares.of(keyId);
+    const bodyBytes = route.takesBody ? admission.holdBody(share, call.headers) : 0;
+    try {
+      const body = route.takesBody
+        ? await readJsonBytes(request, bodyLimitBytes, () => askForBody(request, response))
+        : NO_BODY;
+      const deadline = performance.now() + REQUEST_MS - waitedMs;
+      const { authorization } = call.headers;
+      return await admission.run({ valid, authorization, share, deadline, answer: response }, async ({ caller }) => {
+        const { reserve, free } = createReservation(shares, share, limits.bytes, () => response.closed);
+        const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(free);
+        return holdAnswer(shares, share, answer, response);
+      });
+    } finally {
+      if (bodyBytes > 0) shares.free(share, bodyBytes);
+    }
+  };
+
+  return async (call, request, response) => {
+    const { told, path } = call;
+    const { authorization } = call.headers;
+    const api = apiAt(path);
+    told.api = api.name;
+    const { route, open, refusal, params, needsKey, headers } = findRoute(call);
+    told.operation = (route ?? open)?.operation;
+    let rate: Counted | undefined;
+    try {
+      if (!route?.takesBody && announcesBody(call.headers)) discardBody(request);
+      if (open) return withHeaders(await open.handle(call), headers);
+      if (!needsKey) throw refusal;
+      // Authentication comes first: without a key, no answer tells which paths and methods exist.
+      const askedAt = performance.now();
+      const valid = authenticator.findCached(authorization) ?? (await authenticator.lookUp(authorization));
+      told.keyId = valid.caller.keyId;
+      usage.noteUse(told.keyId);
+      rate = rateLimit && (await rateLimit(told.keyId));
+      if (rate?.refusal) throw rate.refusal;
+      if (!route) throw refusal;
+      const waitedMs = performance.now() - askedAt;
+      const answer = await serveRoute({ route, params, call, valid, waitedMs }, request, response);
+      return answer && withHeaders(answer, headers, rate?.headers);
+    } catch (thrown) {
+      const error = toApiError(thrown);
+      logFault(log, error, call.requestId);
+      const answer = errorAnswer(error, api.writeError(error, call.headers));
+      return withHeaders(answer, headers, rate?.headers);
+    }
+  };
+}
+
+/** RFC 9110 §10.1.1: who waits for `100 Continue` sends no body in vain, because it comes after all that the header decides. */
+function askForBody({ headers, httpVersion }: IncomingMessage, response: ServerResponse): void {
+  const isAwaited = httpVersion === '1.1' && /\b100-continue\b/i.test(headers.expect ?? '');
+  if (isAwaited && !response.headersSent) response.writeContinue();
+}
+
+function announcesBody(headers: IncomingHttpHeaders): boolean {
+  return (headers['content-length'] ?? headers['transfer-encoding']) !== undefined;
+}
