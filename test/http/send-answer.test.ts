@@ -1,12 +1,17 @@
 import { createServer, request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { sendAnswer } from '../../src/gateway/http/answer.ts';
+import { sendAnswer, setStandardHeaders } from '../../src/gateway/http/answer.ts';
 import { type Answer, withHeaders } from '../../src/gateway/http/call.ts';
 import { serveListener } from '../support/served-app.ts';
 
 /** Listens with answers of one function. */
 function serve(answer: () => Answer): Promise<string> {
-  return serveListener(createServer((_request, response) => sendAnswer(response, answer())));
+  return serveListener(
+    createServer((_request, response) => {
+      setStandardHeaders(response, 'none');
+      sendAnswer(response, answer());
+    }),
+  );
 }
 
 /** The bytes of an answer's body, as they came. */

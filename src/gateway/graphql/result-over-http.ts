@@ -17,5 +17,7 @@ export async function tellErrors(errors: readonly GraphQLError[], hasData: boole
     stringify: (clean: { errors?: unknown }) => `{"errors":${JSON.stringify(clean.errors)}}`,
   };
   const response = processRegularResult(result, FETCH, mediaType.replace(/;.*/, ''));
-  return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
+  const headers = Object.fromEntries(response.headers);
+  const { 'content-type': type = mediaType, ...others } = headers; // `others` are those of the errors, such as retry-after
+  return { status: response.status, headers: { ...others, 'Content-Type': type }, body: await response.text() };
 }

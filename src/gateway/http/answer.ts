@@ -7,7 +7,7 @@ import type { Logger } from '../log.ts';
 import type { Answer } from './call.ts';
 import { peerAddress } from './client-address.ts';
 
-/** The headers of every answer, which an answer may override. */
+/** The headers of every answer, beside its id; an answer may override them. */
 const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 const STANDARD = Object.entries(STANDARD_HEADERS);
 
@@ -48,10 +48,15 @@ export function rawAnswer({ status, headers, body = '' }: Answer, requestId: str
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${isHead ? '' : body}`;
 }
 
+/** Sets the headers that every answer has. An answer that is sent without the app has them, too. */
+export function setStandardHeaders(response: ServerResponse, requestId: string): void {
+  response.setHeader('X-Request-Id', requestId);
+  for (const [name, value] of STANDARD) response.setHeader(name, value);
+}
+
 /** Sends an answer, unless another one has been begun. */
 export function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
   if (response.headersSent || !response.writable) return;
-  for (const [name, value] of STANDARD) response.setHeader(name, value);
   for (const name in headers) {
     const value = headers[name] ?? '';
     const before = name === 'Vary' ? response.getHeader(name) : undefined; // that of CORS
@@ -66,7 +71,7 @@ export function sendAnswer(response: ServerResponse, { status, headers, body }: 
 
 /** Sends the refusal of a request that no API sees, and logs it. */
 export function refuseUnread(response: ServerResponse, error: ApiError, requestId: string, log: Logger): void {
-  response.setHeader('X-Request-Id', requestId);
+  setStandardHeaders(response, requestId);
   sendAnswer(response, errorAnswer(error, writeRestError(error, {})));
   logRefusedUnread(log, error, requestId, response.req.socket);
 }

@@ -46,8 +46,8 @@ type RequestedContent = ReturnType<ReturnType<typeof contentByRequest>>;
 async function answer({ headers: sent }: Call, page: Page, { content, isCached }: RequestedContent): Promise<Answer> {
   const encoding = isCached ? acceptedEncoding(sent) : 'identity';
   const [tag, body] = await Promise.all([content.tag(), content.bytes[encoding]()]);
-  const caching = { Vary: 'Accept-Encoding', ETag: tag, 'Cache-Control': page.immutable ? IMMUTABLE : 'no-cache' };
-  const headers = { ...page.headers, ...caching };
+  const caching = { ETag: tag, 'Cache-Control': page.immutable ? IMMUTABLE : 'no-cache' };
+  const headers = { Vary: 'Accept-Encoding', ...page.headers, ...caching };
   if (fresh(sent, { etag: tag })) return { status: 304, headers };
   const coding = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
   return { status: 200, headers: { ...headers, 'Content-Type': page.contentType, ...coding }, body };
