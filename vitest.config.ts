@@ -62,7 +62,8 @@ const project = (name: string, include: string[], exclude: string[] = [], isolat
     server: { deps: { external: [/\/src\//] } },
     setupFiles: ['test/support/setup.ts'],
     // What asserts nothing holds nothing.
-    expect: { requireAssertions: true },
+    // And none asserts a moment: what is polled for may take its time.
+    expect: { requireAssertions: true, poll: { timeout: 30_000 } },
     // A machine with other work takes its time.
     testTimeout: 240_000,
     hookTimeout: 240_000,
