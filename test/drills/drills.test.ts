@@ -55,7 +55,8 @@ describeEachEngine('drills', (engine) => {
     const [OLD, NEW] = [temporaryFolder(), temporaryFolder()];
     for (const folder of [OLD, NEW]) {
       for (const name of ['src', 'migrations']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-      for (const name of ['start.js', 'package.json', 'schema.graphql']) cpSync(join(ROOT, name), join(folder, name));
+      for (const name of ['start.js', 'cli.js', 'package.json', 'schema.graphql'])
+        cpSync(join(ROOT, name), join(folder, name));
       symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     }
     writeFileSync(join(NEW, 'migrations/20991231_009_newer.ts'), NEWER);
