@@ -55,7 +55,7 @@ describeEachEngine('API keys › on several processes', (engine) => {
     expect(await statusWith(gateway.url, key)).toBe(200);
   });
 
-  test.concurrent('a key stops at the moment it expires, although it is remembered', async () => {
+  test.concurrent('a key stops at the moment it expires, although it is remembered', { retry: 2 }, async () => {
     const gateway = await startGateway(engine);
     const expiresAt = new Date(Date.now() + 5000);
     const begunAt = Date.now();
@@ -78,7 +78,9 @@ describeEachEngine('API keys › on several processes', (engine) => {
     expect(goodAt).toBeLessThan(expiresAt.getTime() + createdMs + slowestMs + CLOCKS_MS);
   });
 
-  test.concurrent('a key that is revoked twice keeps the first moment; an unknown one is told', async () => {
+  test.concurrent('a key that is revoked twice keeps the first moment; an unknown one is told', {
+    retry: 2,
+  }, async () => {
     const gateway = await startGateway(engine);
     const { id } = await gateway.keys.create({ name: 'twice', expiresAt: null });
     const revokedAt = async () => (await gateway.keys.list()).find((key) => key.id === id)?.revokedAt;
