@@ -22,6 +22,9 @@ const IN_FLIGHT = 10;
 const examples = [...readFileSync(join(ROOT, '.env.example'), 'utf8').matchAll(/^#?([A-Z_]+)=(.+)$/gm)];
 const settings: Record<string, string> = {
   ...Object.fromEntries(examples.map(([, name = '', value = '']) => [name, value])),
+  // The file is not there, and compose makes the address itself; the probes are asked at PORT.
+  DATABASE_URL_FILE: '',
+  ADMIN_PORT: '',
   WORKERS: '2',
   RATE_LIMIT: '1000000/1s',
   LOG_LEVEL: 'debug',
