@@ -1,4 +1,6 @@
 // Runs before a program. In CommonJS, which every Node reads, so that a Node too old for TypeScript says so.
+const { existsSync } = require('node:fs');
+const { join } = require('node:path');
 const { engines, dependencies } = require('../../package.json');
 const needed = Number.parseInt(engines.node.replace(/^\D+/, ''), 10);
 
@@ -16,7 +18,9 @@ if (Number.parseInt(process.versions.node, 10) < needed) {
     : 'install a newer one, or run npm ci --include=dev --ignore-scripts=false, which brings one for npm start and npm run';
   refuse(`needs Node ${needed} or newer, and this is Node ${process.versions.node}: ${cure}`);
 }
+const folder = join(__dirname, '../../node_modules');
 for (const name of Object.keys(dependencies)) {
+  if (existsSync(join(folder, name))) continue; // the usual case, which costs a start much less than to resolve
   try {
     require.resolve(name);
   } catch (error) {

@@ -5,8 +5,8 @@ import { createGraphqlRoutes, GRAPHQL_PATH } from './graphql/endpoint.ts';
 import { createErrorWriter, ERROR_CODES } from './graphql/error-masking.ts';
 import { writeRestError } from './http/answer.ts';
 import type { OpenRoute, Route } from './http/call.ts';
-import { LIVEZ, PROBE_PATHS, textRoute } from './http/open-routes.ts';
-import { createNotFound } from './http/router.ts';
+import { LIVEZ, PROBE_PATHS, PROBES, textRoute } from './http/open-routes.ts';
+import { createNotFound, isBelow } from './http/router.ts';
 import type { ServeParts } from './http/serve.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -57,12 +57,12 @@ export function createRoutes(parts: RoutesParts) {
   });
   const probes = [
     LIVEZ,
-    textRoute('/readyz', 'readyz', 'application/json', async () => {
+    textRoute(PROBES.readyz, 'readyz', 'application/json', async () => {
       if (isDraining()) throw new ApiError('service_unavailable', 'The gateway is shutting down.');
       return JSON.stringify({ status: 'ok', ...(await checkReady()) });
     }),
     // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format
-    textRoute('/metrics', 'metrics', 'text/plain; version=0.0.4', collectMetrics),
+    textRoute(PROBES.metrics, 'metrics', 'text/plain; version=0.0.4', collectMetrics),
   ];
   const { basePath } = service;
   const routes: readonly Route[] = [...rest.routes, ...graphql.routes];
@@ -110,6 +110,6 @@ function createApiFinder(basePath: string, metrics: Metrics): ServeParts['apiAt'
   const other = { ...rest, name: 'other' } as const;
   return (path) => {
     if (path === GRAPHQL_PATH) return graphql;
-    return path === basePath || path.startsWith(`${basePath}/`) ? rest : other;
+    return isBelow(basePath, path) ? rest : other;
   };
 }

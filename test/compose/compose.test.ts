@@ -83,7 +83,9 @@ describe('docker compose, as docs/run.md says', () => {
     const ours = ['HOST', 'PORT', 'DATABASE_URL']; // those are the container's own affair
     const names = settingNames().filter((name) => !ours.includes(name));
     const seen = configuration.filter(({ name }: { name: string }) => !ours.includes(name));
-    expect(seen).toEqual(names.map((name) => ({ name, value: settings[name] || undefined, isDefault: !settings[name] })));
+    expect(seen).toEqual(
+      names.map((name) => ({ name, value: settings[name] || undefined, isDefault: !settings[name] })),
+    );
     expect(well).toBe(true);
     const list = await ask('/v1/pets?limit=1');
     expect(list.headers.get('ratelimit-policy')).toContain('q=1000000');

@@ -1,7 +1,11 @@
 import { createServer, request } from 'node:http';
-import { describe, expect, test } from 'vitest';
+import type Koa from 'koa';
+import { describe, expect, test, vi } from 'vitest';
+import { readConfig } from '../../src/gateway/config.ts';
 import { sendAnswer, setStandardHeaders } from '../../src/gateway/http/answer.ts';
+import { createStartingApp } from '../../src/gateway/http/app.ts';
 import { type Answer, withHeaders } from '../../src/gateway/http/call.ts';
+import { createLog } from '../../src/gateway/log.ts';
 import { serveListener } from '../support/served-app.ts';
 
 /** Listens with answers of one function. */
@@ -106,4 +110,13 @@ describe('an answer', () => {
       'own',
     ]);
   });
+});
+
+test('Koa lets the app handle a request: it calls a function that it does not document', async () => {
+  const koa = createStartingApp(readConfig({}), createLog('silent', { write() {} })).koa;
+  expect(Object.hasOwn(koa, 'handleRequest')).toBe(true); // not Koa's own
+  const handled = vi.spyOn(koa as Koa & { handleRequest(): Promise<void> }, 'handleRequest'); // as the app sets it
+  const url = await serveListener(createServer(koa.callback()));
+  expect((await ask(`${url}/livez`)).status).toBe(200);
+  expect(handled).toHaveBeenCalledTimes(1);
 });

@@ -152,14 +152,16 @@ describe('an answer that nobody has read', () => {
   const LONG = 'x'.repeat(20_000);
 
   test.each([
-    [undefined, 429],
-    [true, 200],
-  ])('is thrown away when it is one too many, unless it tells of a change (%s): %i', async (tellsChange, status) => {
-    const { ask } = serveBooks(async () => ({ status: 200, body: LONG, ...(tellsChange && { tellsChange }) }), {
-      bytes: 9,
-    });
-    expect((await ask().answer)?.status).toBe(status);
-  });
+    ['GET', undefined, 429],
+    ['GET', true, 200],
+    ['PUT', undefined, 200],
+  ])(
+    'is thrown away when it is one too many, unless it tells of a change: %s, handler says %s: %i',
+    async (method, tellsChange, status) => {
+      const handle = async () => ({ status: 200, body: LONG, ...(tellsChange && { tellsChange }) });
+      expect((await serveBooks(handle, { bytes: 9 }).ask(method).answer)?.status).toBe(status);
+    },
+  );
 
   test('keeps, thrown away, what Link tells of the operation, and names no next page', async () => {
     const { ask } = serveBooks(async () => ({ status: 200, headers: { Link: '<next>; rel="next"' }, body: LONG }), {

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Answer } from '../../src/gateway/http/call.ts';
 import { createReservation, holdAnswer } from '../../src/gateway/http/unread-answers.ts';
 import { createShares, shareLimitsOf } from '../../src/gateway/load/shares.ts';
 import { createRestApi } from '../../src/gateway/rest/rest-api.ts';
@@ -22,8 +21,8 @@ test('an answer of 16,384 characters counts until its reader has taken it, a sma
   const { shares, share } = keyAlone();
   const { response, close } = connectionOf();
   const small = { status: 200, body: 'x'.repeat(COUNTED - 1) };
-  expect(holdAnswer(shares, share, small, response)).toBe(small);
-  holdAnswer(shares, share, { status: 200, body: 'x'.repeat(COUNTED) }, response);
+  expect(holdAnswer(shares, share, small, false, response)).toBe(small);
+  holdAnswer(shares, share, { status: 200, body: 'x'.repeat(COUNTED) }, false, response);
   expect(share.bytes).toBe(COUNTED);
   close();
   expect(share.bytes).toBe(0);
@@ -32,16 +31,16 @@ test('an answer of 16,384 characters counts until its reader has taken it, a sma
 test('bytes count as they are, without a copy', () => {
   const { shares, share } = keyAlone();
   const body = Buffer.alloc(COUNTED);
-  expect(holdAnswer(shares, share, { status: 200, body }, connectionOf().response).body).toBe(body);
+  expect(holdAnswer(shares, share, { status: 200, body }, false, connectionOf().response).body).toBe(body);
   expect(share.bytes).toBe(COUNTED);
 });
 
 test('one too many is thrown away, but stays when it tells of a change', () => {
   const { shares, share } = keyAlone();
   const answer = { status: 200, body: 'x'.repeat(ALL_BYTES + 1) };
-  const hold = (held: Answer) => holdAnswer(shares, share, held, connectionOf().response);
-  expect(() => hold(answer)).toThrow('have not been read');
-  expect(hold({ ...answer, tellsChange: true }).body).toHaveLength(ALL_BYTES + 1);
+  const hold = (tellsChange: boolean) => holdAnswer(shares, share, answer, tellsChange, connectionOf().response);
+  expect(() => hold(false)).toThrow('have not been read');
+  expect(hold(true).body).toHaveLength(ALL_BYTES + 1);
   expect(share.bytes).toBe(0);
 });
 

@@ -10,9 +10,11 @@ export interface RequestParameters {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+const PARAMETERS = ['query', 'operationName', 'variables', 'extensions'].map((name) => ({ name }));
+
 /** Reads the parameters of a GET. Throws ApiError `bad_request` without a document, or for a parameter of a wrong type. */
 export function parametersFromQuery(querystring: string): RequestParameters {
-  const sent = readQueryParameters(querystring, ['query', 'operationName', 'variables', 'extensions']);
+  const sent = readQueryParameters(querystring, PARAMETERS);
   const variables = readJsonParameter(sent, 'variables');
   return checkParameters({ ...sent, variables, extensions: readJsonParameter(sent, 'extensions') });
 }

@@ -25,16 +25,7 @@ type PortConfig = ForwardedConfig & Pick<Config, 'adminPort'>;
 
 /** Creates the Koa application of a gateway. */
 export function createApp(parts: AppParts): Koa {
-  const { config, log, metrics, served, methods, isDraining } = parts;
-  return createKoa({
-    config,
-    log,
-    metrics,
-    served,
-    isDraining,
-    serve: createServe(parts),
-    cors: allowOrigins(config, methods),
-  });
+  return createKoa({ ...parts, serve: createServe(parts), cors: allowOrigins(parts.config, parts.methods) });
 }
 
 /** Creates the application of a gateway that has no database yet: `/livez` is 200, everything else 503 with an Error body. */

@@ -49,7 +49,7 @@ export interface Answer {
   readonly status: number;
   readonly headers?: Headers;
   readonly body?: string | Buffer | undefined;
-  /** Whether the request may have changed data: then its answer is never replaced by a refusal. */
+  /** Whether the request may have changed data, where the route does not say so: its answer is never replaced by a refusal. */
   readonly tellsChange?: boolean;
 }
 

@@ -17,8 +17,10 @@ export function textRoute(
   };
 }
 
-/** Answers as long as the process runs. */
-export const LIVEZ = textRoute('/livez', 'livez', 'application/json', () => '{"status":"ok"}');
+/** The paths of the probes and of the metrics, by their operations. */
+export const PROBES = { livez: '/livez', readyz: '/readyz', metrics: '/metrics' } as const;
+/** All of them: those that ADMIN_PORT serves. */
+export const PROBE_PATHS: readonly string[] = Object.values(PROBES);
 
-/** The paths of the probes and of the metrics: those that ADMIN_PORT serves. */
-export const PROBE_PATHS: readonly string[] = ['/livez', '/readyz', '/metrics'];
+/** Answers as long as the process runs. */
+export const LIVEZ = textRoute(PROBES.livez, 'livez', 'application/json', () => '{"status":"ok"}');

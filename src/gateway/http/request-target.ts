@@ -62,14 +62,17 @@ export function isHost(text: string): boolean {
 }
 
 /**
- * Reads the parameters `names` of a query string, and ignores others. ApiError `bad_request` for one that is given twice, or in
+ * Reads the `known` parameters of a query string, and ignores others. ApiError `bad_request` for one that is given twice, or in
  * brackets (`status[]`), as clients write lists: a part of it would be answered as if it were all.
  */
-export function readQueryParameters(querystring: string, names: readonly string[]): NodeJS.Dict<string> {
+export function readQueryParameters(
+  querystring: string,
+  known: readonly { readonly name: string }[],
+): NodeJS.Dict<string> {
   const sent = parse(querystring, '&', '=', { maxKeys: 0 });
   const keys = Object.keys(sent);
   const values: NodeJS.Dict<string> = Object.create(null);
-  for (const name of names) {
+  for (const { name } of known) {
     if (keys.some((key) => key.startsWith(`${name}[`)))
       throw new ApiError('bad_request', `${name} takes one value, without brackets.`);
     const text = sent[name];

@@ -23,8 +23,8 @@ interface Found {
   readonly open?: OpenRoute;
   readonly refusal?: ApiError;
   readonly needsKey: boolean;
-  /** Headers of every answer to the call. */
-  readonly headers: Headers | undefined;
+  /** The header of every answer at a path whose route depends on more than the method. */
+  readonly varies: Headers | undefined;
 }
 
 const NO_PARAMS: PathParams = {};
@@ -48,52 +48,38 @@ export interface RouterParts {
  */
 export function createRouter({ routes, open, basePath, notFound }: RouterParts): (call: Call) => Found {
   const router = new Router({ strict: true, sensitive: true });
-  const places = new Map<Layer, Place>();
   const fixed = new Map<string, Place>();
-  const patterns: Layer[] = [];
+  const patterns: { readonly layer: Layer; readonly place: Place }[] = [];
   for (const path of new Set([...routes, ...open].map((route) => route.path))) {
     const place = toPlace(path, routes, open);
     const pattern = path.replaceAll(/[()[\]+?!:*\\]/g, '\\$&').replaceAll(/\{(\w+)\}/g, ':$1');
     router.all(pattern, () => {}); // it only matches: `serve` calls the handler
     const layer = router.stack.at(-1);
-    if (layer === undefined) continue; // never: it has just been added
-    places.set(layer, place);
-    if (layer.paramNames.length > 0) patterns.push(layer);
+    if (layer && layer.paramNames.length > 0) patterns.push({ layer, place });
     else fixed.set(path, place);
   }
 
   return (call) => {
     const { path, method } = call;
     const known = fixed.get(path);
-    const layer = known === undefined ? patterns.find((pattern) => pattern.match(path)) : undefined;
-    const place = known ?? (layer && places.get(layer));
-    const isBelowBase = path === basePath || path.startsWith(`${basePath}/`);
-    const none = { params: NO_PARAMS, needsKey: isBelowBase, headers: undefined };
+    const { layer, place = known } = known ? {} : (patterns.find((pattern) => pattern.layer.match(path)) ?? {});
+    const none = { params: NO_PARAMS, needsKey: isBelow(basePath, path), varies: undefined };
     if (place === undefined) return { ...none, refusal: notFound(call) };
     const { keyed, open: page } = place;
-    const headers = page?.sharesPath ? VARIES : undefined;
+    const varies = page?.sharesPath ? VARIES : undefined;
     const isRead = method === 'GET' || method === 'HEAD';
-    if (page && isRead && (!page.sharesPath || prefersHtml(call.headers))) {
-      return { ...none, open: page, headers };
-    }
+    if (page && isRead && (!page.sharesPath || prefersHtml(call.headers))) return { ...none, open: page, varies };
+    const needsKey = none.needsKey || keyed.size > 0;
     const route = keyed.get(method);
-    if (route) {
-      const params = layer ? layer.params(path, layer.captures(path)) : NO_PARAMS;
-      return {
-        route,
-        params,
-        needsKey: true,
-        headers: headers && route.headers ? { ...route.headers, ...headers } : (headers ?? route.headers),
-      };
-    }
+    if (route) return { route, params: layer?.params(path, layer.captures(path)) ?? NO_PARAMS, needsKey, varies };
     const methods = keyed.size > 0 ? [...keyed.keys()] : ['GET', 'HEAD'];
-    return {
-      ...none,
-      refusal: methodNotAllowed(place.path, methods),
-      needsKey: isBelowBase || keyed.size > 0,
-      headers,
-    };
+    return { ...none, refusal: methodNotAllowed(place.path, methods), needsKey, varies };
   };
+}
+
+/** Whether a path is `basePath`, or below it. */
+export function isBelow(basePath: string, path: string): boolean {
+  return path === basePath || path.startsWith(`${basePath}/`);
 }
 
 function toPlace(path: string, routes: readonly Route[], open: readonly OpenRoute[]): Place {

@@ -76,7 +76,7 @@ export function createServe(parts: ServeParts): Serve {
       return await admission.run({ valid, authorization, share, deadline, answer: response }, async ({ caller }) => {
         const { reserve, free } = createReservation(shares, share, limits.bytes, () => response.closed);
         const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(free);
-        return holdAnswer(shares, share, answer, response);
+        return holdAnswer(shares, share, answer, route.changes || answer.tellsChange === true, response);
       });
     } finally {
       if (bodyBytes > 0) shares.free(share, bodyBytes);
@@ -88,12 +88,12 @@ export function createServe(parts: ServeParts): Serve {
     const { authorization } = call.headers;
     const api = apiAt(path);
     told.api = api.name;
-    const { route, open, refusal, params, needsKey, headers } = findRoute(call);
+    const { route, open, refusal, params, needsKey, varies } = findRoute(call);
     told.operation = (route ?? open)?.operation;
     let rate: Counted | undefined;
     try {
       if (!route?.takesBody && announcesBody(call.headers)) discardBody(request);
-      if (open) return withHeaders(await open.handle(call), headers);
+      if (open) return withHeaders(await open.handle(call), varies);
       if (!needsKey) throw refusal;
       // Authentication comes first: without a key, no answer tells which paths and methods exist.
       const askedAt = performance.now();
@@ -105,12 +105,12 @@ export function createServe(parts: ServeParts): Serve {
       if (!route) throw refusal;
       const waitedMs = performance.now() - askedAt;
       const answer = await serveRoute({ route, params, call, valid, waitedMs }, request, response);
-      return answer && withHeaders(answer, headers, rate?.headers);
+      return answer && withHeaders(answer, varies, route.headers, rate?.headers);
     } catch (thrown) {
       const error = toApiError(thrown);
       logFault(log, error, call.requestId);
       const answer = errorAnswer(error, api.writeError(error, call.headers));
-      return withHeaders(answer, headers, rate?.headers);
+      return withHeaders(answer, varies, route?.headers, rate?.headers);
     }
   };
 }

@@ -39,14 +39,20 @@ export function createReservation(shares: Shares, share: Share, allBytes: number
  * Counts a long answer until the client has read it. ApiError `too_many_requests` beyond the limit, unless the answer tells of a
  * change.
  */
-export function holdAnswer(shares: Shares, share: Share, answer: Answer, response: ServerResponse): Answer {
-  const { body, tellsChange } = answer;
+export function holdAnswer(
+  shares: Shares,
+  share: Share,
+  answer: Answer,
+  tellsChange: boolean,
+  response: ServerResponse,
+): Answer {
+  const { body } = answer;
   if (body === undefined || body.length < COUNTED_LENGTH) return answer;
   if (response.closed) return answer; // the client has gone, and no further `close` would free the bytes
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body); // one copy, outside of the heap
   if (shares.hold(share, bytes.length)) {
     response.once('close', () => shares.free(share, bytes.length));
-  } else if (tellsChange !== true) {
+  } else if (!tellsChange) {
     const message = 'Too many answers to this API key have not been read; read them, then try again.';
     throw new ApiError('too_many_requests', message);
   }

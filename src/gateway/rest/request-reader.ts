@@ -17,8 +17,7 @@ export function readRequest(operation: Operation, querystring: string, params: P
   for (const { name, argument, leaf } of operation.pathParams) {
     args[argument.name] = leaf.fromText(params[name] ?? '') ?? refuseNotFound(operation);
   }
-  const names = operation.queryParams.map(({ name }) => name);
-  const query = readQueryParameters(querystring, names);
+  const query = readQueryParameters(querystring, operation.queryParams);
   for (const { name, argument, leaf, isRequired } of operation.queryParams) {
     const text = query[name];
     if (text === undefined) {

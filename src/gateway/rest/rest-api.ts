@@ -71,7 +71,7 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
       ...(context.isReplayed && { 'Idempotency-Replayed': 'true' }),
       ...(text !== undefined && { 'Content-Type': 'application/json; charset=utf-8' }),
     };
-    return { status: success.status, headers, body: text, tellsChange: isMutation };
+    return { status: success.status, headers, body: text };
   };
 
   return {
