@@ -17,6 +17,8 @@ import { type ComposeProject, composeProject } from './docker.ts';
 /** Longer than images are built, and a database is made, on a busy machine. */
 const UP_MS = 900_000;
 const IN_FLIGHT = 10;
+/** Longer than a probe takes on a busy machine, and shorter than a request's body may take. */
+const LATE_MS = 5000;
 
 /** Every setting that `.env.example` names, with a value. */
 const examples = [...readFileSync(join(ROOT, '.env.example'), 'utf8').matchAll(/^#?([A-Z_]+)=(.+)$/gm)];
@@ -39,15 +41,17 @@ describe('docker compose, as docs/run.md says', () => {
   let key: string;
 
   const onPage = (name: string) => compose.run(readBlock('docs/run.md', `bash compose-${name}`));
-  const ask = (path: string, body?: unknown): Promise<Answer> =>
+  const ask = (path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> =>
     send(url + path, {
+      ...(signal && { signal }),
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
     });
+  /** `late`: node:cluster may keep a connection that came while the last worker closed its port, until the workers end. */
   const status = (path: string) =>
-    ask(path).then(
+    ask(path, undefined, AbortSignal.timeout(LATE_MS)).then(
       (answer) => answer.status,
-      () => 'no answer',
+      (error: Error) => (error.name === 'TimeoutError' ? 'late' : 'no answer'),
     );
   const isReady = () => eventually(async () => (await status('/readyz')) === 200, 120_000, 'the gateway is ready');
   const inGateway = (command: string) => compose.run(`docker compose exec gateway ${command}`);

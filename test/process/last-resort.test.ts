@@ -8,7 +8,7 @@ import { eventually, petBody, sumMetric } from '../support/load.ts';
 import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { msSince } from '../support/stall-clock.ts';
-import { workersOf } from './workers-of.ts';
+import { twoWorkersOf, workerOf, workersOf } from './workers-of.ts';
 
 const [sqlite] = ENGINES as [TestEngine]; // always there; processes are the same on each engine
 /** Signals that make a serving process fail as no request is known to. */
@@ -43,7 +43,7 @@ describe('a fault that nothing catches', () => {
     const prepared = await prepareDatabase(sqlite);
     const gateway = await start(prepared, { WORKERS: '2' });
     await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
-    const [first = 0, second = 0] = await workersOf(gateway);
+    const [first, second] = await twoWorkersOf(gateway);
     process.kill(first, 'SIGUSR2');
     await gateway.waitFor(LAST_RESORT);
     await gateway.waitFor(/(?:listening on[\s\S]*){3}/);
@@ -60,7 +60,7 @@ test('the metrics of a worker that is dead are not counted on', async () => {
   const gateway = await start(prepared, { WORKERS: '2' });
   await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
   const metrics = async () => (await send(`${gateway.url}/metrics`, { headers: { connection: 'close' } })).text;
-  const [first = 0] = await workersOf(gateway);
+  const first = await workerOf(gateway);
   const [, most] = (await readFile(`/proc/${first}/limits`, 'utf8')).match(/^Max open files +(\d+)/m) ?? [];
   // The same for every process, so the sum over all tells how many they are.
   const processes = async () => sumMetric(await metrics(), 'process_max_fds') / Number(most);
@@ -85,7 +85,7 @@ test('the metrics of two workers of which one does not answer come in time, with
   const counted = (page: string) => sumMetric(page, 'http_request_duration_seconds_count', 'operation="livez"');
   await eventually(async () => counted(await ask('/metrics')) === 10, 5000, 'all are counted');
   await Promise.all(Array.from({ length: 60 }, () => ask('/metrics')));
-  const [silent = 0] = await workersOf(gateway);
+  const silent = await workerOf(gateway);
   process.kill(silent, 'SIGSTOP');
   // Connections that the silent one was given wait; one that the other was given is answered.
   const startedAt = performance.now();

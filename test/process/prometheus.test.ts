@@ -8,7 +8,7 @@ import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { dashboardQueries, startPrometheus, type TestPrometheus } from '../support/prometheus.ts';
 import { has } from '../support/tools.ts';
-import { workersOf } from './workers-of.ts';
+import { workerOf } from './workers-of.ts';
 
 /** A minute takes four seconds. Faster would not do: the page is made once a second at most. */
 const TIMES = 15;
@@ -124,8 +124,7 @@ describe.runIf(has('prometheus'))('a Prometheus that watches a gateway', () => {
 
   test('a worker that dies again and again: PetstoreRestarts', async () => {
     await untilFires('PetstoreRestarts', async () => {
-      const [worker = 0] = await workersOf(gateway);
-      process.kill(worker, 'SIGKILL');
+      process.kill(await workerOf(gateway, COMES_WITHIN_MS), 'SIGKILL');
       const before = await scrapes();
       await eventually(async () => (await scrapes()) > before + 2, COMES_WITHIN_MS, 'it is seen');
     });

@@ -8,7 +8,7 @@ import { connectClient, eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { sendHalf } from './half-sent.ts';
-import { workersOf } from './workers-of.ts';
+import { twoWorkersOf, workersOf } from './workers-of.ts';
 
 const [sqlite] = ENGINES as [TestEngine]; // always there; processes are the same on each engine
 const CLIENTS = 30;
@@ -20,11 +20,11 @@ async function startTwo(env: Record<string, string> = {}, node?: string) {
   const prepared = await prepareDatabase(sqlite);
   const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2', ...env }, undefined, node);
   await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
-  const workers = await workersOf(gateway);
+  const workers = await twoWorkersOf(gateway);
   expect(workers).toHaveLength(2);
   const said = (pattern: RegExp, limitMs = 60_000) =>
     eventually(() => pattern.test(gateway.stdout()), limitMs, String(pattern));
-  return { prepared, gateway, workers: workers as [number, number], said };
+  return { prepared, gateway, workers, said };
 }
 
 describe('the primary', { timeout: 180_000 }, () => {
@@ -61,11 +61,11 @@ describe('the primary', { timeout: 180_000 }, () => {
 
   // 1: a dead one is replaced by itself, and the other one by the reload. 0: the one that was to take the place of the dead
   // one listens, and leaves again.
-  it.each([1, 0])('SIGHUP while worker %i dies: two new ones serve in the end', async (dying) => {
+  it.each([1, 0] as const)('SIGHUP while worker %i dies: two new ones serve in the end', async (dying) => {
     const { gateway, workers, said } = await startTwo();
     gateway.child.kill('SIGHUP');
     await said(/replacing the workers/);
-    process.kill(workers[dying] ?? 0, 'SIGKILL');
+    process.kill(workers[dying], 'SIGKILL');
     await said(/all workers are replaced/);
     await said(/(?:listening on[\s\S]*){4}/);
     const two = async () => {

@@ -6,17 +6,8 @@ import { describeEachEngine, SQLITE } from '../support/engines.ts';
 import { connectClient, eventually, isIdleClose, isShed, petBody, sumMetric } from '../support/load.ts';
 import { openFiles } from '../support/open-files.ts';
 import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
-import { workersOf } from './workers-of.ts';
-
-/** Waits for two workers, none of them among `others`. */
-function twoWorkers(gateway: TestProcess, others: readonly number[] = []): Promise<number[]> {
-  const two = async () => {
-    const workers = await workersOf(gateway);
-    return workers.length === 2 && !workers.some((pid) => others.includes(pid)) && workers;
-  };
-  return eventually(two, 10_000, 'two workers');
-}
+import { startProcess } from '../support/process.ts';
+import { twoWorkersOf, workersOf } from './workers-of.ts';
 
 /** Lets both workers serve: every request on a connection of its own. */
 async function askApart(url: string, key: string, count: number): Promise<void> {
@@ -51,11 +42,11 @@ describeEachEngine('WORKERS=2', (engine) => {
     const prepared = await prepareDatabase(engine);
     const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
     await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
-    const [first = 0, second = 0] = await twoWorkers(gateway);
+    const [first, second] = await twoWorkersOf(gateway);
     process.kill(first, 'SIGKILL');
     await eventually(async () => !(await workersOf(gateway)).includes(first), 5000, 'it is dead');
     await askApart(gateway.url, prepared.key, 10);
-    const now = await twoWorkers(gateway, [first]);
+    const now = await twoWorkersOf(gateway, [first]);
     expect(now).toContain(second);
     await gateway.waitFor(/"signal":"SIGKILL".*a worker died; starting another/);
     await gateway.waitFor(/(?:listening on[\s\S]*){3}/);
@@ -68,7 +59,7 @@ describeEachEngine('WORKERS=2', (engine) => {
     const prepared = await prepareDatabase(engine);
     const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
     await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
-    const before = await twoWorkers(gateway);
+    const before = await twoWorkersOf(gateway);
     const failed: string[] = [];
     const acknowledged: string[] = [];
     let stopped = false;
@@ -91,7 +82,7 @@ describeEachEngine('WORKERS=2', (engine) => {
     const clients = Array.from({ length: 8 }, (_, number) => client(number));
     gateway.child.kill('SIGHUP');
     await gateway.waitFor(/all workers are replaced/);
-    const after = await twoWorkers(gateway, before);
+    const after = await twoWorkersOf(gateway, before);
     stopped = true;
     await Promise.all(clients);
     expect(failed).toEqual([]);
@@ -107,10 +98,10 @@ describeEachEngine('WORKERS=2', (engine) => {
     const { url: DATABASE_URL, key } = await prepareDatabase(engine);
     const gateway = await startProcess({ DATABASE_URL, WORKERS: '2' });
     await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
-    const before = await twoWorkers(gateway);
+    const before = await twoWorkersOf(gateway);
     await writeFile(join(gateway.folder, '.env'), 'RATE_LIMIT=1/1h\nBODY_LIMIT=1024\n');
     for (const pid of before) process.kill(pid, 'SIGKILL');
-    await twoWorkers(gateway, before);
+    await twoWorkersOf(gateway, before);
     await gateway.waitFor(/(?:listening on[\s\S]*){4}/);
     await askApart(gateway.url, key, 4);
   });
@@ -118,7 +109,7 @@ describeEachEngine('WORKERS=2', (engine) => {
   test('when the primary is killed, its workers do not stay behind', async () => {
     const prepared = await prepareDatabase(engine);
     const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
-    const workers = await twoWorkers(gateway);
+    const workers = await twoWorkersOf(gateway);
     gateway.child.kill('SIGKILL');
     const haveEnded = () => workers.every((pid) => !isAlive(pid));
     expect(await eventually(haveEnded, 10_000, 'the workers have ended')).toBe(true);
@@ -136,7 +127,7 @@ function isAlive(pid: number): boolean {
 test('the primary leaves the database to its workers', async () => {
   const { url } = await prepareDatabase(SQLITE);
   const gateway = await startProcess({ DATABASE_URL: url, WORKERS: '2' });
-  const [worker] = await twoWorkers(gateway);
+  const [worker] = await twoWorkersOf(gateway);
   const opened = (pid: number | undefined) => openFiles(pid, url.slice('sqlite:'.length));
   await eventually(() => opened(worker).length > 0, 10_000, 'a worker has the store open');
   expect(await eventually(() => opened(gateway.child.pid).length === 0, 10_000, 'the primary has not')).toBe(true);
