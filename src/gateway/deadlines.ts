@@ -30,6 +30,10 @@ export const KEY_REFRESH_MS = 2000;
  * later.
  */
 export const LOCK_MS = 2000;
+/** The same on a connection to a distant server: a create of several round trips must have begun its COMMIT this long before its end. */
+export const DISTANT_LOCK_MS = 1000;
+/** The round trip from which a server is distant: statements are sent as text, because preparing one is a round trip more. */
+export const DISTANT_MS = 100;
 /** The server itself ends a statement after this time; its request has been answered by then. */
 export const STATEMENT_MS = 5000;
 /** A rolled-back write is retried only when at least this time is left: enough to wait for a lock. */
@@ -46,7 +50,7 @@ export const ACQUIRE_MS = 2500;
 /** The look-up of a server's name. Afterwards there is still time to connect. */
 export const NAME_LOOKUP_MS = 2000;
 /** From the first packet to a session that is ready. Afterwards there is still time to write the answer. */
-export const CONNECT_MS = 2000;
+export const CONNECT_MS = 2500;
 /** The server ends an idle session after this time; the pool closes it before. Whole seconds. */
 export const SESSION_IDLE_MS = 50_000;
 /** How often it is checked, while there are requests, whether the server takes writes (role check). */
@@ -69,6 +73,8 @@ export const LONG_WORK_LOCK_MS = 60_000;
 
 /** A probe's wait for the database. It is short so that the answer is recent, and longer than ROLE_TIMEOUT_MS. */
 export const PROBE_MS = 1500;
+/** How much longer a probe waits for a distant database, at most: its round trips. */
+export const PROBE_DISTANCE_MS = 1000;
 /** The primary's wait for the meters of its workers; for a silent worker its last known ones count. */
 export const WORKERS_WAIT_MS = 1000;
 /** A worker's wait for the primary's page of all meters: longer than the primary's own wait. */

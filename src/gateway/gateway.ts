@@ -4,7 +4,7 @@ import { errorNumber } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { engineProblems } from './database/schema-check.ts';
 import { deadlineIn } from './deadline.ts';
-import { PROBE_MS } from './deadlines.ts';
+import { PROBE_DISTANCE_MS, PROBE_MS } from './deadlines.ts';
 import { ApiError, DatabaseFault } from './errors.ts';
 import { createApp } from './http/app.ts';
 import { createRecords } from './idempotency/idempotency-records.ts';
@@ -115,7 +115,8 @@ function readinessCheck(database: Database, { resources }: Service): () => Promi
   const notReady = (why: string, cause?: unknown) => new ApiError('service_unavailable', why, { cause });
   let checkedFailures = database.failures();
   return async () => {
-    const deadline = deadlineIn(PROBE_MS);
+    // Round trips: the two of the migrations, the role check before them, and one that another waits for.
+    const deadline = deadlineIn(PROBE_MS + Math.min(4 * database.roundTripMs(), PROBE_DISTANCE_MS));
     const { pending } = await migrationStatus(database, deadline).catch((error) => {
       const isWithoutWriter = error instanceof DatabaseFault && error.meaning === 'noWriter';
       throw notReady(isWithoutWriter ? error.message : 'The database does not answer.', error);

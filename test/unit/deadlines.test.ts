@@ -20,6 +20,8 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
     PROMISED.answered,
   ],
   ['after its key a request may wait for a lock', ['KEY_LOOKUP_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['far away, too', ['KEY_LOOKUP_MS', 'DISTANT_LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['what is called distant is asked often enough', ['DISTANT_MS'], 'ROLE_INTERVAL_MS'],
   ['after its share a request may wait for a lock', ['SHARE_WAIT_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['key, count and share leave time to say no', ['KEY_LOOKUP_MS', 'RATE_COUNT_MS', 'SHARE_WAIT_MS'], 'REQUEST_MS'],
   [
@@ -44,7 +46,11 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
   ],
   ['a busy server is heard before its word is too old', ['ROLE_INTERVAL_MS', 'ROLE_TIMEOUT_MS'], 'ROLE_MAX_AGE_MS'],
   ['a probe may ask a server whether it takes writes', ['ROLE_TIMEOUT_MS', 'ANSWER_MS'], 'PROBE_MS'],
-  ['a probe that asks twice is no slower than a request', ['PROBE_MS', 'PROBE_MS'], 'REQUEST_MS'],
+  [
+    'a probe that asks twice is no slower than a request',
+    ['PROBE_MS', 'PROBE_DISTANCE_MS', 'PROBE_MS', 'PROBE_DISTANCE_MS'],
+    'REQUEST_MS',
+  ],
   ['requests that hold a lock end before a migration gives up', ['REQUEST_MS', 'LOCK_MS'], 'LONG_WORK_LOCK_MS'],
   ['one migration may wait for a lock while another waits for it', ['LONG_WORK_LOCK_MS'], 'MIGRATION_LOCK_MS'],
   ['a migration has time left after its wait', ['MIGRATION_LOCK_MS', 'CONNECT_MS'], 'LONG_WORK_MS'],
@@ -73,8 +79,24 @@ describe('times that must fit together', () => {
   });
 
   test('what a database takes in whole seconds is some', () => {
-    const { LOCK_MS, STATEMENT_MS, SESSION_IDLE_MS, LONG_WORK_LOCK_MS, MIGRATION_LOCK_MS, LONG_WORK_MS } = TIMES;
-    for (const ms of [LOCK_MS, STATEMENT_MS, SESSION_IDLE_MS, LONG_WORK_LOCK_MS, MIGRATION_LOCK_MS, LONG_WORK_MS])
+    const {
+      LOCK_MS,
+      DISTANT_LOCK_MS,
+      STATEMENT_MS,
+      SESSION_IDLE_MS,
+      LONG_WORK_LOCK_MS,
+      MIGRATION_LOCK_MS,
+      LONG_WORK_MS,
+    } = TIMES;
+    for (const ms of [
+      LOCK_MS,
+      DISTANT_LOCK_MS,
+      STATEMENT_MS,
+      SESSION_IDLE_MS,
+      LONG_WORK_LOCK_MS,
+      MIGRATION_LOCK_MS,
+      LONG_WORK_MS,
+    ])
       expect(ms % 1000).toBe(0);
   });
 

@@ -35,7 +35,7 @@ afterEach(() => {
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 /** What the pool does not ask of a session here. */
-const UNUSED = { packetBytes: 1024, idRule: undefined, isSurelyUndone: undefined };
+const UNUSED = { lockMs: 1000, packetBytes: 1024, idRule: undefined, isSurelyUndone: undefined };
 
 /** How an opening goes: after so many ms it fails, or leads to a server. */
 interface Opening {

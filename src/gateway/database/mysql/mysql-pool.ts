@@ -58,9 +58,9 @@ export function createMysqlPool(max: number, open: OpenSession) {
      * deadline, and when a connection cannot be opened while no other session is in use or opening.
      */
     acquire: (deadline: Deadline) => acquire(pool, deadline),
-    /** Takes a session back, in any state. Checks its role first when the last check is older than ROLE_INTERVAL_MS. */
+    /** Takes a session back, in any state. Checks its role first when the last check is older than `roleIntervalMs`. */
     release(entry: PoolEntry): void {
-      if (!isUsable(pool, entry) || !isCheckOlderThan(entry, ROLE_INTERVAL_MS)) takeBack(pool, entry);
+      if (!isUsable(pool, entry) || !isCheckOlderThan(entry, roleIntervalMs(pool))) takeBack(pool, entry);
       else void validate(pool, entry, ROLE_TIMEOUT_MS).then(() => takeBack(pool, entry));
     },
     /**
@@ -211,6 +211,11 @@ function fail(pool: PoolState, reason: unknown): void {
 }
 
 // Role checks
+
+/** A distant server is asked less often: a request that needs several round trips would wait for a check between them. */
+function roleIntervalMs({ roundTrip }: PoolState): number {
+  return Math.min(Math.max(ROLE_INTERVAL_MS, 4 * roundTrip.ms()), ROLE_MAX_AGE_MS - ROLE_INTERVAL_MS);
+}
 
 function isCheckOlderThan({ role, checkedAt }: PoolEntry, ms: number): boolean {
   return role === 'writable' && performance.now() - checkedAt > ms;

@@ -15,9 +15,9 @@ const NOT_PREPARED = [1295, 1461, 1615];
 type Prepared = Pick<MysqlConnection, 'driver'>;
 type Answer = RowDataPacket[] | ResultSetHeader;
 
-/** The rows of a prepared statement; rejects with the driver's error. */
-export async function readPrepared(connection: Prepared, sql: string, bindings: readonly Binding[]) {
-  const answer = await executePrepared(connection, sql, bindings);
+/** The rows of a statement, prepared unless `asText`; rejects with the driver's error. */
+export async function readPrepared(connection: Prepared, sql: string, bindings: readonly Binding[], asText = false) {
+  const answer = await executePrepared(connection, sql, bindings, asText);
   return Array.isArray(answer) ? answer : throwUnexpectedResult();
 }
 
@@ -26,17 +26,24 @@ function throwUnexpectedResult(): never {
   throw new Error('the server gave an answer to something else');
 }
 
-function executePrepared({ driver }: Prepared, sql: string, bindings: readonly Binding[]): Promise<Answer> {
+function executePrepared(
+  { driver }: Prepared,
+  sql: string,
+  bindings: readonly Binding[],
+  asText: boolean,
+): Promise<Answer> {
   // mysql2 would send a number as DOUBLE and a bigint as text: neither is compared exactly or allowed for LIMIT.
   const values = bindings.map((binding) =>
     binding === null || typeof binding === 'string' ? binding : TypedParameter.BIGINT(binding),
   );
   return new Promise((resolve, reject) => {
     const settle = (error: Error | null, result: Answer) => (error ? reject(error) : resolve(result));
+    // With the values in it. mysql2's escaping is right for the sql_mode and character set of the session.
+    const sendText = () => driver.query<Answer>({ sql, values: [...bindings] }, settle);
+    if (asText) return void sendText();
     driver.execute<Answer>({ sql, values }, (error, result) => {
-      if (!NOT_PREPARED.includes(errorNumber(error))) return settle(error, result);
-      // As text, with the values in it. mysql2's escaping is right for the sql_mode and character set of the session.
-      driver.query<Answer>({ sql, values: [...bindings] }, settle);
+      if (NOT_PREPARED.includes(errorNumber(error))) sendText();
+      else settle(error, result);
     });
   });
 }
@@ -55,21 +62,22 @@ export function idRuleOf(variables: ReadonlyMap<string, string>): IdRule {
   return step === undefined || /cluster/i.test(variables.get('version_comment') ?? '') ? undefined : BigInt(step);
 }
 
-/** Adds rows by one INSERT; gives their ids in the order of the rows. Throws POOL_ONE_ROW for several rows without an id rule. */
+/** Adds rows by one INSERT, prepared unless `asText`; gives their ids in the order of the rows. Throws POOL_ONE_ROW for several rows without an id rule. */
 export async function insertRows(
   { connection, idRule }: { readonly connection: Prepared; readonly idRule: IdRule },
   into: string,
   rows: readonly RowValues[],
+  asText = false,
 ): Promise<string[]> {
   if (idRule === undefined && rows.length > 1) throw poolError('POOL_ONE_ROW', 'only the id of a single row is known');
   const marks = `(${rows[0]?.map(() => '?').join(', ')})`;
   const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
   if (idRule === 'returning') {
     // MariaDB returns the rows in the order of their insertion, https://mariadb.com/kb/en/insertreturning/
-    const added = await readPrepared(connection, `${sql} RETURNING id`, rows.flat());
+    const added = await readPrepared(connection, `${sql} RETURNING id`, rows.flat(), asText);
     return added.length === rows.length ? added.map(({ id }) => String(id)) : throwUnexpectedResult();
   }
-  const answer = await executePrepared(connection, sql, rows.flat());
+  const answer = await executePrepared(connection, sql, rows.flat(), asText);
   const first = BigInt(Array.isArray(answer) ? throwUnexpectedResult() : answer.insertId);
   return rows.map((_, index) => String(first + BigInt(index) * (idRule ?? 1n)));
 }

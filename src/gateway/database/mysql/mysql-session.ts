@@ -47,8 +47,7 @@ export async function openSession(
 async function beginSession(connection: MysqlConnection, limits: SessionLimits) {
   const { driver } = connection;
   await new Promise<void>((resolve, reject) => driver.connect((error) => (error ? reject(error) : resolve())));
-  const checkedAt = performance.now();
-  const variables = await setUp(connection, limits);
+  const { variables, askedAt: checkedAt } = await setUp(connection, limits);
   const isGalera = variables.get('wsrep_on') === 'ON';
   const members = isGalera ? await readMembers(connection) : undefined;
   const refusing = READ_ONLY_VARS.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
@@ -67,6 +66,8 @@ async function beginSession(connection: MysqlConnection, limits: SessionLimits) 
     checkedAt,
     /** Identifies the server; undefined in a cluster whose members all have every acknowledged write. */
     identity: isOneOfEquals ? undefined : IDENTITY_VARS.map((name) => variables.get(name)).join(' '),
+    /** The longest wait for a lock, in ms; the server ends it. */
+    lockMs: limits.lockMs,
     /** The size limit of a statement, in bytes. */
     packetBytes: Number(variables.get('max_allowed_packet')),
     idRule: idRuleOf(variables),
@@ -162,8 +163,8 @@ function isSame(shown = '', literal = ''): boolean {
   return shown === value || Number(shown) === Number(value) || ['OFF', 'ON'].indexOf(shown) === Number(value);
 }
 
-/** Applies all settings; gives the variables afterwards. Rejects with POOL_SETTING_REFUSED when an essential one is missing. */
-async function setUp(connection: MysqlConnection, limits: SessionLimits): Promise<Variables> {
+/** Applies all settings; gives the variables, and since when they are known. Rejects with POOL_SETTING_REFUSED without an essential one. */
+async function setUp(connection: MysqlConnection, limits: SessionLimits) {
   const sql = settingsSql(limits);
   const names = [
     ...READ_ONLY_VARS,
@@ -175,14 +176,15 @@ async function setUp(connection: MysqlConnection, limits: SessionLimits): Promis
   // SHOW skips unknown variables; SELECT would fail.
   const read = () => show(connection, `SESSION VARIABLES WHERE Variable_name IN ('${names.join("', '")}')`);
   await trySet(connection, [sql]);
+  const askedAt = performance.now();
   const variables = await read();
   const missing = [...missingSettings(variables, limits)].map((setting) => setting.join(' = '));
-  if (missing.length === 0) return variables;
+  if (missing.length === 0) return { variables, askedAt };
   // When the server refuses all at once, each is set alone.
   if (!(await trySet(connection, missing))) for (const setting of missing) await trySet(connection, [setting]);
   const now = await read();
   const refused = [...missingSettings(now, limits).keys()].filter((name) => ESSENTIAL.test(name));
-  if (refused.length === 0) return now;
+  if (refused.length === 0) return { variables: now, askedAt };
   const told = refused.map((name) => `${name} is ${now.get(name)}`).join(', ');
   throw poolError('POOL_SETTING_REFUSED', `the server does not let the session be set up: ${told}`);
 }

@@ -3,7 +3,15 @@ import type { Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { RowDataPacket } from 'mysql2';
 import { type Deadline, remainingMs } from '../../deadline.ts';
-import { LOCK_MS, LONG_WORK_LOCK_MS, LONG_WORK_MS, SESSION_IDLE_MS, STATEMENT_MS } from '../../deadlines.ts';
+import {
+  DISTANT_LOCK_MS,
+  DISTANT_MS,
+  LOCK_MS,
+  LONG_WORK_LOCK_MS,
+  LONG_WORK_MS,
+  SESSION_IDLE_MS,
+  STATEMENT_MS,
+} from '../../deadlines.ts';
 import type { Binding, RowValues } from '../../kinds.ts';
 import { poolError } from '../faults.ts';
 import { createMysqlPool, type PoolEntry } from './mysql-pool.ts';
@@ -29,9 +37,12 @@ export function createMysqlClient(
   currentDeadline: () => Deadline,
 ): Knex.Config {
   const address = parseMysqlUrl(databaseUrl);
+  const isDistant = (): boolean => pool.roundTrip.ms() > DISTANT_MS;
+  const limitsNow = (): SessionLimits =>
+    isDistant() ? { ...limits, lockMs: Math.min(limits.lockMs, DISTANT_LOCK_MS) } : limits;
   const pool = createMysqlPool(
     poolMax,
-    createWritableHost(address.hosts, (target) => openSession(address, target, limits)),
+    createWritableHost(address.hosts, (target) => openSession(address, target, limitsNow())),
   );
   const onSession = async <Answer>(deadline: Deadline, work: (session: PoolEntry) => Promise<Answer>) => {
     const session = await pool.acquire(deadline);
@@ -67,7 +78,7 @@ export function createMysqlClient(
         const { connection } = session;
         try {
           const deadline = currentDeadline();
-          if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(deadline, limits);
+          if (/^COMMIT\b/i.test(query.sql)) refuseLateWrite(deadline, session);
           return await pool.runOn(session, deadline, () => super._query(connection.driver, query));
         } catch (error) {
           // The transaction may still be open on the server. Closing the connection rolls it back.
@@ -80,27 +91,27 @@ export function createMysqlClient(
       /** The rows of a statement that stays prepared on its connection. */
       queryPrepared(sql: string, bindings: readonly Binding[], deadline: Deadline): Promise<RowDataPacket[]> {
         return onSession(deadline, ({ connection }) =>
-          pool.roundTrip.measure(() => readPrepared(connection, sql, bindings)),
+          pool.roundTrip.measure(() => readPrepared(connection, sql, bindings, isDistant())),
         );
       }
 
       /** Adds rows, all or none; gives their ids in the order of the rows. */
       insertPrepared(into: string, rows: readonly RowValues[], deadline: Deadline): Promise<string[]> {
         return onSession(deadline, async (session) => {
-          refuseLateWrite(deadline, limits);
-          return insertRows(session, into, rows);
+          refuseLateWrite(deadline, session);
+          return insertRows(session, into, rows, isDistant());
         });
       }
 
       /** As `insertPrepared`, within the transaction of a session. */
       insertOn(session: PoolEntry, into: string, rows: readonly RowValues[]): Promise<string[]> {
-        return pool.runOn(session, currentDeadline(), () => insertRows(session, into, rows));
+        return pool.runOn(session, currentDeadline(), () => insertRows(session, into, rows, isDistant()));
       }
     },
   };
 }
 
 /** Throws POOL_TIMEOUT when the lock wait of a write might end after the deadline. */
-function refuseLateWrite(deadline: Deadline, { lockMs }: SessionLimits): void {
+function refuseLateWrite(deadline: Deadline, { lockMs }: PoolEntry): void {
   if (remainingMs(deadline) < lockMs) throw poolError('POOL_TIMEOUT', 'too little time is left for a write');
 }
