@@ -241,6 +241,28 @@ test('while nothing can be written, 100,000 counts are kept: they go on, and no 
   expect(written[0]).toMatchObject({ apiKeyId: '0', uses: 2 });
 });
 
+test('a use during the write of an earlier one is written after it', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const moments: (number | undefined)[] = [];
+  const counts: number[][] = [];
+  const useAgain = (moment: number) => {
+    vi.setSystemTime(moment);
+    usage.noteUse('1');
+    usage.noteDeprecatedUse('1', 'getPet');
+  };
+  const noteLastUses = async (uses: ReadonlyMap<string, number>) => {
+    if (moments.push(uses.get('1')) === 1) useAgain(2000);
+  };
+  const add = async (uses: readonly DeprecatedUse[]) => {
+    if (counts.push(uses.map((use) => use.uses)) === 1) usage.noteDeprecatedUse('1', 'getPet');
+  };
+  const usage = createUsage({ noteLastUses }, { add }, createLog('silent', { write() {} }));
+  useAgain(1000);
+  await usage.close(); // which writes twice
+  expect(moments).toEqual([1000, 2000]);
+  expect(counts).toEqual([[2], [1]]);
+});
+
 test('uses before and after midnight (UTC) belong to two days, though they are written together', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const written: DeprecatedUse[] = [];

@@ -19,6 +19,8 @@ test.each([
   [`${'x'.repeat(98)}🐈`, `${'x'.repeat(98)}🐈`],
   ['\ud83d', '\ufffd'],
   ['two\nlines', 'two\ufffdlines'],
+  ['two\u2028lines\u2029', 'two\ufffdlines\ufffd'],
+  ['left\u202eright\u2066', 'left\ufffdright\ufffd'],
 ])('a message quotes %j as %j', (text, quoted) => {
   expect(quoteInput(text)).toBe(quoted);
 });

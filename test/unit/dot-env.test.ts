@@ -1,6 +1,31 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { settingNames } from '../../src/gateway/config.ts';
-import { unknownNames } from '../../src/gateway/dot-env.ts';
+import { loadDotEnv, unknownNames } from '../../src/gateway/dot-env.ts';
+import { temporaryFolder } from '../support/engines.ts';
+
+/** Loads a `.env` of this text into an environment, which it gives. */
+function loaded(text: string, environment: NodeJS.Dict<string>): NodeJS.Dict<string> {
+  const before = process.cwd();
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, '.env'), text);
+  process.chdir(folder);
+  try {
+    loadDotEnv(environment);
+    return environment;
+  } finally {
+    process.chdir(before);
+  }
+}
+
+test.each([
+  ['is not set', {}, '8081'],
+  ['is set', { PORT: '9000' }, '9000'],
+  ['is set to nothing, which means the default', { PORT: '' }, ''],
+])('a variable that %s', (_what, environment, port) => {
+  expect(loaded('PORT=8081\n', { ...environment })).toEqual({ PORT: port });
+});
 
 describe('names in .env', () => {
   test.each([

@@ -115,6 +115,26 @@ describe('a connection of the pool', () => {
     expect(ended).toEqual([1, 2]);
   });
 
+  test('is ended with all others that nobody has used', async () => {
+    const { pool, ask, giveBack, ended } = poolOf(3);
+    const all = [ask(), ask(), ask()];
+    await pass(10);
+    for (const asked of all) giveBack(asked);
+    await pass(45_000);
+    expect([ended, pool.state().free]).toEqual([[1, 2, 3], 0]);
+  });
+
+  test('is ended when it is found too old, with all others of its age', async () => {
+    const { ask, giveBack, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
+    const both = [ask(), ask()];
+    await pass(10);
+    for (const asked of both) giveBack(asked);
+    await pass(300);
+    const next = ask();
+    await pass(10);
+    expect([ended, next.got]).toEqual([[2, 1], 3]);
+  });
+
   test('is not lent again when it is broken, and what is released twice is there once', async () => {
     const { pool, ask, giveBack, lose, ended } = poolOf(1);
     const first = ask();

@@ -16,3 +16,14 @@ test.each([
   ]);
   expect(missingSettings(variables, REQUEST_LIMITS).get('transaction_read_only')).toBe(set);
 });
+
+test.each(['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'])(
+  'a server where %s is on takes no writes',
+  (name) => {
+    const variables = new Map([
+      [name, 'ON'],
+      ['transaction_read_only', 'OFF'],
+    ]);
+    expect(missingSettings(variables, REQUEST_LIMITS).get('transaction_read_only')).toBe('1');
+  },
+);

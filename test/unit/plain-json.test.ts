@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainJson } from '../../src/gateway/pages/code-samples.js';
+import { plainJson, requestOf } from '../../src/gateway/pages/code-samples.js';
 
 test.each([
   ['a comment after a value', '{"a": 1} // one', '{"a": 1}'],
@@ -14,4 +14,15 @@ test.each([
   ['comments alone', ' // nothing\n/* at all */ ', ''],
 ])('%s', (_what, text, plain) => {
   expect(plainJson(text)).toBe(plain);
+});
+
+test.each([
+  ['a/b?c#d', '/things/a%2Fb%3Fc%23d'],
+  ['100 %', '/things/100%20%25'],
+  ['..', '/things/..'],
+  ['\ud83d', '/things/%EF%BF%BD'],
+  ['', '/things/'],
+])('%j in a path is sent as one segment', (value, path) => {
+  const { url } = requestOf('GET', 'http://host', '/things/{id}', [{ in: 'path', name: 'id', value }]);
+  expect(url).toBe(`http://host${path}`);
 });
