@@ -138,6 +138,8 @@ function withDatabaseUrl(environment: NodeJS.Dict<string>): NodeJS.Dict<string> 
     if (given(environment, 'DATABASE_URL') !== undefined) throw new Error('and no DATABASE_URL beside it');
     const text = readFileSync(file, 'utf8').trim();
     if (text === '') throw new Error('it is empty');
+    if (!/^(?:mysql|sqlite):[^\r\n]{0,4096}$/.test(text))
+      throw new Error('it must hold one DATABASE_URL and nothing else'); // never quoted
     return { ...environment, DATABASE_URL: text };
   } catch (error) {
     throw notAllowed(name, file, `${allowed} (${(error as Error).message})`); // fs throws Errors, too

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { send } from '../support/client.ts';
-import { describeEachEngine, SQLITE } from '../support/engines.ts';
+import { describeEachEngine, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { connectClient, eventually, isIdleClose, isShed, petBody, sumMetric } from '../support/load.ts';
 import { openFiles } from '../support/open-files.ts';
 import { prepareDatabase } from '../support/prepared.ts';
@@ -94,11 +94,14 @@ describeEachEngine('WORKERS=2', (engine) => {
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('a worker that begins later has the settings of the start, whatever .env says by then', async () => {
-    const { url: DATABASE_URL, key } = await prepareDatabase(engine);
-    const gateway = await startProcess({ DATABASE_URL, WORKERS: '2' });
+  test('a worker that begins later has the settings of the start, whatever .env and DATABASE_URL_FILE say by then', async () => {
+    const { url, key } = await prepareDatabase(engine);
+    const DATABASE_URL_FILE = join(temporaryFolder(), 'url');
+    await writeFile(DATABASE_URL_FILE, url);
+    const gateway = await startProcess({ DATABASE_URL: '', DATABASE_URL_FILE, WORKERS: '2' });
     await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
     const before = await twoWorkersOf(gateway);
+    await writeFile(DATABASE_URL_FILE, 'sqlite:another.sqlite');
     await writeFile(join(gateway.folder, '.env'), 'RATE_LIMIT=1/1h\nBODY_LIMIT=1024\n');
     for (const pid of before) process.kill(pid, 'SIGKILL');
     await twoWorkersOf(gateway, before);

@@ -204,6 +204,8 @@ describe('DATABASE_URL_FILE', () => {
   it.each([
     ['without a file', { DATABASE_URL_FILE: '/is/not/there' }, 'ENOENT'],
     ['with an empty file', { DATABASE_URL_FILE: fileOf('\n') }, 'it is empty'],
+    ['with a password alone', { DATABASE_URL_FILE: fileOf('secret') }, 'nothing else'],
+    ['with two addresses', { DATABASE_URL_FILE: fileOf('mysql://u:secret@h/d\nmysql://u:secret@h/d') }, 'nothing else'],
     [
       'beside a DATABASE_URL',
       { DATABASE_URL_FILE: fileOf('sqlite:a'), DATABASE_URL: 'sqlite:b' },
@@ -213,6 +215,7 @@ describe('DATABASE_URL_FILE', () => {
     expect(() => readConfig(environment)).toThrow(ConfigError);
     expect(() => readConfig(environment)).toThrow(/^DATABASE_URL_FILE="[^"]+" is not allowed: a file that holds/);
     expect(() => readConfig(environment)).toThrow(why);
+    expect(() => readConfig(environment)).not.toThrow('secret'); // what the file says may be one
   });
 });
 

@@ -59,9 +59,18 @@ export function createGraphiql(site: Site): readonly Page[] {
 /** In bytes; the bundle has a quarter of it. */
 const BUNDLE_MAX = 8 * 2 ** 20;
 
+/** How long reading it may take, in ms: about 1 s on a free machine. */
+const BUNDLE_MS = 4000;
+
 async function readBundle(): Promise<CompressedBundle> {
   // The process gets no environment, which has secrets, and no flags of this process.
-  const options = { encoding: 'buffer', env: {}, maxBuffer: BUNDLE_MAX } as const;
+  const options = {
+    encoding: 'buffer',
+    env: {},
+    maxBuffer: BUNDLE_MAX,
+    timeout: BUNDLE_MS,
+    killSignal: 'SIGKILL',
+  } as const;
   const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM], options);
   return deserialize(stdout);
 }

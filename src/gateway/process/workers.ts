@@ -86,14 +86,16 @@ export function superviseWorkers(config: Config, log: Logger, leavePort: () => v
  * Gives the functions that start workers. A worker that dies is replaced, unless `isToEnd` is true of it; without a worker,
  * `isToEnd` says whether all are to end.
  */
-function createStarter({ port }: Config, log: Logger, isToEnd: (worker?: Worker) => boolean) {
+function createStarter({ port, databaseUrl, embedded }: Config, log: Logger, isToEnd: (worker?: Worker) => boolean) {
+  // What DATABASE_URL_FILE says may have changed, and some files can be read once only.
+  const database = embedded ? {} : { DATABASE_URL: databaseUrl, DATABASE_URL_FILE: '' };
   let everListened = false;
   let earlyDeaths = 0;
 
   /** Starts a worker. Throws the system's error when `fork` does. */
   const start = (isReplacement = false): Worker => {
     // The primary has migrated already, and may have taken a free port.
-    const worker = cluster.fork({ ...WORKER_ENVIRONMENT, MIGRATE_ON_START: 'false', PORT: String(port) });
+    const worker = cluster.fork({ ...WORKER_ENVIRONMENT, ...database, MIGRATE_ON_START: 'false', PORT: String(port) });
     const startedAt = performance.now();
     let hasListened = false;
     worker.on('listening', (address) => {
@@ -106,7 +108,10 @@ function createStarter({ port }: Config, log: Logger, isToEnd: (worker?: Worker)
     worker.once('exit', (code, signal) => {
       // A replacement that did not start is not replaced: the worker that it should have replaced still serves.
       if (isToEnd(worker) || (isReplacement && !hasListened)) return;
-      if (!everListened) process.exit(code || 1); // the worker has logged the reason
+      if (!everListened) {
+        if (signal) log.fatal({ pid: worker.process.pid, signal }, 'the first worker was killed');
+        process.exit(code || 1); // else the worker has logged the reason
+      }
       startAnother(performance.now() - startedAt, { pid: worker.process.pid, code, signal });
     });
     return worker;

@@ -8,11 +8,11 @@ import type { Stores } from '../store/store.ts';
 import type { NewRow, PageQuery, Table } from '../store/table.ts';
 
 /**
- * The rule of an Idempotency-Key: a quoted string, whose content the first group has, or the same without quotes,
+ * The rule of an Idempotency-Key: a quoted string, whose content the first group has and which is not empty, or no quoted string,
  * https://www.rfc-editor.org/rfc/rfc9651#section-3.3.3
  */
 export const IDEMPOTENCY_KEY = {
-  pattern: /^(?:"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|[\x21-\x7e]{1,255})$/,
+  pattern: /^(?:"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"|(?!""$)[\x21-\x7e]{1,255})$/,
   message: 'The header Idempotency-Key must be 1 to 255 visible ASCII characters; in quotes, blanks may be among them.',
 };
 
