@@ -129,6 +129,9 @@ export function describeSettings() {
   });
 }
 
+/** The longest DATABASE_URL of a file, in characters. */
+const URL_MAX = 4096;
+
 /** Adds the DATABASE_URL of DATABASE_URL_FILE, as the images of databases read theirs: https://hub.docker.com/_/mysql */
 function withDatabaseUrl(environment: NodeJS.Dict<string>): NodeJS.Dict<string> {
   const { name, allowed } = SETTINGS.databaseUrlFile;
@@ -138,8 +141,9 @@ function withDatabaseUrl(environment: NodeJS.Dict<string>): NodeJS.Dict<string> 
     if (given(environment, 'DATABASE_URL') !== undefined) throw new Error('and no DATABASE_URL beside it');
     const text = readFileSync(file, 'utf8').trim();
     if (text === '') throw new Error('it is empty');
-    if (!/^(?:mysql|sqlite):[^\r\n]{0,4096}$/.test(text))
-      throw new Error('it must hold one DATABASE_URL and nothing else'); // never quoted
+    // Here, because a value that is refused later is quoted, and what the file holds may be a secret.
+    if (/[\r\n]/.test(text) || text.length > URL_MAX || SETTINGS.databaseUrl.parse(text) === null)
+      throw new Error('it must hold one DATABASE_URL and nothing else');
     return { ...environment, DATABASE_URL: text };
   } catch (error) {
     throw notAllowed(name, file, `${allowed} (${(error as Error).message})`); // fs throws Errors, too

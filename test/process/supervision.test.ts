@@ -68,11 +68,7 @@ describe('the primary', { timeout: 180_000 }, () => {
     process.kill(workers[dying], 'SIGKILL');
     await said(/all workers are replaced/);
     await said(/(?:listening on[\s\S]*){4}/);
-    const two = async () => {
-      const now = await workersOf(gateway);
-      return now.length === 2 && !now.some((pid) => workers.includes(pid));
-    };
-    await eventually(two, 10_000, 'two workers, both new');
+    await twoWorkersOf(gateway, workers);
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });

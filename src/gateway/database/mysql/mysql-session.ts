@@ -9,6 +9,8 @@ import type { MysqlAddress } from './mysql-url.ts';
 export interface SessionLimits {
   /** Wait for a lock of a row or a table; whole seconds. */
   readonly lockMs: number;
+  /** `lockMs` of a session with a distant server. */
+  readonly distantLockMs: number;
   /** Time of a statement; 0 for no limit. MySQL enforces it for SELECT only. */
   readonly statementMs: number;
   /** Idle time of a session, which is then ended and its transaction rolled back; whole seconds. */

@@ -21,10 +21,20 @@ import { parseMysqlUrl } from './mysql-url.ts';
 import { createWritableHost } from './writable-host.ts';
 
 /** For requests. The server ends a lock wait before the request's deadline, so no write happens after it. */
-export const REQUEST_LIMITS: SessionLimits = { lockMs: LOCK_MS, statementMs: STATEMENT_MS, idleMs: SESSION_IDLE_MS };
+export const REQUEST_LIMITS: SessionLimits = {
+  lockMs: LOCK_MS,
+  distantLockMs: DISTANT_LOCK_MS,
+  statementMs: STATEMENT_MS,
+  idleMs: SESSION_IDLE_MS,
+};
 
 /** For work of minutes. The connection that holds the migration lock is idle meanwhile, so its idle time is as long. */
-export const LONG_WORK_LIMITS: SessionLimits = { lockMs: LONG_WORK_LOCK_MS, statementMs: 0, idleMs: LONG_WORK_MS };
+export const LONG_WORK_LIMITS: SessionLimits = {
+  lockMs: LONG_WORK_LOCK_MS,
+  distantLockMs: LONG_WORK_LOCK_MS,
+  statementMs: 0,
+  idleMs: LONG_WORK_MS,
+};
 
 /**
  * Knex settings for a `mysql://` address. Queries through Knex end at `currentDeadline`. Throws ConfigError when the address is
@@ -38,8 +48,7 @@ export function createMysqlClient(
 ): Knex.Config {
   const address = parseMysqlUrl(databaseUrl);
   const isDistant = (): boolean => pool.roundTrip.ms() > DISTANT_MS;
-  const limitsNow = (): SessionLimits =>
-    isDistant() ? { ...limits, lockMs: Math.min(limits.lockMs, DISTANT_LOCK_MS) } : limits;
+  const limitsNow = (): SessionLimits => (isDistant() ? { ...limits, lockMs: limits.distantLockMs } : limits);
   const pool = createMysqlPool(
     poolMax,
     createWritableHost(address.hosts, (target) => openSession(address, target, limitsNow())),
@@ -88,7 +97,7 @@ export function createMysqlClient(
         }
       }
 
-      /** The rows of a statement that stays prepared on its connection. */
+      /** The rows of a statement, which stays prepared on its connection unless the server is distant. */
       queryPrepared(sql: string, bindings: readonly Binding[], deadline: Deadline): Promise<RowDataPacket[]> {
         return onSession(deadline, ({ connection }) =>
           pool.roundTrip.measure(() => readPrepared(connection, sql, bindings, isDistant())),
