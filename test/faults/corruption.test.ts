@@ -167,7 +167,7 @@ describeOnMysql('a corrupted answer', (engine) => {
     const { change, hits } = corruptColumnsEnd();
     proxy.changeAnswers(change);
     const target = { host: '127.0.0.1', address: '127.0.0.1', port: proxy.port };
-    const limits = { lockMs: 1000, statementMs: 1000, idleMs: 10_000 };
+    const limits = { lockMs: 1000, distantLockMs: 1000, statementMs: 1000, idleMs: 10_000 };
     await expect(openSession(parseMysqlUrl(proxy.url), target, limits)).rejects.toMatchObject({
       code: 'PROTOCOL_ERROR',
     });
