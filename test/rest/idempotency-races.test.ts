@@ -113,10 +113,10 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
         await database.knex.raw('CREATE TABLE copies AS SELECT * FROM idempotency_keys');
         await database.knex('idempotency_keys').delete();
         await inTransaction(['INSERT INTO idempotency_keys SELECT * FROM copies'], async () => {
-          const claims: string[] = [];
-          watchStatements(database, (sql) => claims.push(...(/^INSERT INTO idempotency_keys/i.exec(sql) ?? [])));
+          const inserts: string[] = [];
+          watchStatements(database, (sql) => inserts.push(...(/^INSERT INTO idempotency_keys/i.exec(sql) ?? [])));
           await expect(add('written')).rejects.toMatchObject({ code: 'idempotency_conflict' });
-          expect(claims).toHaveLength(1); // a second wait for the lock could be longer than a request
+          expect(inserts).toHaveLength(1); // a second wait for the lock could be longer than a request
         });
         expect(await add('new')).toMatchObject({ replayed: false });
       } finally {
@@ -146,14 +146,14 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
         await other.query('START TRANSACTION');
         await other.query('INSERT INTO idempotency_keys SELECT * FROM copies WHERE id = ?', [unwritten]);
         await other.query('UPDATE idempotency_keys SET created_at = 1 WHERE id = ?', [expired]);
-        let claims = 0;
+        let inserts = 0;
         watchStatements(database, (sql) => {
-          if (sql.startsWith('INSERT INTO idempotency_keys')) claims++;
+          if (sql.startsWith('INSERT INTO idempotency_keys')) inserts++;
         });
         const answers = await Promise.allSettled([...held, ...keys].map(add));
         const codes = answers.map((answer) => (answer.status === 'rejected' ? answer.reason.code : 'added'));
         // They are done together again: alone, the last of them would have too little time left.
-        expect(claims).toBeLessThan(keys.length);
+        expect(inserts).toBeLessThan(keys.length);
         expect(codes).toEqual([...held.map(() => 'idempotency_conflict'), ...keys.map(() => 'added')]);
         await other.query('COMMIT');
       } finally {

@@ -93,30 +93,26 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     expect(deleted).toEqual([500, 1]);
   });
 
-  test('names are claimed in one order, a renewed one that is not expired is taken, and a record tells only what has expired', async () => {
+  test('records are added in one order, a renewed one that is not expired is taken, and a record tells only what has expired', async () => {
     const { database } = await prepareDatabase(engine);
     const records = createRecords(database);
-    const claimed: unknown[] = [];
+    const added: unknown[] = [];
     database.knex.on('query', ({ sql, bindings }: { sql: string; bindings: unknown[] }) => {
-      if (/^insert into idempotency_keys/i.test(sql)) claimed.push(...bindings.filter((_, index) => index % 2 === 0));
+      if (/^insert into idempotency_keys/i.test(sql)) added.push(...bindings.filter((_, index) => index % 2 === 0));
     });
-    const claims = ['c', 'a', 'b'].map((id) => ({ id, inputHash: '', renews: false }));
-    const results = claims.map(({ id }) => [id, '7' as Int64] as const);
-    await database.knex.transaction(async (transaction) => {
-      await records.claim(transaction, claims);
-      await records.complete(transaction, results);
-    });
-    expect(claimed).toEqual(['a', 'b', 'c']);
+    const fresh = ['c', 'a', 'b'].map((id) => ({ id, inputHash: '', resultId: '7' as Int64, renews: false }));
+    await database.knex.transaction((transaction) => records.add(transaction, fresh));
+    expect(added).toEqual(['a', 'b', 'c']);
     const renewing = () =>
       database.knex.transaction((transaction) =>
-        records.claim(transaction, [{ id: 'a', inputHash: 'new', renews: true }]),
+        records.add(transaction, [{ id: 'a', inputHash: 'new', resultId: '8' as Int64, renews: true }]),
       );
     await expect(renewing()).rejects.toBeInstanceOf(RecordTakenError);
     expect(await records.find('a', deadlineIn())).toEqual({ inputHash: '', resultId: '7', isExpired: false });
     await database.knex('idempotency_keys').decrement('created_at', DAY_MS);
     expect(await records.find('a', deadlineIn())).toMatchObject({ isExpired: true });
     await renewing();
-    expect(await records.find('a', deadlineIn())).toMatchObject({ inputHash: 'new', isExpired: false });
+    expect(await records.find('a', deadlineIn())).toMatchObject({ inputHash: 'new', resultId: '8', isExpired: false });
   });
 
   const creating = (create: (inputs: readonly string[]) => Promise<Int64[]>) => ({

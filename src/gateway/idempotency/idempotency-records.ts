@@ -14,12 +14,17 @@ const SWEEP_BATCH = 500;
 
 const TABLE = 'idempotency_keys';
 
-/** A record to be inserted or renewed. `id` and `inputHash` are SHA-256 in hexadecimal. */
-export interface Claim {
+/** A create's part of its record. `id` and `inputHash` are SHA-256 in hexadecimal. */
+export interface RecordKey {
   readonly id: string;
   readonly inputHash: string;
   /** Whether an expired record of this id exists, which is renewed. */
   readonly renews: boolean;
+}
+
+/** A record to be inserted or renewed: with the id of the row that was created. */
+interface NewRecord extends RecordKey {
+  readonly resultId: Int64;
 }
 
 /** Another process has inserted or renewed a record since it was looked up. */
@@ -31,21 +36,21 @@ export class LockedError extends DatabaseFault {}
 /** The stored results of creates with an Idempotency-Key. */
 export function createRecords(database: Database) {
   const now = NOW_MS[database.engine];
-  // Without the hint, the optimizer may scan a small table and lock all of its rows.
-  const byKey = database.engine === 'mysql' ? ' FORCE INDEX (PRIMARY)' : '';
   const isExpired = `created_at <= ${now} - ${REPLAY_MS}`;
   const select = `SELECT id, input_hash AS inputHash, result_id AS resultId, ${isExpired} AS isExpired FROM ${TABLE}`;
 
-  const insertOrRenew = async (transaction: Knex, claims: readonly Claim[]): Promise<void> => {
-    const fresh = claims.filter(({ renews }) => !renews);
+  const insertOrRenew = async (transaction: Knex, records: readonly NewRecord[]): Promise<void> => {
+    const fresh = records.filter(({ renews }) => !renews);
     if (fresh.length > 0) {
-      const values = fresh.map(() => `(?, ?, 0, ${now})`).join(', ');
+      // The result is a literal, because a bound number would be rounded; an Int64 is only digits.
+      const values = fresh.map(({ resultId }) => `(?, ?, ${resultId}, ${now})`).join(', ');
       const bindings = fresh.flatMap(({ id, inputHash }) => [id, inputHash]);
       await transaction.raw(`INSERT INTO ${TABLE} (id, input_hash, result_id, created_at) VALUES ${values}`, bindings);
     }
-    for (const { id, inputHash } of claims.filter(({ renews }) => renews)) {
+    for (const { id, inputHash, resultId } of records.filter(({ renews }) => renews)) {
       const expired = transaction(TABLE).where({ id }).whereRaw(isExpired);
-      const renewed = await expired.update({ input_hash: inputHash, created_at: transaction.raw(now) });
+      const [result, created] = [transaction.raw(resultId), transaction.raw(now)];
+      const renewed = await expired.update({ input_hash: inputHash, result_id: result, created_at: created });
       if (renewed !== 1) throw new RecordTakenError();
     }
   };
@@ -59,10 +64,10 @@ export function createRecords(database: Database) {
       return ids.map((id) => byId.get(id) ?? null);
     }),
 
-    /** Inserts or renews records; `complete` fills them within the same transaction. RecordTakenError, LockedError. */
-    async claim(transaction: Knex, claims: readonly Claim[]): Promise<void> {
+    /** Inserts or renews records within the transaction of their creates. RecordTakenError, LockedError. */
+    async add(transaction: Knex, records: readonly NewRecord[]): Promise<void> {
       // All transactions lock in the same order, so that they do not deadlock.
-      const sorted = claims.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      const sorted = records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
       try {
         await insertOrRenew(transaction, sorted);
       } catch (error) {
@@ -74,17 +79,8 @@ export function createRecords(database: Database) {
     },
 
     /** Whether another transaction holds the lock of one of these records; false when the server cannot tell. */
-    areLocked: (claims: readonly Claim[], deadline: Deadline): Promise<boolean> =>
-      database.run((knex) => areLocked(knex, claims), { deadline }),
-
-    /** Writes the results into claimed records. */
-    async complete(transaction: Knex, results: readonly (readonly [id: string, resultId: Int64])[]): Promise<void> {
-      // Literals, because a bound number would be rounded; an Int64 is only digits.
-      const result = `CASE id ${results.map(([, resultId]) => `WHEN ? THEN ${resultId}`).join(' ')} END`;
-      const ids = results.map(([id]) => id);
-      const set = `SET result_id = ${result} WHERE id IN (${ids.map(() => '?').join(', ')})`;
-      await transaction.raw(`UPDATE ${TABLE}${byKey} ${set}`, [...ids, ...ids]);
-    },
+    areLocked: (keys: readonly RecordKey[], deadline: Deadline): Promise<boolean> =>
+      database.run((knex) => areLocked(knex, keys), { deadline }),
 
     /** Deletes the expired records, in small batches. */
     async sweep(): Promise<void> {
@@ -102,8 +98,8 @@ export function createRecords(database: Database) {
   };
 }
 
-function areLocked(transaction: Knex, claims: readonly Claim[]): Promise<boolean> {
-  const ids = claims.map(({ id }) => id);
+function areLocked(transaction: Knex, keys: readonly RecordKey[]): Promise<boolean> {
+  const ids = keys.map(({ id }) => id);
   // Without a record, this locks a gap, which delays inserts only and no other lock on the gap,
   // https://dev.mysql.com/doc/refman/9.7/en/innodb-locking.html#innodb-gap-locks
   const take = transaction(TABLE).whereIn('id', ids).forUpdate().noWait().select('id');

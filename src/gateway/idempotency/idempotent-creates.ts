@@ -7,7 +7,7 @@ import { isRefused } from '../database/faults.ts';
 import type { Deadline } from '../deadline.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
-import { type Claim, createRecords, LockedError, RecordTakenError } from './idempotency-records.ts';
+import { createRecords, LockedError, type RecordKey, RecordTakenError } from './idempotency-records.ts';
 
 /** An Idempotency-Key and its scope. Together they identify one create. */
 export interface ScopedIdempotencyKey {
@@ -31,10 +31,10 @@ interface CreateOperation<Input> {
   bytesOf(input: Input): number;
 }
 
-/** An input and its idempotency record. */
+/** An input and the key of its record. */
 interface PendingCreate<Input> {
   readonly input: Input;
-  readonly claim: Claim;
+  readonly recordKey: RecordKey;
 }
 
 /**
@@ -77,11 +77,11 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       // After the look-up: a record answers any number of retries at once.
       if (inFlight.has(id)) break;
       inFlight.add(id);
-      const claim = { id, inputHash, renews: record !== null };
+      const recordKey = { id, inputHash, renews: record !== null };
       try {
-        return { id: await createBatch({ input, claim }, deadline), replayed: false };
+        return { id: await createBatch({ input, recordKey }, deadline), replayed: false };
       } catch (error) {
-        if (error instanceof LockedError && (await records.areLocked([claim], deadline))) break;
+        if (error instanceof LockedError && (await records.areLocked([recordKey], deadline))) break;
         // Try once more. The look-up may find the other request's record; the next batch may lack the create that was locked.
         if (!(error instanceof RecordTakenError) && !(error instanceof LockedError && attempt === 1)) throw error;
       } finally {
@@ -100,17 +100,14 @@ async function createAll<Input>(
   batch: readonly PendingCreate<Input>[],
   deadline: Deadline,
 ): Promise<Int64[]> {
-  const claims = batch.map(({ claim }) => claim);
   const inputs = batch.map(({ input }) => input);
   let releaseIdLock = () => {};
   const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
     releaseIdLock(); // of the previous attempt
-    await records.claim(transaction, claims);
-    // Claims may wait for other transactions. The id lock is acquired after them, so that it is held for a short time only.
     releaseIdLock = await acquireIdLock();
     const ids = await addWithin(transaction, inputs);
-    const results = claims.map(({ id }, index) => [id, ids[index] as Int64] as const); // one for each
-    await records.complete(transaction, results);
+    const added = batch.map(({ recordKey }, index) => ({ ...recordKey, resultId: ids[index] as Int64 })); // one for each
+    await records.add(transaction, added);
     return ids;
   };
   try {
