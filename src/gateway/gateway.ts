@@ -1,9 +1,9 @@
+import { deadlineIn } from '../lib/deadline/deadline.ts';
 import { type Config, ConfigError } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
 import { errorNumber } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { engineProblems } from './database/schema-check.ts';
-import { deadlineIn } from './deadline.ts';
 import { PROBE_DISTANCE_MS, PROBE_MS } from './deadlines.ts';
 import { ApiError, DatabaseFault } from './errors.ts';
 import { createApp } from './http/app.ts';

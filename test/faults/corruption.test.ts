@@ -5,7 +5,7 @@ import { readConfig } from '../../src/gateway/config.ts';
 import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
 import { openSession } from '../../src/gateway/database/mysql/mysql-session.ts';
 import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { afterFile, describeOnMysql } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';

@@ -7,7 +7,7 @@ import { REQUEST_LIMITS } from '../../src/gateway/database/mysql/mysql.ts';
 import { createConnection, queryRows } from '../../src/gateway/database/mysql/mysql-connection.ts';
 import { openSession } from '../../src/gateway/database/mysql/mysql-session.ts';
 import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { temporaryFolder } from '../support/engines.ts';
 import { failure, greeting, startImpostor, switchTo, type Talk } from '../support/impostor.ts';
 import { has } from '../support/tools.ts';
@@ -114,7 +114,7 @@ test.each([0, 2])('an answer that begins with packet %i is no answer, and the co
     await talk.hear();
   });
   expect(outcome).toBe('welcome');
-  const asked = connection.exchange(deadlineIn(), () => queryRows(connection, 'SELECT 1'));
+  const asked = connection.exchange(deadlineIn(5000), () => queryRows(connection, 'SELECT 1'));
   await expect(asked).rejects.toMatchObject({ code: 'POOL_NOT_UNDERSTOOD' });
   expect(connection.isOpen()).toBe(false);
   vi.restoreAllMocks();

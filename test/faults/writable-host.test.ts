@@ -5,10 +5,10 @@ import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { CONNECT_MS } from '../../src/gateway/deadlines.ts';
 import { DatabaseFault } from '../../src/gateway/errors.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { afterFile } from '../support/engines.ts';
@@ -152,7 +152,9 @@ describe.runIf(has('database'))('the server that takes writes', () => {
     await setReadOnly(a, 1);
     const once = { ownerId: 'k', idempotencyKey: 'once', position: 1 };
     const newPet = { name: 'refused', categoryId: '1' as Int64, status: null };
-    await expect(createStores(database)(PETS).add(newPet, once, deadlineIn())).rejects.toBeInstanceOf(DatabaseFault);
+    await expect(createStores(database)(PETS).add(newPet, once, deadlineIn(5000))).rejects.toBeInstanceOf(
+      DatabaseFault,
+    );
     expect(await names(database)).toEqual([]); // of b
   });
 

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { remainingMs } from '../../src/gateway/deadline.ts';
 import { KEY_LOOKUP_MS, RATE_COUNT_MS, REQUEST_MS } from '../../src/gateway/deadlines.ts';
 import { ApiError } from '../../src/gateway/errors.ts';
 import { writeRestError } from '../../src/gateway/http/answer.ts';
@@ -9,6 +8,7 @@ import { createNotFound } from '../../src/gateway/http/router.ts';
 import { createServe, type ServeParts } from '../../src/gateway/http/serve.ts';
 import { shareLimitsOf } from '../../src/gateway/load/shares.ts';
 import { createLog } from '../../src/gateway/log.ts';
+import { remainingMs } from '../../src/lib/deadline/deadline.ts';
 import { callOf, connectionOf } from '../support/calls.ts';
 
 const MB = 2 ** 20;

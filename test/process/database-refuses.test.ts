@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { limitFiles } from '../faults/sqlite-faults.ts';
 import type { Answer } from '../support/client.ts';
 import { afterFile, describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { ID_LOCK_MS } from '../../src/gateway/deadlines.ts';
 import { createRowAdder } from '../../src/gateway/store/row-adder.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { countPetStatements } from '../graphql/statements.ts';
@@ -24,7 +24,7 @@ describeEachEngine('creates that arrive together', (engine) => {
       categoryId: String(2n ** 62n + BigInt(index)) as Int64,
       status: index % 2 === 0 ? ('sold' as const) : null,
     }));
-    const answers = await Promise.all(newPets.map((newPet) => gateway.pets.add(newPet, null, deadlineIn())));
+    const answers = await Promise.all(newPets.map((newPet) => gateway.pets.add(newPet, null, deadlineIn(5000))));
     expect(statements()).toBeLessThan(newPets.length / 5);
     expect(new Set(answers.map(({ row }) => row.id)).size).toBe(newPets.length);
     for (const [index, { row: pet }] of answers.entries()) {

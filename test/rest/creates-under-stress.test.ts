@@ -3,9 +3,9 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 import { beforeAll, describe, expect, test } from 'vitest';
 import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { toApiError } from '../../src/gateway/errors.ts';
 import { createStores, type Store } from '../../src/gateway/store/store.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { afterFile } from '../support/engines.ts';
@@ -43,7 +43,7 @@ describe.runIf(has('database'))('creates on a server of their own', () => {
 
   const add = (name: string, key?: string) => {
     const once = key === undefined ? null : { ownerId: '1', idempotencyKey: key, position: 1 };
-    return pets.add({ name, categoryId: '1' as Int64, status: null }, once, deadlineIn());
+    return pets.add({ name, categoryId: '1' as Int64, status: null }, once, deadlineIn(5000));
   };
 
   test.each([

@@ -1,6 +1,6 @@
 import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { createRecords, RecordTakenError } from '../../src/gateway/idempotency/idempotency-records.ts';
 import { createIdempotentCreates } from '../../src/gateway/idempotency/idempotent-creates.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
 import { createCanonicalizer } from '../../src/gateway/store/table.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
 import { afterFile, describeEachEngine } from '../support/engines.ts';
@@ -55,7 +55,7 @@ describeEachEngine('the records of idempotent creates', (engine) => {
   ])('one that is %s old is replayed or renewed', async (_age, ageMs, isReplayed) => {
     const { database } = await prepareDatabase(engine);
     await database.knex('idempotency_keys').insert(record('aged', 4711, ageMs));
-    const { row, replayed } = await createStores(database)(PETS).add(PET, scopedKey('aged'), deadlineIn());
+    const { row, replayed } = await createStores(database)(PETS).add(PET, scopedKey('aged'), deadlineIn(5000));
     expect([replayed, String(row.id) === '4711']).toEqual([isReplayed, isReplayed]);
   });
 
@@ -70,14 +70,14 @@ describeEachEngine('the records of idempotent creates', (engine) => {
       ...database,
       run: async (work, options) => {
         const result = await run(work, options);
-        renewed ??= neighbour.add(PET, scopedKey('renewed'), deadlineIn());
+        renewed ??= neighbour.add(PET, scopedKey('renewed'), deadlineIn(5000));
         await renewed;
         return result;
       },
     });
     await sweeping.sweep();
     const first = await renewed;
-    const again = await neighbour.add(PET, scopedKey('renewed'), deadlineIn());
+    const again = await neighbour.add(PET, scopedKey('renewed'), deadlineIn(5000));
     expect([again.replayed, String(again.row.id)]).toEqual([true, String(first?.row.id)]);
   });
 
@@ -108,11 +108,15 @@ describeEachEngine('the records of idempotent creates', (engine) => {
         records.add(transaction, [{ id: 'a', inputHash: 'new', resultId: '8' as Int64, renews: true }]),
       );
     await expect(renewing()).rejects.toBeInstanceOf(RecordTakenError);
-    expect(await records.find('a', deadlineIn())).toEqual({ inputHash: '', resultId: '7', isExpired: false });
+    expect(await records.find('a', deadlineIn(5000))).toEqual({ inputHash: '', resultId: '7', isExpired: false });
     await database.knex('idempotency_keys').decrement('created_at', DAY_MS);
-    expect(await records.find('a', deadlineIn())).toMatchObject({ isExpired: true });
+    expect(await records.find('a', deadlineIn(5000))).toMatchObject({ isExpired: true });
     await renewing();
-    expect(await records.find('a', deadlineIn())).toMatchObject({ inputHash: 'new', resultId: '8', isExpired: false });
+    expect(await records.find('a', deadlineIn(5000))).toMatchObject({
+      inputHash: 'new',
+      resultId: '8',
+      isExpired: false,
+    });
   });
 
   const creating = (create: (inputs: readonly string[]) => Promise<Int64[]>) => ({

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { columnsOf, type PageQuery } from '../../src/gateway/store/table.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
@@ -44,7 +44,7 @@ describeEachEngine('the cost of a list', (engine) => {
       return query(sql, bindings, deadline);
     };
     const word = engine.name === 'mysql' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN';
-    explain = ({ sql, bindings }) => query(`${word} ${sql}`, bindings, deadlineIn());
+    explain = ({ sql, bindings }) => query(`${word} ${sql}`, bindings, deadlineIn(5000));
   });
 
   // Every field with an index can filter lists: a new one has its cases without a line here.
@@ -67,7 +67,7 @@ describeEachEngine('the cost of a list', (engine) => {
     const sent: number[] = [];
     watchStatements(gateway.database, (sql) => sql.includes('FROM pets') && sent.push(sql.split('UNION ALL').length));
     const list = (index: number) =>
-      gateway.pets.list({ limit, after: String(index) as Int64, status: null }, deadlineIn());
+      gateway.pets.list({ limit, after: String(index) as Int64, status: null }, deadlineIn(5000));
     await Promise.all(Array.from({ length: 64 }, (_, index) => list(index)));
     expect(sent).toEqual(sizes);
   });
@@ -77,7 +77,7 @@ describeEachEngine('the cost of a list', (engine) => {
     async (asked) => {
       const { indexes, query } = asked;
       const after = query.after === null ? null : (String(query.after) as Int64);
-      await gateway.pets.list({ ...query, after } as PageQuery<typeof PETS>, deadlineIn());
+      await gateway.pets.list({ ...query, after } as PageQuery<typeof PETS>, deadlineIn(5000));
       if (lastSent === undefined) throw new Error('no list was sent');
       const told = JSON.stringify(await explain(lastSent));
       expect(indexes.some((index) => new RegExp(`\\b${index}\\b`).test(told)) || told).toBe(true);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PoolEntry } from '../../src/gateway/database/mysql/mysql-pool.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { columnsOf, type PageQuery } from '../../src/gateway/store/table.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
@@ -41,17 +41,17 @@ test.runIf(mysql)('a connection keeps every text prepared that the hot queries c
     const each = <T>(work: (index: number) => Promise<T>) =>
       Promise.all(Array.from({ length: atOnce }, (_, n) => work(n)));
     for (let combination = 0; combination < combinations; combination++) {
-      await each((index) => gateway.pets.list(query(combination, index), deadlineIn()));
+      await each((index) => gateway.pets.list(query(combination, index), deadlineIn(5000)));
     }
-    await each((index) => gateway.pets.list(query(index % combinations, index), deadlineIn()));
-    await each((index) => gateway.pets.get(String(index + 1) as Int64, deadlineIn()));
-    await each((index) => gateway.pets.add(samplePet(index), null, deadlineIn()));
+    await each((index) => gateway.pets.list(query(index % combinations, index), deadlineIn(5000)));
+    await each((index) => gateway.pets.get(String(index + 1) as Int64, deadlineIn(5000)));
+    await each((index) => gateway.pets.add(samplePet(index), null, deadlineIn(5000)));
     const scopedKey = (index: number) => ({
       ownerId: '1',
       idempotencyKey: `${atOnce}-${index}`,
       position: 1,
     });
-    await each((index) => gateway.pets.add(samplePet(index), scopedKey(index), deadlineIn()));
+    await each((index) => gateway.pets.add(samplePet(index), scopedKey(index), deadlineIn(5000)));
   }
   const kept = (driver as unknown as { config: { maxPreparedStatements: number } }).config.maxPreparedStatements; // mysql2's own
   expect(texts.size).toBeGreaterThan(4 * combinations);

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { createIdLock } from '../../src/gateway/store/row-adder.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { ANSWER_MS, LOCK_MS } from '../../src/gateway/deadlines.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { describeOnMysql } from '../support/engines.ts';
 import { openDatabase } from '../support/prepared.ts';
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createBatcher } from '../../src/gateway/database/batching.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 
 type Rules = Parameters<typeof createBatcher<number, Answer>>[1];
 
@@ -243,7 +243,7 @@ describe('batches', () => {
       },
     );
     const inputs = [0, 1, 2, 3, 4, 5, 6, 6];
-    const outcomes = await Promise.allSettled(inputs.map((input) => ask(input, deadlineIn())));
+    const outcomes = await Promise.allSettled(inputs.map((input) => ask(input, deadlineIn(5000))));
     expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual(inputs.map((input) => input !== 5));
     expect(sent).toEqual([inputs, ...inputs.map((input) => [input])]);
   });

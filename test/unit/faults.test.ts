@@ -8,9 +8,9 @@ import {
   type WorkKind,
   withRetries,
 } from '../../src/gateway/database/faults.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { RETRY_LEAST_MS } from '../../src/gateway/deadlines.ts';
 import { DatabaseFault, toApiError } from '../../src/gateway/errors.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 
 const serverError = (errno: number, sqlState = 'HY000') =>
   Object.assign(new Error('said the server'), { errno, sqlState });
@@ -38,7 +38,7 @@ describe('what an error of the database means', () => {
     const refused: number[] = [];
     for (let errno = 1; errno < 10_000; errno++) {
       if (ours.has(String(errno))) continue;
-      const error = await withRetries(() => Promise.reject(serverError(errno)), deadlineIn()).catch(toApiError);
+      const error = await withRetries(() => Promise.reject(serverError(errno)), deadlineIn(5000)).catch(toApiError);
       if (error.status !== 503) refused.push(errno);
     }
     expect(ours.size).toBeGreaterThan(0);
@@ -100,7 +100,7 @@ describe('what an error of the database means', () => {
 
   test('SQLite: what is wrong with the schema is, what is wrong with a statement is not', async () => {
     const said = (message: string) => Object.assign(new Error(message), { errcode: 1 });
-    const failing = (message: string) => withRetries(() => Promise.reject(said(message)), deadlineIn());
+    const failing = (message: string) => withRetries(() => Promise.reject(said(message)), deadlineIn(5000));
     for (const message of ['no such table: pets', 'no such column: tag', 'table pets has no column named tag']) {
       await expect(failing(message), message).rejects.toMatchObject({ meaning: 'unusable' });
     }
@@ -109,13 +109,13 @@ describe('what an error of the database means', () => {
 
   test('that no server takes writes is told apart', async () => {
     const refused = Object.assign(new Error('both are read-only'), { code: 'POOL_NO_WRITER' });
-    const failing = withRetries(() => Promise.reject(refused), deadlineIn());
+    const failing = withRetries(() => Promise.reject(refused), deadlineIn(5000));
     await expect(failing).rejects.toMatchObject({ meaning: 'noWriter', cause: refused });
   });
 
   test('a fault of ours stays one: a statement that is wrong, and what no database has said', async () => {
     for (const ours of [serverError(1064), serverError(1136), new TypeError('x is undefined')]) {
-      await expect(withRetries(() => Promise.reject(ours), deadlineIn())).rejects.toBe(ours);
+      await expect(withRetries(() => Promise.reject(ours), deadlineIn(5000))).rejects.toBe(ours);
     }
   });
 
@@ -141,7 +141,7 @@ describe('what an error of the database means', () => {
     ['a disk that is full (1021)', serverError(1021), [1, 1, 1]],
     ['a duplicate (1062)', serverError(1062), [1, 1, 1]],
   ])('%s: what may be done again is', async (_what, error, expected) => {
-    const begun = async (kind: WorkKind, ms?: number) => {
+    const begun = async (kind: WorkKind, ms = 5000) => {
       let runs = 0;
       const work = () => {
         runs++;
@@ -160,7 +160,7 @@ describe('what an error of the database means', () => {
     for (let errno = 1; errno < 10_000; errno++) {
       let runs = 0;
       const work = () => Promise.reject(++runs === 1 ? serverError(errno) : new Error('begun again'));
-      await withRetries(work, deadlineIn(), 'write').catch(() => {});
+      await withRetries(work, deadlineIn(5000), 'write').catch(() => {});
       if (runs > 1) again.push(errno);
     }
     expect(again).toEqual([
@@ -172,7 +172,7 @@ describe('what an error of the database means', () => {
   test('what is done again and succeeds is done', async () => {
     let runs = 0;
     const work = () => (++runs < 3 ? Promise.reject(serverError(1213)) : Promise.resolve('done'));
-    expect(await withRetries(work, deadlineIn())).toBe('done');
+    expect(await withRetries(work, deadlineIn(5000))).toBe('done');
   });
 
   test.each([
@@ -207,7 +207,7 @@ describe('what an error of the database means', () => {
   test("what a proxy's own client library met leaves the outcome open", async () => {
     for (const errno of [2006, 2013, 2055]) {
       const passedOn = Object.assign(serverError(errno, 'Lost connection'), { sqlState: 'HY000' });
-      const failing = withRetries(() => Promise.reject(passedOn), deadlineIn(), 'idempotent');
+      const failing = withRetries(() => Promise.reject(passedOn), deadlineIn(5000), 'idempotent');
       const error = await failing.catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ meaning: 'unavailable' });
       expect(isRefused(error)).toBe(false);
@@ -215,14 +215,14 @@ describe('what an error of the database means', () => {
   });
 
   test('a value that the server does not take is the fault of who sent it', async () => {
-    const failing = withRetries(() => Promise.reject(serverError(1153)), deadlineIn());
+    const failing = withRetries(() => Promise.reject(serverError(1153)), deadlineIn(5000));
     await expect(failing).rejects.toMatchObject({ meaning: 'tooLarge' });
   });
 
   test.each(['EAI_AGAIN', 'EAI_FAIL', 'ENOTFOUND', 'ECONNREFUSED', 'PROTOCOL_CONNECTION_LOST'])(
     '%s: the database is away',
     async (code) => {
-      const failing = withRetries(() => Promise.reject(Object.assign(new Error(code), { code })), deadlineIn());
+      const failing = withRetries(() => Promise.reject(Object.assign(new Error(code), { code })), deadlineIn(5000));
       await expect(failing).rejects.toMatchObject({ meaning: 'unavailable' });
     },
   );

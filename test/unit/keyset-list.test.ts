@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import type { Binding } from '../../src/gateway/kinds.ts';
 import { createKeysetList } from '../../src/gateway/store/keyset-list.ts';
 import { defineTable, type PageQuery } from '../../src/gateway/store/table.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { int64FromJson } from '../../src/lib/exact-json/exact-json.ts';
 
 const ROOMS = defineTable('rooms', {
@@ -33,7 +33,7 @@ function createRooms(ids: readonly Id[] = []) {
   const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
   const list = createKeysetList(database, ROOMS);
   const ask = (queries: readonly Partial<Query>[]) =>
-    Promise.all(queries.map((given) => list({ limit: 20, after: null, ...given }, deadlineIn())));
+    Promise.all(queries.map((given) => list({ limit: 20, after: null, ...given }, deadlineIn(5000))));
   return { ask, sent };
 }
 

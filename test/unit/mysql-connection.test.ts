@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { createConnection } from '../../src/gateway/database/mysql/mysql-connection.ts';
 import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { afterFile } from '../support/engines.ts';
 
 test('a command on a connection that has failed is refused at once, with the reason, and not sent', async () => {

@@ -5,8 +5,8 @@ import { createConnection, type MysqlConnection } from '../../src/gateway/databa
 import { createMysqlPool, type PoolEntry } from '../../src/gateway/database/mysql/mysql-pool.ts';
 import type { MysqlSession, Role } from '../../src/gateway/database/mysql/mysql-session.ts';
 import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { ROLE_INTERVAL_MS, ROLE_MAX_AGE_MS, ROLE_TIMEOUT_MS } from '../../src/gateway/deadlines.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 
 // Nothing is asked on these connections: somebody listens, and says nothing.
 const listener = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
@@ -83,7 +83,7 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
   const giveBack = ({ session }: ReturnType<typeof ask>) => pool.release(session as PoolEntry); // where it is there
   const lose = ({ session }: ReturnType<typeof ask>) => session?.connection.destroy(new Error('it is broken'));
   const fail = (asked: ReturnType<typeof ask>, error: object) =>
-    pool.runOn(asked.session as PoolEntry, deadlineIn(), () => Promise.reject(error)).catch(() => {});
+    pool.runOn(asked.session as PoolEntry, deadlineIn(5000), () => Promise.reject(error)).catch(() => {});
   return { pool, ask, giveBack, lose, fail, ended, checked, openings: () => count };
 }
 
@@ -91,7 +91,7 @@ test('a connection that ends rejects the uses that are under way, whichever of t
   const connection = openConnection();
   const first = Promise.withResolvers<string>();
   const uses = [first, Promise.withResolvers<string>()].map(({ promise }) =>
-    connection.exchange(deadlineIn(), () => promise),
+    connection.exchange(deadlineIn(5000), () => promise),
   );
   first.resolve('answered');
   expect(await uses[0]).toBe('answered');
@@ -397,7 +397,7 @@ describe('the server of the pool', () => {
         isSurelyUndone: async () => isUndone,
       }));
       const deadlock = Object.assign(new Error('deadlock'), { errno: 1213, sqlState: '40001' });
-      const asked = pool.runOn(await pool.acquire(deadlineIn()), deadlineIn(), () => Promise.reject(deadlock));
+      const asked = pool.runOn(await pool.acquire(deadlineIn(5000)), deadlineIn(5000), () => Promise.reject(deadlock));
       const error = await asked.catch((thrown: unknown) => thrown);
       expect(error).toMatchObject(code ? { code, cause: deadlock } : { errno: 1213 });
     }

@@ -2,9 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { createRowAdder } from '../../src/gateway/store/row-adder.ts';
 import { defineTable } from '../../src/gateway/store/table.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 
 const NOTES = defineTable('notes', { text: { kind: 'text' } });
 const PACKET_BYTES = 1024;
@@ -36,7 +36,7 @@ function createNotes() {
       },
     }) as unknown as Knex.Transaction; // all that it asks of a transaction
   const adder = createRowAdder(database, NOTES);
-  const add = (text: string) => adder.add({ text }, deadlineIn());
+  const add = (text: string) => adder.add({ text }, deadlineIn(5000));
   const addWithin = (texts: readonly string[], isCompleted = false) =>
     adder.addWithin(
       transaction(isCompleted),

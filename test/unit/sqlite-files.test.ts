@@ -20,8 +20,8 @@ import { connectDatabase } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { openSqlite } from '../../src/gateway/database/sqlite/sqlite-connection.ts';
 import { prepareFiles } from '../../src/gateway/database/sqlite/sqlite-files.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
@@ -36,8 +36,8 @@ async function useDatabase(filename: string): Promise<Record<string, string>> {
   try {
     await migrateUp(database);
     const pets = createStores(database)(PETS);
-    await pets.add(samplePet(0), null, deadlineIn());
-    await pets.get('1' as Int64, deadlineIn());
+    await pets.add(samplePet(0), null, deadlineIn(5000));
+    await pets.get('1' as Int64, deadlineIn(5000));
     const folder = join(filename, '..');
     return Object.fromEntries(readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]));
   } finally {
@@ -60,7 +60,7 @@ describe('the files of the embedded store', () => {
     const filename = join(temporaryFolder(), 'pets.sqlite');
     await useDatabase(filename);
     const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
-    const read = () => createStores(database)(PETS).get('1' as Int64, deadlineIn());
+    const read = () => createStores(database)(PETS).get('1' as Int64, deadlineIn(5000));
     expect(await read()).toBeDefined();
     renameSync(filename, `${filename}.away`);
     const refused = () =>

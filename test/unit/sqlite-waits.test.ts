@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { connectDatabase } from '../../src/gateway/database/connect.ts';
 import { insertRows, openSqlite, retryWhileBusy } from '../../src/gateway/database/sqlite/sqlite-connection.ts';
 import { prepareFiles } from '../../src/gateway/database/sqlite/sqlite-files.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
 import { ANSWER_MS, BUSY_MS } from '../../src/gateway/deadlines.ts';
 import { checkWrites } from '../../src/gateway/store/store.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -61,7 +61,7 @@ describe('work on SQLite', () => {
 
   test('that is done in time leaves no timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    expect(await database.run(async () => 'done', { deadline: deadlineIn() })).toBe('done');
+    expect(await database.run(async () => 'done', { deadline: deadlineIn(5000) })).toBe('done');
     expect(vi.getTimerCount()).toBe(0);
   });
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { connectDatabase } from '../../src/gateway/database/connect.ts';
-import { deadlineIn } from '../../src/gateway/deadline.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { temporaryFolder } from '../support/engines.ts';
 
 afterEach(() => {

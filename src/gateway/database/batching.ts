@@ -1,4 +1,4 @@
-import { type Deadline, remainingMs, watchDeadlines } from '../deadline.ts';
+import { type Deadline, remainingMs, watchDeadlines } from '../../lib/deadline/deadline.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Database } from './connect.ts';
 

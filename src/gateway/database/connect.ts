@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import knexFactory, { type Knex } from 'knex';
+import { type Deadline, deadlineIn, remainingMs } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import type { Config } from '../config.ts';
-import { type Deadline, deadlineIn, remainingMs } from '../deadline.ts';
 import { ANSWER_MS, LONG_WORK_MS, REQUEST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Binding, RowValues } from '../kinds.ts';

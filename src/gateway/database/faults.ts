@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Deadline, remainingMs } from '../deadline.ts';
+import { type Deadline, remainingMs } from '../../lib/deadline/deadline.ts';
 import { RETRY_LEAST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { DRIVER_CODES, type Meaning, MYSQL_NUMBERS, PERMANENT, SQLITE_CODES, SQLSTATES } from './fault-numbers.ts';

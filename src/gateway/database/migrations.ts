@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
+import { deadlineIn } from '../../lib/deadline/deadline.ts';
 import { ConfigError } from '../config.ts';
-import { deadlineIn } from '../deadline.ts';
-import { MIGRATION_LOCK_MS } from '../deadlines.ts';
+import { MIGRATION_LOCK_MS, REQUEST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { PRODUCT } from '../product.ts';
 import type { Database } from './connect.ts';
@@ -43,7 +43,7 @@ const DONE_TABLE = {
  */
 export async function migrationStatus(
   database: Database,
-  deadline = deadlineIn(),
+  deadline = deadlineIn(REQUEST_MS),
   migrations: readonly string[] = MIGRATIONS,
 ) {
   const read = <Row>(sql: string) => database.query<Row>(sql, [], deadline);

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { type Deadline, remainingMs } from '../deadline.ts';
+import { type Deadline, remainingMs } from '../../lib/deadline/deadline.ts';
 import { KEY_LOOKUP_MS, LAG_LIMIT_MS } from '../deadlines.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import type { Authenticator, ValidKey } from '../keys/authenticator.ts';

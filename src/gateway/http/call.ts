@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Deadline } from '../deadline.ts';
+import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Caller } from '../keys/caller.ts';
 import type { ApiName } from '../metrics.ts';
 

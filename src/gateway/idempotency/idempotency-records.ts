@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
+import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { type Int64, type Integer64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import { createBatcher } from '../database/batching.ts';
 import { type Database, NOW_MS } from '../database/connect.ts';
 import { means } from '../database/faults.ts';
-import type { Deadline } from '../deadline.ts';
 import { DatabaseFault } from '../errors.ts';
 
 /** How long a retry gets the first answer again, in ms. */

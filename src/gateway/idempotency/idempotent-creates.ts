@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { createBatcher } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
-import type { Deadline } from '../deadline.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import { createRecords, LockedError, type RecordKey, RecordTakenError } from './idempotency-records.ts';

@@ -1,4 +1,4 @@
-import { type Deadline, deadlineIn, remainingMs } from '../deadline.ts';
+import { type Deadline, deadlineIn, remainingMs } from '../../lib/deadline/deadline.ts';
 import { KEY_CACHE_MS, KEY_LOOKUP_MS, KEY_REFRESH_MS } from '../deadlines.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
+import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { type Database, NOW_MS } from '../database/connect.ts';
-import type { Deadline } from '../deadline.ts';
 import { generateApiKey, hashApiKey, visiblePrefix } from './api-key.ts';
 
 /** The stored facts of an API key; never the key itself. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { type Integer64, toInt64 } from '../../lib/exact-json/exact-json.ts';
-import type { Deadline } from '../deadline.ts';
 import { ApiError } from '../errors.ts';
 import type { ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
 import type { Caller } from '../keys/caller.ts';

@@ -1,7 +1,7 @@
+import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { type Batcher, createBatcher } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
-import type { Deadline } from '../deadline.ts';
 import { bindValue, columnsOf, type PageQuery, type StoredRow, selectList, type Table } from './table.ts';
 
 /** One page, by ascending id. Equal queries in one batch get the same object. */

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
+import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { createBatcher, LOW_LATENCY_MS } from '../database/batching.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isIdTaken, isRefused } from '../database/faults.ts';
-import type { Deadline } from '../deadline.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Binding } from '../kinds.ts';

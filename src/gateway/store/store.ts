@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
+import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Database } from '../database/connect.ts';
-import type { Deadline } from '../deadline.ts';
 import { createIdempotentCreates, type ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
 import { createKeysetList, createRowReader } from './keyset-list.ts';
 import { createRowAdder } from './row-adder.ts';

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2';
-import { type Deadline, remainingMs, watchDeadlines } from '../../deadline.ts';
+import { type Deadline, remainingMs, watchDeadlines } from '../../../lib/deadline/deadline.ts';
 import { CONNECTION_END_MS } from '../../deadlines.ts';
 import { poolError } from '../faults.ts';
 import type { MysqlAddress, MysqlHost } from './mysql-url.ts';

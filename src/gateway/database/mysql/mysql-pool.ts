@@ -1,4 +1,4 @@
-import { type Deadline, remainingMs } from '../../deadline.ts';
+import { type Deadline, remainingMs } from '../../../lib/deadline/deadline.ts';
 import { ROLE_INTERVAL_MS, ROLE_MAX_AGE_MS, ROLE_TIMEOUT_MS } from '../../deadlines.ts';
 import { isUnderstood, means, poolError } from '../faults.ts';
 import { createRoundTrip } from '../round-trip.ts';

@@ -1,4 +1,4 @@
-import { deadlineIn } from '../../deadline.ts';
+import { deadlineIn } from '../../../lib/deadline/deadline.ts';
 import { CONNECT_MS } from '../../deadlines.ts';
 import { errorNumber, poolError } from '../faults.ts';
 import { createConnection, type MysqlConnection, type MysqlTarget, namePlugin, queryRows } from './mysql-connection.ts';

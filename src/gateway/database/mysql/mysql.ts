@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 // Knex publishes its dialects by path.
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { RowDataPacket } from 'mysql2';
-import { type Deadline, remainingMs } from '../../deadline.ts';
+import { type Deadline, remainingMs } from '../../../lib/deadline/deadline.ts';
 import {
   DISTANT_LOCK_MS,
   DISTANT_MS,

@@ -1,10 +1,8 @@
-import { REQUEST_MS } from './deadlines.ts';
-
 /** The moment by which work must be done, in ms of `performance.now()`. */
 export type Deadline = number;
 
-/** The deadline `ms` from now; by default REQUEST_MS. */
-export function deadlineIn(ms: number = REQUEST_MS): Deadline {
+/** The deadline `ms` from now. */
+export function deadlineIn(ms: number): Deadline {
   return performance.now() + ms;
 }
 
