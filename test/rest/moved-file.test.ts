@@ -61,7 +61,7 @@ describe('SQLite, while it is served', () => {
     expect(await statuses()).toEqual([503, 503, 'SERVICE_UNAVAILABLE']);
     await eventually(async () => !(await isReady()), 5000, 'it is not ready');
     await eventually(async () => (await gateway.request('/v1/pets')).status === 503, 5000, 'lists are refused');
-    expect(JSON.stringify(gateway.logs)).toMatch(/was removed or replaced: put it back, or restart the gateway/);
+    expect(JSON.stringify(gateway.logs)).toMatch(/was removed or replaced: put it back, or restart the process/);
 
     moveBack();
     expect(await statuses()).toEqual([201, 201, 'OK']);

@@ -66,9 +66,12 @@ export async function connectDatabase({
 }: Pick<Config, 'databaseUrl' | 'databasePoolMax'>): Promise<Database> {
   // Only the engine in use is loaded, because loading mysql2 makes the start of the embedded store slower.
   if (!databaseUrl.startsWith('mysql:')) {
-    const { createSqliteClient } = await import('./sqlite/sqlite.ts');
+    const { createSqliteClient } = await import('./sqlite-store.ts');
     const database: Database = {
       ...createDatabase('sqlite', 1, REQUEST_MS, () => createSqliteClient(databaseUrl)),
+      packetBytes: () => Number.POSITIVE_INFINITY,
+      roundTripMs: () => 0,
+      takesWrites: () => true,
       forLongWork: () => ({ ...database, close: async () => {} }), // a second connection to `:memory:` would open another database
     };
     return database;

@@ -131,7 +131,7 @@ export const DRIVER_CODES: Readonly<Record<string, readonly Meaning[]>> = {
 
 /** Meanings by result code of SQLite, including extended ones, https://www.sqlite.org/rescode.html; any other code means `unusable`. */
 export const SQLITE_CODES: Readonly<Record<number, readonly Meaning[]>> = {
-  5: [], // BUSY: another process writes
+  5: ['lockWait'], // BUSY: another process writes
   6: [], // LOCKED: another connection of this process writes
   18: ['tooLarge'], // TOOBIG
   19: ['rowRefused'], // CONSTRAINT

@@ -1,17 +1,4 @@
-/** The used members of Knex's dialect classes, which Knex publishes by path without types. */
-declare module 'knex/lib/dialects/better-sqlite3/index.js' {
-  import { Knex } from 'knex';
-  export default class BetterSqlite3Client extends Knex.Client {
-    pool: NonNullable<Knex.Client['pool']> & Record<'numUsed' | 'numFree' | 'numPendingAcquires', () => number>;
-    connectionSettings: { files?: import('./sqlite/sqlite-files.ts').SqliteFiles };
-    _driver(): unknown;
-    acquireRawConnection(): Promise<unknown>;
-    _formatBindings(bindings: readonly unknown[] | undefined): (string | number | bigint | null)[];
-    _query(connection: unknown, query: unknown): Promise<unknown>;
-    destroy(callback?: (error?: unknown) => void): Promise<void>;
-  }
-}
-
+/** The used member of Knex's dialect for mysql2, which Knex publishes by path without types. */
 declare module 'knex/lib/dialects/mysql2/index.js' {
   import { Knex } from 'knex';
   export default class Mysql2Client extends Knex.Client {

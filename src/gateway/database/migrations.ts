@@ -5,8 +5,8 @@ import { MIGRATION_LOCK_MS, REQUEST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { PRODUCT } from '../product.ts';
 import type { Database } from './connect.ts';
+import { means } from './faults.ts';
 import { listMigrations, MIGRATIONS, MIGRATIONS_FOLDER, whyEarlier } from './migration-files.ts';
-import { isBusy } from './sqlite/sqlite-connection.ts';
 
 // Named locks are global to the server, and their names have at most 64 characters.
 const LOCK_NAME = `LEFT(CONCAT('${PRODUCT}_', SHA2(DATABASE(), 256)), 64)`;
@@ -75,7 +75,7 @@ async function underFileLock<T>(database: Database, work: (knex: Knex) => Promis
       return await database.run((knex) => knex.transaction(work));
     } catch (error) {
       // The busy retry of a connection is as short as a request needs, so a migration repeats it.
-      if (!isBusy(error instanceof DatabaseFault && error.cause) || performance.now() > deadline) throw error;
+      if (!means(error, 'lockWait') || performance.now() > deadline) throw error;
     }
   }
 }

@@ -1,7 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { BUSY_MS } from '../../deadlines.ts';
-import type { RowValues } from '../../kinds.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 
 /** The retry interval while another connection holds the lock, in ms. */
@@ -12,24 +10,34 @@ const SQLITE_BUSY = 5;
 /** After a checkpoint, a WAL that grew during a long read is truncated to this size, in bytes. */
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
 
-/** Opens a connection, in memory without `files`. Its statements never block for a lock: use `retryWhileBusy`. */
-export async function openSqlite(files?: SqliteFiles): Promise<DatabaseSync> {
+/** The values of a row, in the order of an INSERT. */
+export type RowValues = readonly SQLInputValue[];
+
+/** What is opened: a database file, or one in memory without `files`. */
+export interface SqliteTarget {
+  readonly files?: SqliteFiles | undefined;
+  /** A statement's wait for the lock of another connection, in ms. */
+  readonly busyMs: number;
+}
+
+/** Opens a connection. Its statements never block for a lock: use `retryWhileBusy`. */
+export async function openSqlite({ files, busyMs }: SqliteTarget): Promise<DatabaseSync> {
   if (files) checkFiles(files, [files.filename]); // a replaced file must not be opened
   const connection = new DatabaseSync(files?.filename ?? ':memory:', { timeout: 0 });
   // SQLite's own busy timeout does not cover this change when two processes create a file at once.
-  await retryWhileBusy(() => connection.exec('PRAGMA journal_mode = WAL'));
+  await retryWhileBusy(() => connection.exec('PRAGMA journal_mode = WAL'), busyMs);
   // FULL: a commit is on the disk before it is acknowledged, https://www.sqlite.org/pragma.html#pragma_synchronous
   connection.exec(
     `PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA journal_size_limit = ${LOG_LIMIT_BYTES}`,
   );
   // The first read creates the WAL files, which stay until the connection is closed. Each use of the connection checks them.
-  await retryWhileBusy(() => connection.exec('SELECT 1 FROM sqlite_master'));
+  await retryWhileBusy(() => connection.exec('SELECT 1 FROM sqlite_master'), busyMs);
   return connection;
 }
 
-/** Runs `work`; retries it for BUSY_MS while another connection holds the lock, without blocking the event loop. */
-export async function retryWhileBusy<Result>(work: () => Result): Promise<Result> {
-  for (const deadline = performance.now() + BUSY_MS; ; await delay(BUSY_RETRY_MS)) {
+/** Runs `work`; retries it for `busyMs` while another connection holds the lock, without blocking the event loop. */
+export async function retryWhileBusy<Result>(work: () => Result, busyMs: number): Promise<Result> {
+  for (const deadline = performance.now() + busyMs; ; await delay(BUSY_RETRY_MS)) {
     try {
       return work();
     } catch (error) {
@@ -38,16 +46,21 @@ export async function retryWhileBusy<Result>(work: () => Result): Promise<Result
   }
 }
 
-/** Whether another connection held the lock. node:sqlite gives extended codes; their low byte is the primary code. */
-export function isBusy(error: unknown): boolean {
+/** node:sqlite gives extended codes; their low byte is the primary code. */
+function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
 }
 
 /** Adds rows, all or none, in the open transaction or in a new one; gives their ids in the order of the rows. */
-export async function insertRows(connection: DatabaseSync, into: string, rows: readonly RowValues[]) {
+export async function insertRows(
+  connection: DatabaseSync,
+  into: string,
+  rows: readonly RowValues[],
+  busyMs: number,
+): Promise<string[]> {
   const isOwn = !connection.isTransaction;
   // IMMEDIATE waits for the lock at BEGIN, https://www.sqlite.org/lang_transaction.html
-  if (isOwn) await retryWhileBusy(() => connection.exec('BEGIN IMMEDIATE'));
+  if (isOwn) await retryWhileBusy(() => connection.exec('BEGIN IMMEDIATE'), busyMs);
   try {
     const statement = connection.prepare(`INSERT INTO ${into} VALUES (${rows[0]?.map(() => '?').join(', ')})`);
     statement.setReadBigInts(true);
@@ -59,7 +72,7 @@ export async function insertRows(connection: DatabaseSync, into: string, rows: r
   }
 }
 
-/** Gives a function that reads rows. As from MySQL, a 64-bit integer is a number where that is exact, else decimal text. */
+/** Gives a function that reads rows. A 64-bit integer is a number where that is exact, else decimal text. */
 export function createReader(statement: StatementSync): (bindings: readonly SQLInputValue[]) => unknown[] {
   // Reading arrays of bigints takes a third of the time of reading objects and changing their properties.
   statement.setReadBigInts(true);

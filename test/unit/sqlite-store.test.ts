@@ -6,7 +6,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -18,15 +17,12 @@ import { inspectDatabase } from '../../src/cli/command.ts';
 import { readConfig } from '../../src/gateway/config.ts';
 import { connectDatabase } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
-import { openSqlite } from '../../src/gateway/database/sqlite/sqlite-connection.ts';
-import { prepareFiles } from '../../src/gateway/database/sqlite/sqlite-files.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
 import { temporaryFolder } from '../support/engines.ts';
-import { eventually } from '../support/load.ts';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
@@ -46,53 +42,6 @@ async function useDatabase(filename: string): Promise<Record<string, string>> {
 }
 
 describe('the files of the embedded store', () => {
-  test('a file that was away for the first read is read when it is back', async () => {
-    const filename = join(temporaryFolder(), 'pets.sqlite');
-    const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
-    renameSync(filename, `${filename}.away`);
-    await expect(database.ping()).rejects.toMatchObject({ name: 'DatabaseFault' });
-    renameSync(`${filename}.away`, filename);
-    expect(await database.ping()).toMatch(/^3\./);
-    await database.close();
-  });
-
-  test('while the file is away, every read is refused, not only the one that notices it', async () => {
-    const filename = join(temporaryFolder(), 'pets.sqlite');
-    await useDatabase(filename);
-    const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
-    const read = () => createStores(database)(PETS).get('1' as Int64, deadlineIn(5000));
-    expect(await read()).toBeDefined();
-    renameSync(filename, `${filename}.away`);
-    const refused = () =>
-      read().then(
-        () => false,
-        () => true,
-      );
-    await eventually(refused, 5000, 'it is noticed');
-    expect(await Promise.all([refused(), refused()])).toEqual([true, true]);
-    expect(await refused()).toBe(true);
-    renameSync(`${filename}.away`, filename);
-    expect(await read()).toBeDefined();
-    await database.close();
-  });
-
-  test('a new folder and all its files are for their owner only', async () => {
-    const folder = join(temporaryFolder(), 'deep', 'data');
-    const modes = await useDatabase(join(folder, 'pets.sqlite'));
-    expect(modes).toEqual({ 'pets.sqlite': '600', 'pets.sqlite-shm': '600', 'pets.sqlite-wal': '600' });
-    expect(modeOf(folder)).toBe('700');
-  });
-
-  test('a folder and a file that were there before keep their modes', async () => {
-    const folder = join(temporaryFolder(), 'shared');
-    const filename = join(folder, 'pets.sqlite');
-    await useDatabase(filename);
-    chmodSync(folder, 0o2775);
-    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o664);
-    expect(new Set(Object.values(await useDatabase(filename)))).toEqual(new Set(['664']));
-    expect(modeOf(folder)).toBe('2775');
-  });
-
   test('a store that was killed while all was in its log is known as ours', async () => {
     const folder = temporaryFolder();
     const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${join(folder, 'one.sqlite')}` }));
@@ -108,21 +57,6 @@ describe('the files of the embedded store', () => {
     await useDatabase(join(folder, 'pets.sqlite'));
     symlinkSync(join(folder, 'pets.sqlite'), join(folder, 'link.sqlite'));
     expect(await useDatabase(join(folder, 'link.sqlite'))).toMatchObject({ 'pets.sqlite-wal': '600' });
-  });
-
-  test('the log of a store that is opened by a link is missed when it goes away', async () => {
-    const folder = temporaryFolder();
-    const [target, link] = ['pets.sqlite', 'link.sqlite'].map((name) => join(folder, name)) as [string, string];
-    await useDatabase(target);
-    symlinkSync(target, link);
-    const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${link}` }));
-    const read = () => database.run((knex) => knex('pets').first('name'));
-    expect(await read()).toBeDefined();
-    renameSync(`${target}-wal`, `${target}-wal.away`);
-    await expect(read()).rejects.toMatchObject({ name: 'DatabaseFault' });
-    renameSync(`${target}-wal.away`, `${target}-wal`);
-    expect(await read()).toBeDefined();
-    await database.close();
   });
 });
 
@@ -196,34 +130,3 @@ function stateOf(folder: string) {
     return { path, mode, mtimeMs, bytes };
   });
 }
-
-describe('a connection', () => {
-  test('flushes each commit to the disk, checks references, and has the log cut', async () => {
-    const connection = await openSqlite(prepareFiles(join(temporaryFolder(), 'pets.sqlite')));
-    const pragma = (name: string) => Object.values(connection.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-    const FULL = 2;
-    expect([pragma('journal_mode'), pragma('synchronous'), pragma('foreign_keys')]).toEqual(['wal', FULL, 1]);
-    connection.close();
-  });
-
-  test('the log is cut when a long reader has gone', async () => {
-    const filename = join(temporaryFolder(), 'pets.sqlite');
-    const database = await connectDatabase(readConfig({ DATABASE_URL: `sqlite:${filename}` }));
-    await migrateUp(database);
-    const pets = createStores(database)(PETS);
-    const grow = (rows: number) =>
-      pets.addAll(Array.from({ length: rows }, (_, n) => ({ ...samplePet(n), name: 'x'.repeat(200_000) })));
-    const logBytes = () => statSync(`${filename}-wal`).size;
-    const reader = new DatabaseSync(filename);
-    reader.exec('BEGIN; SELECT * FROM pets');
-    await grow(100);
-    await grow(1);
-    const grown = logBytes();
-    reader.close();
-    await grow(1); // writes the log to the database
-    await grow(1); // begins it anew
-    expect(grown).toBeGreaterThan(20_000_000);
-    expect(logBytes()).toBeLessThan(9_000_000);
-    await database.close();
-  });
-});

@@ -1,12 +1,11 @@
 import { Worker } from 'node:worker_threads';
-import type { RowValues } from '../../kinds.ts';
-import type { SqliteFiles } from './sqlite-files.ts';
-import type { WriteJob, WriteOutcome } from './sqlite-writer-thread.ts';
+import type { RowValues } from './sqlite-connection.ts';
+import type { WriteJob, WriteOutcome, WriterTarget } from './sqlite-writer-thread.ts';
 
 const SQLITE_IOERR = 10;
 
 /** Adds rows to a database file in a worker thread, which starts with the first call. */
-export function createSqliteWriter(files: SqliteFiles) {
+export function createSqliteWriter(target: WriterTarget) {
   const inFlight: PromiseWithResolvers<string[]>[] = []; // answered in their order
   let thread: Worker | undefined;
 
@@ -17,7 +16,7 @@ export function createSqliteWriter(files: SqliteFiles) {
   };
 
   const start = (): Worker => {
-    const started = new Worker(new URL('./sqlite-writer-thread.ts', import.meta.url), { workerData: files });
+    const started = new Worker(new URL('./sqlite-writer-thread.ts', import.meta.url), { workerData: target });
     const fail = (cause: unknown) => {
       if (thread !== started) return;
       thread = undefined;

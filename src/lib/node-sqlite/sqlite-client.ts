@@ -1,30 +1,12 @@
-import { resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import type { Knex } from 'knex';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
-import { ACQUIRE_MS } from '../../deadlines.ts';
-import type { Binding, RowValues } from '../../kinds.ts';
-import { poolError } from '../faults.ts';
-import { createReader, insertRows, openSqlite, retryWhileBusy } from './sqlite-connection.ts';
-import { checkFiles, prepareFiles } from './sqlite-files.ts';
+import { createReader, insertRows, openSqlite, type RowValues, retryWhileBusy } from './sqlite-connection.ts';
+import { checkFiles } from './sqlite-files.ts';
 import { createSqliteWriter } from './sqlite-writer.ts';
 
 /** How often reads check that the files are still in place, in ms. */
 const FILES_CHECK_MS = 250;
-
-/** Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError as `prepareFiles` does. */
-export function createSqliteClient(databaseUrl: string): Knex.Config {
-  const path = databaseUrl.slice('sqlite:'.length);
-  const connection = { filename: path, files: path === ':memory:' ? undefined : prepareFiles(resolve(path)) };
-  return {
-    client: NodeSqliteClient,
-    connection,
-    useNullAsDefault: true,
-    // One connection: node:sqlite is synchronous, so a second one could only wait for the first.
-    pool: { min: 1, max: 1, idleTimeoutMillis: 2 ** 31 - 1, acquireTimeoutMillis: ACQUIRE_MS },
-  };
-}
 
 /** The fields of Knex's query that `_query` reads and fills. */
 interface KnexQuery {
@@ -38,10 +20,8 @@ interface KnexQuery {
  * Knex on node:sqlite. A 64-bit integer is a number where that is exact, else decimal text. A database file has two more
  * connections: a reader, which no writer blocks (https://www.sqlite.org/wal.html), and a writer in a worker thread.
  */
-class NodeSqliteClient extends BetterSqlite3Client {
-  readonly packetBytes = () => Number.POSITIVE_INFINITY;
-  readonly roundTripMs = () => 0;
-  readonly takesWrites = () => true;
+export class NodeSqliteClient extends BetterSqlite3Client {
+  /** The pool's connections in use and free, and its waiters. */
   readonly poolState = () => ({
     used: this.pool.numUsed(),
     free: this.pool.numFree(),
@@ -59,7 +39,7 @@ class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   override acquireRawConnection(): Promise<DatabaseSync> {
-    return openSqlite(this.connectionSettings.files);
+    return openSqlite(this.connectionSettings);
   }
 
   override async acquireConnection(): Promise<DatabaseSync> {
@@ -67,7 +47,9 @@ class NodeSqliteClient extends BetterSqlite3Client {
       return await super.acquireConnection();
     } catch (error) {
       const { message, errcode } = error as Error & { errcode?: number }; // Knex's, or node:sqlite's with a number
-      throw errcode === undefined ? poolError('POOL_TIMEOUT', message, error) : error;
+      throw errcode === undefined
+        ? Object.assign(new Error(message, { cause: error }), { code: 'POOL_TIMEOUT' })
+        : error;
     }
   }
 
@@ -77,8 +59,8 @@ class NodeSqliteClient extends BetterSqlite3Client {
     const isRollback = /^ROLLBACK;?$/.test(sql);
     // After some errors, such as a full disk, SQLite has already rolled back.
     if (isRollback && !connection.isTransaction) return Object.assign(query, { response: [] });
+    const { files, busyMs } = this.connectionSettings;
     const check = () => {
-      const { files } = this.connectionSettings;
       if (files && !connection.isTransaction) checkFiles(files);
     };
     check();
@@ -86,19 +68,19 @@ class NodeSqliteClient extends BetterSqlite3Client {
     const bindings = this._formatBindings(query.bindings);
     if (statement.columns().length > 0) {
       const read = createReader(statement);
-      query.response = await retryWhileBusy(() => read(bindings));
+      query.response = await retryWhileBusy(() => read(bindings), busyMs);
     } else {
       statement.setReadBigInts(true);
-      const { lastInsertRowid, changes } = await retryWhileBusy(() => statement.run(...bindings));
+      const { lastInsertRowid, changes } = await retryWhileBusy(() => statement.run(...bindings), busyMs);
       query.context = { lastID: String(lastInsertRowid), changes: Number(changes) };
     }
     if (!isRollback) check(); // again, so that no write to a removed file is acknowledged
     return query;
   }
 
-  /** The rows of a prepared statement, cached by its text. */
-  async queryPrepared(sql: string, bindings: readonly Binding[]): Promise<unknown[]> {
-    const files = this.#openFiles();
+  /** The rows of a prepared statement, which is kept by its text. */
+  async queryPrepared(sql: string, bindings: readonly SQLInputValue[]): Promise<unknown[]> {
+    const { files, busyMs } = this.#openTarget();
     if (!files) return this.#onOwnConnection((connection) => createReader(connection.prepare(sql))(bindings));
     const read = this.#prepared.get(sql) ?? createReader((await this.#openReader()).prepare(sql));
     this.#prepared.set(sql, read);
@@ -106,42 +88,42 @@ class NodeSqliteClient extends BetterSqlite3Client {
       checkFiles(files);
       this.#checkedAt = performance.now();
     }
-    return retryWhileBusy(() => read(bindings));
+    return retryWhileBusy(() => read(bindings), busyMs);
   }
 
-  /** Adds rows, all or none; gives their ids in the order of the rows. */
+  /** Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. */
   async insertPrepared(into: string, rows: readonly RowValues[]): Promise<string[]> {
-    const files = this.#openFiles();
-    if (!files) return this.#onOwnConnection((connection) => insertRows(connection, into, rows));
-    this.#writer ??= createSqliteWriter(files);
+    const { files, busyMs } = this.#openTarget();
+    if (!files) return this.#onOwnConnection((connection) => insertRows(connection, into, rows, busyMs));
+    this.#writer ??= createSqliteWriter({ files, busyMs });
     return this.#writer.insert(into, rows);
   }
 
   /** Starts the writer of a database file. */
   async preload(): Promise<void> {
-    if (this.#openFiles()) await this.insertPrepared('', []);
+    if (this.#openTarget().files) await this.insertPrepared('', []);
   }
 
   /** As `insertPrepared`, within the transaction of a connection. */
   insertOn(connection: DatabaseSync, into: string, rows: readonly RowValues[]): Promise<string[]> {
-    return insertRows(connection, into, rows);
+    return insertRows(connection, into, rows, this.connectionSettings.busyMs);
   }
 
   override async destroy(callback?: (error?: unknown) => void): Promise<void> {
     this.#isClosed = true;
     await this.#writer?.close();
-    const reader = await this.#reader;
+    const reader = await this.#reader?.catch(() => undefined); // its query has the error
     if (reader?.isOpen) reader.close();
     return super.destroy(callback);
   }
 
-  #openFiles() {
-    if (this.#isClosed) throw poolError('POOL_CLOSED', 'the database has been closed');
-    return this.connectionSettings.files;
+  #openTarget() {
+    if (this.#isClosed) throw Object.assign(new Error('the database has been closed'), { code: 'POOL_CLOSED' });
+    return this.connectionSettings;
   }
 
   #openReader(): Promise<DatabaseSync> {
-    this.#reader ??= openSqlite(this.connectionSettings.files).catch((error: unknown) => {
+    this.#reader ??= openSqlite(this.connectionSettings).catch((error: unknown) => {
       this.#reader = undefined; // the next query tries again
       throw error;
     });

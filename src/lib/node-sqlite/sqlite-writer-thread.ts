@@ -1,10 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { RowValues } from '../../kinds.ts';
-import { insertRows, openSqlite } from './sqlite-connection.ts';
+import { insertRows, openSqlite, type RowValues, type SqliteTarget } from './sqlite-connection.ts';
 import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 
 // The worker thread of `createSqliteWriter`. A commit of node:sqlite blocks its thread until the data is on the disk, so commits
 // must not run in the thread that serves requests.
+
+/** A database file. */
+export interface WriterTarget extends SqliteTarget {
+  readonly files: SqliteFiles;
+}
 
 /** Rows to be added, all or none. None of them only starts the thread. */
 export interface WriteJob {
@@ -15,13 +19,13 @@ export interface WriteJob {
 /** The ids of the rows in their order, or the properties of the error: cloning an Error would lose most of them. */
 export type WriteOutcome = string[] | { readonly message: string };
 
-const files: SqliteFiles = workerData; // from `createSqliteWriter`
-const connection = await openSqlite(files);
+const { files, busyMs }: WriterTarget = workerData; // from `createSqliteWriter`
+const connection = await openSqlite({ files, busyMs });
 
 async function write({ into, rows }: WriteJob): Promise<WriteOutcome> {
   try {
     checkFiles(files);
-    const ids = rows.length === 0 ? [] : await insertRows(connection, into, rows);
+    const ids = rows.length === 0 ? [] : await insertRows(connection, into, rows, busyMs);
     checkFiles(files); // again, so that no write to a removed file is acknowledged
     return ids;
   } catch (error) {

@@ -1,0 +1,70 @@
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Knex } from 'knex';
+import { createSqliteConfig, peekSqlite } from '../../lib/node-sqlite/node-sqlite.ts';
+import { ConfigError } from '../config.ts';
+import { ACQUIRE_MS, BUSY_MS } from '../deadlines.ts';
+import { MIGRATIONS, whyEarlier } from './migration-files.ts';
+
+/**
+ * Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError when the file cannot be created, or is not a store of
+ * this gateway.
+ */
+export function createSqliteClient(databaseUrl: string): Knex.Config {
+  const path = databaseUrl.slice('sqlite:'.length);
+  const filename = path === ':memory:' ? path : resolve(path);
+  if (path !== ':memory:' && existsSync(filename)) {
+    checkAccess(filename);
+    const why = whyForeign(filename);
+    const advice = 'name another file, or move this one away';
+    if (why !== undefined)
+      throw new ConfigError(`DATABASE_URL: ${filename} is not used and stays as it is: ${why}; ${advice}`);
+  }
+  try {
+    return createSqliteConfig({ filename, busyMs: BUSY_MS, acquireMs: ACQUIRE_MS });
+  } catch (error) {
+    const { message } = error as Error; // fs throws Errors
+    const why = /^E(?:ACCES|PERM|ROFS)/.test(message) ? `it ${whyDenied(error as Error)}` : message;
+    throw new ConfigError(`DATABASE_URL: the folder or file ${filename} cannot be made: ${why}`);
+  }
+}
+
+/** SQLite would only say that it cannot open the file. It makes the WAL files, which a crash may have left, in the folder. */
+function checkAccess(filename: string): void {
+  const real = realpathSync(filename);
+  for (const path of [dirname(real), real, `${real}-wal`, `${real}-shm`].filter((file) => existsSync(file))) {
+    try {
+      accessSync(path, constants.R_OK | constants.W_OK);
+    } catch (error) {
+      throw new ConfigError(`DATABASE_URL: ${path} ${whyDenied(error as Error)}`); // fs throws Errors
+    }
+  }
+}
+
+/** What to do about an error of fs when it is a matter of rights. */
+function whyDenied({ message }: Error): string {
+  const user = `the user ${process.getuid?.() ?? 'of this process'}`;
+  if (message.startsWith('EROFS'))
+    return `is on a file system that is mounted read-only: mount it for writing (${message})`;
+  return `may not be read and written by ${user}: give it the right (${message})`;
+}
+
+/** The reason why a file is not a store of this gateway, or undefined. Reads only. An empty file or database may become a store. */
+function whyForeign(filename: string): string | undefined {
+  const found = statSync(filename);
+  if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no file';
+  if (found.size === 0) return undefined;
+  try {
+    return peekSqlite(filename, BUSY_MS, (database) => {
+      const namesIn = (table: string) =>
+        Array.from(database.prepare(`SELECT name FROM ${table}`).iterate(), ({ name }) => name);
+      const objects = namesIn('sqlite_master') as string[]; // tables and their indexes all have names
+      const done = objects.includes('knex_migrations') ? namesIn('knex_migrations') : [];
+      const isOurs = MIGRATIONS.some((name) => done.includes(name));
+      const isEmpty = done.length === 0 && objects.every((name) => /^(?:sqlite|knex)_/.test(name));
+      return isOurs || isEmpty ? undefined : (whyEarlier(done) ?? 'it is the database of another program');
+    });
+  } catch (error) {
+    return (error as Error).message; // node:sqlite throws Errors
+  }
+}

@@ -1,0 +1,144 @@
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { peekSqlite } from '../../../src/lib/node-sqlite/node-sqlite.ts';
+import { eventually } from '../../support/load.ts';
+import { BUSY_MS, notesFile, openNotes } from './notes.ts';
+
+const MOVED = { errcode: 1032 };
+const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);
+
+/** The modes of all in the folder of a file, by name. */
+function modesBeside(filename: string): Record<string, string> {
+  const folder = dirname(filename);
+  return Object.fromEntries(readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]));
+}
+
+describe('files', () => {
+  test('that are new are for their owner only, and so is their folder', async () => {
+    const filename = join(dirname(notesFile()), 'deep', 'data', 'notes.sqlite');
+    const { knex } = await openNotes(filename);
+    expect(modesBeside(filename)).toEqual({
+      'notes.sqlite': '600',
+      'notes.sqlite-shm': '600',
+      'notes.sqlite-wal': '600',
+    });
+    expect(modeOf(dirname(filename))).toBe('700');
+    await knex.destroy();
+  });
+
+  test('that were there before keep their modes', async () => {
+    const filename = join(dirname(notesFile()), 'shared', 'notes.sqlite');
+    mkdirSync(dirname(filename));
+    writeFileSync(filename, '');
+    chmodSync(filename, 0o664);
+    chmodSync(dirname(filename), 0o2775);
+    const { knex } = await openNotes(filename);
+    expect(new Set(Object.values(modesBeside(filename)))).toEqual(new Set(['664']));
+    expect(modeOf(dirname(filename))).toBe('2775');
+    await knex.destroy();
+  });
+
+  test('that cannot be made are told as fs tells it', async () => {
+    const filename = notesFile();
+    writeFileSync(filename, '');
+    await expect(openNotes(join(filename, 'notes.sqlite'))).rejects.toMatchObject({ code: 'EEXIST' });
+  });
+
+  test('are looked at without a trace: the log, too, is read when there is one', async () => {
+    const filename = notesFile();
+    const peek = () =>
+      peekSqlite(filename, BUSY_MS, (database) => database.prepare('SELECT count(*) AS notes FROM notes').get());
+    const { knex, add } = await openNotes(filename);
+    await add('one');
+    expect(peek()).toEqual({ notes: 1 });
+    await knex.destroy();
+    expect(peek()).toEqual({ notes: 1 });
+    expect(readdirSync(dirname(filename))).toEqual(['notes.sqlite']);
+  });
+});
+
+describe('the log', () => {
+  test('is cut when a long reader has gone', async () => {
+    const filename = notesFile();
+    const { knex, add } = await openNotes(filename);
+    const logBytes = () => statSync(`${filename}-wal`).size;
+    const reader = new DatabaseSync(filename);
+    reader.exec('BEGIN; SELECT * FROM notes');
+    await add(...Array(100).fill('x'.repeat(200_000)));
+    await add('one');
+    const grown = logBytes();
+    reader.close();
+    await add('two'); // writes the log to the database
+    await add('three'); // begins it anew
+    expect(grown).toBeGreaterThan(20_000_000);
+    expect(logBytes()).toBeLessThan(9_000_000);
+    await knex.destroy();
+  });
+});
+
+describe('a file that goes away', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test('before the first read: it is read when it is back', async () => {
+    const filename = notesFile();
+    const { knex, read } = await openNotes(filename);
+    renameSync(filename, `${filename}.away`);
+    await expect(read()).rejects.toMatchObject(MOVED);
+    renameSync(`${filename}.away`, filename);
+    expect(await read()).toEqual([]);
+    await knex.destroy();
+  });
+
+  test('is missed by every read, not only by the one that notices it', async () => {
+    const filename = notesFile();
+    const { knex, read } = await openNotes(filename);
+    expect(await read()).toEqual([]);
+    renameSync(filename, `${filename}.away`);
+    const isRefused = () =>
+      read().then(
+        () => false,
+        () => true,
+      );
+    await eventually(isRefused, 5000, 'it is noticed');
+    expect(await Promise.all([isRefused(), isRefused()])).toEqual([true, true]);
+    renameSync(`${filename}.away`, filename);
+    expect(await read()).toEqual([]);
+    await knex.destroy();
+  });
+
+  test('after the first read of a young process is noticed by the next look', async () => {
+    const filename = notesFile();
+    vi.useFakeTimers({ toFake: ['performance'] }); // its time begins with 0
+    const { knex, read } = await openNotes(filename);
+    expect(await read()).toEqual([]);
+    rmSync(`${filename}-wal`);
+    vi.advanceTimersByTime(300);
+    await expect(read()).rejects.toMatchObject(MOVED);
+    await knex.destroy();
+  });
+
+  test('is missed when it is the log of one that was opened by a link', async () => {
+    const target = notesFile();
+    const link = join(dirname(target), 'link.sqlite');
+    writeFileSync(target, '');
+    symlinkSync(target, link);
+    const { knex } = await openNotes(link);
+    renameSync(`${target}-wal`, `${target}-wal.away`);
+    await expect(knex('notes').first()).rejects.toMatchObject(MOVED);
+    renameSync(`${target}-wal.away`, `${target}-wal`);
+    expect(await knex('notes').first()).toBeUndefined();
+    await knex.destroy();
+  });
+
+  test('during a write: the write is not acknowledged', async () => {
+    const filename = notesFile();
+    const { knex } = await openNotes(filename);
+    const connection: DatabaseSync = await knex.client.acquireConnection();
+    connection.function('moved', () => renameSync(filename, `${filename}.away`) ?? 'Rex');
+    knex.client.releaseConnection(connection);
+    await expect(knex.raw('INSERT INTO notes (text) VALUES (moved())')).rejects.toMatchObject(MOVED);
+    await knex.destroy();
+  });
+});
