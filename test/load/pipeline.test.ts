@@ -195,6 +195,29 @@ describe('many requests in one packet', () => {
       }
     });
 
+    test('what the parser refuses is told as without that, and at once', async () => {
+      const gateway = await startGateway(sqlite);
+      const json = `Authorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`;
+      const create = (rest: string) => `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${json}${rest}`;
+      const ask = (bytes: string) => sendRaw(gateway.port, bytes, { answers: 9, half: false });
+      const told = (text: string) => text.match(/HTTP\/1\.1 \d+|"message":"[^"]*"/g);
+      for (const [first, rest] of [
+        [create('Content-Length: 50\r\n\r\n'), '{"name":'],
+        [create('Transfer-Encoding: chunked\r\n\r\n'), '8\r\n{"name":\r\n'],
+        [create('Transfer-Encoding: chunked\r\n\r\n'), ''],
+        [get('/livez'), 'GET /livez HTTP/1.1\r\nHo'],
+        [get('/livez'), `GET /livez HTTP/1.1\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`],
+        [create('Content-Length: 2\r\n\r\n{}'), `GET /livez HTTP/1.1\r\nX: ${'x'.repeat(40_000)}`],
+        [create('Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n'), '{}'],
+      ] as const) {
+        const expected = told(await ask(first + rest));
+        expect(expected?.at(-2)).toBe('HTTP/1.1 400');
+        const startedAt = performance.now();
+        expect(told(await ask(upgraded(first) + rest))).toEqual(expected);
+        expect(performance.now() - startedAt, 'ms').toBeLessThan(8000); // HEADERS_MS is 10 s
+      }
+    });
+
     test('are not read while the first is at work, either', async () => {
       const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
       const { server, open } = await listen(async (_request, answer) => {

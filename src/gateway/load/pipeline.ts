@@ -18,14 +18,18 @@ interface Parser {
   2?: unknown;
   3?: ((chunk: Buffer) => void) | undefined;
   4?: unknown;
-  /** Called with what was parsed of a chunk that the parser read from the socket directly; `getCurrentBuffer` is that chunk. */
+  /** Called with what was parsed of a chunk that the parser read from the socket directly. */
   5(parsed: Parsed): void;
-  getCurrentBuffer(): Buffer;
   execute(chunk: Buffer): Parsed;
+  /** The request that the parser reads. */
+  incoming: IncomingMessage | null;
   /** Called with each request whose header is complete; its result tells the parser how to continue. */
   onIncoming(request: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
   resume(): void;
 }
+
+/** An error of the parser, as Node gives it to `clientError`; `again` is what the parser must read once more. */
+type ParserError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number; again?: Buffer };
 
 interface Queue {
   /** Whether a request of the connection is in flight. */
@@ -36,8 +40,9 @@ interface Queue {
   isStream: boolean;
 }
 
-/** The result of a callback that pauses the parser: https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
+/** Results of `onIncoming`: pause the parser, or take the request as one without a body. https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
 const HPE_PAUSED = 21;
+const SKIP_BODY = 2;
 const PAUSED_CODE = 'HPE_PAUSED';
 const WAITING_MAX = 16;
 /** Tiny chunks are costly: each takes an object and some µs. Beyond FREE_CHUNKS they must have CHUNK_BYTES on average. */
@@ -62,20 +67,21 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
     queues.set(connection, queue);
     idle.add(connection);
     const countChunks = limitChunks(parser, (error) => server.emit('clientError', error, connection));
-    const followUpgrade = ignoreUpgrades(parser, () => queue.waiting.length > 0);
-    connection.once('close', () => {
-      idle.delete(connection);
-      countChunks();
-      followUpgrade();
-    });
-    const onIncoming = parser.onIncoming;
+    const { onIncoming } = parser;
     parser.onIncoming = (request, keepAlive) => {
-      const { upgrade } = request; // Node makes it false where it is ignored: for all but CONNECT
       countChunks(request);
       const verdict = onIncoming(request, keepAlive);
-      followUpgrade(request.upgrade ? undefined : request, upgrade);
-      return queue.waiting.length > 0 && !request.upgrade ? HPE_PAUSED : verdict;
+      if (!request.upgrade) return queue.waiting.length > 0 ? HPE_PAUSED : verdict;
+      connection.off('close', release); // CONNECT: from now on, another connection may have the parser
+      release();
+      return verdict;
     };
+    const endUpgrades = ignoreUpgrades(parser);
+    const release = () => {
+      countChunks();
+      endUpgrades();
+    };
+    connection.once('close', () => idle.delete(connection)).once('close', release);
   });
 
   server.on('request', (request, answer) => {
@@ -92,12 +98,13 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
     begin(connection, queue, request, answer);
   });
 
-  server.on('clientError', (error: Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number }, socket) => {
+  server.on('clientError', (error: ParserError, socket) => {
     const queue = queues.get(socket as Socket); // the only kind of stream that this server is given
     if (error.code !== PAUSED_CODE || queue === undefined) return;
     if (!queue.isStream) readAsStream(socket as Connection, queue);
     if (queue.waiting.length > 0) socket.pause();
-    socket.unshift(error.rawPacket?.subarray(error.bytesParsed) ?? NO_BYTES);
+    const rest = error.rawPacket?.subarray(error.bytesParsed) ?? NO_BYTES;
+    socket.unshift(error.again ? Buffer.concat([error.again, rest]) : rest);
   });
 
   const begin = (connection: Connection, queue: Queue, request: IncomingMessage, answer: ServerResponse): void => {
@@ -132,30 +139,40 @@ function readAsStream(connection: Connection, queue: Queue): void {
 }
 
 /**
- * Lets a connection go on after a request with an `Upgrade` that is ignored (RFC 9110 §7.8). Node's parser stops at the end of such
- * a request, and then tells neither that bytes are left nor an error. Here both become the errors that it gives otherwise. Call the
- * result with each new request and whether it has one, and without a request at the end of HTTP on the connection.
+ * Makes the parser read a request that asks for another protocol once more, as one that does not: a server may ignore that
+ * (RFC 9110 §7.8). Otherwise the parser would stop at its end, and hide all errors until the next header. Call the result when the
+ * connection leaves the parser.
  */
-function ignoreUpgrades(parser: Parser, isWaiting: () => boolean) {
-  const { 5: onParsed, execute } = parser;
-  let last: IncomingMessage | undefined;
-  let hasEnded = false;
-  const check = (parsed: Parsed, readChunk: () => Buffer): Parsed => {
-    if (last === undefined || typeof parsed !== 'number') return parsed;
-    const endsHere = last.complete && !hasEnded;
-    hasEnded = last.complete;
-    if (parsed === readChunk().length && !isWaiting()) return parsed;
-    const code = endsHere || isWaiting() ? PAUSED_CODE : 'HPE_USER';
-    return Object.assign(new Error('the rest of a chunk was not parsed'), { code, bytesParsed: parsed });
+function ignoreUpgrades(parser: Parser): () => void {
+  const { 5: onParsed, execute, onIncoming } = parser;
+  let again: Buffer | undefined;
+  const readAgain = (parsed: Parsed): Parsed => {
+    if (again === undefined || typeof parsed !== 'number') return parsed;
+    const error = Object.assign(new Error('a header is read again'), { code: PAUSED_CODE, bytesParsed: parsed, again });
+    again = undefined;
+    return error;
   };
-  const executeChecked = (chunk: Buffer) => check(execute.call(parser, chunk), () => chunk);
-  parser[5] = (parsed) => onParsed(check(parsed, () => parser.getCurrentBuffer()));
-  parser.execute = executeChecked;
-  return (request?: IncomingMessage, hasUpgrade = false): void => {
-    last = hasUpgrade ? request : undefined;
-    hasEnded = false;
-    if (request === undefined && parser.execute === executeChecked) parser.execute = execute; // another connection may have it
+  const executeAgain = (chunk: Buffer) => readAgain(execute.call(parser, chunk));
+  parser.execute = executeAgain;
+  parser[5] = (parsed) => onParsed(readAgain(parsed));
+  parser.onIncoming = (request, keepAlive) => {
+    if (!request.upgrade || request.method === 'CONNECT') return onIncoming(request, keepAlive);
+    parser.incoming = null;
+    again = headerWithoutUpgrade(request);
+    return SKIP_BODY;
   };
+  return () => {
+    parser.execute = execute;
+  };
+}
+
+/** The bytes of a request's header but its `Upgrade`. */
+function headerWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (const [index, name] of rawHeaders.entries()) {
+    if (index % 2 === 0 && name.toLowerCase() !== 'upgrade') text += `${name}: ${rawHeaders[index + 1]}\r\n`;
+  }
+  return Buffer.from(`${text}\r\n`, 'latin1');
 }
 
 /** Limits tiny chunks of bodies. Call the result with each new request, and without one when the connection is closed. */
