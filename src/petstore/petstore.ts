@@ -1,5 +1,6 @@
 import { defineService } from '../gateway/service.ts';
 import { CHANGES } from './changes.ts';
+import { PET_SELECTION } from './pets/pet.ts';
 import { PET_RESOURCE } from './pets/pet-operations.ts';
 
 /** The service: the animals of a pet store. */
@@ -16,7 +17,7 @@ export const PETSTORE = defineService({
   basePath: '/v1',
   firstCalls: {
     rest: '/pets?status=available&limit=3',
-    graphql: '{ pets(status: AVAILABLE, limit: 3) { id name categoryId status } }',
+    graphql: `{ pets(status: AVAILABLE, limit: 3) { ${PET_SELECTION.join(' ')} } }`,
   },
   resources: [PET_RESOURCE],
   changes: CHANGES,

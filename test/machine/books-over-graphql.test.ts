@@ -78,6 +78,19 @@ describeEachEngine('books over GraphQL', (engine) => {
     });
   });
 
+  test('a book is changed where there is a value, and removed: then there is none', async () => {
+    const { query } = library();
+    const input = { title: 'Emma', genre: 'NOVEL', authorId: '1', language: 'en', pages: 474 };
+    const { id, ...added } = (await query(ADD, { input })).addBook;
+    const update = `mutation ($id: ID!, $input: BookChangesInput!) { updateBook(id: $id, input: $input) { title genre language pages } }`;
+    const changes = { title: null, genre: 'ESSAY', isLent: null };
+    expect(await query(update, { id, input: changes })).toEqual({ updateBook: { ...added, genre: 'ESSAY' } });
+    const remove =
+      'mutation ($id: ID!) { first: removeBook(id: $id) { title genre } again: removeBook(id: $id) { title } }';
+    expect(await query(remove, { id })).toEqual({ first: { title: 'Emma', genre: 'ESSAY' }, again: null });
+    expect(await query(update, { id, input: changes })).toEqual({ updateBook: null });
+  });
+
   it.each([
     ['{ books(limit: 101) { id } }', 'BAD_USER_INPUT', /^limit must be an integer from 1 to 100/],
     ['{ books(language: "e") { id } }', 'BAD_USER_INPUT', /^language must have 2 to 35 characters/],

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { describeEachEngine } from '../support/engines.ts';
+import { unlessShed } from '../support/load.ts';
 import { type LibraryCall, useLibrary } from './library-gateway.ts';
 
 const GENRES = ['novel', 'essay', 'poetry'] as const;
@@ -16,7 +17,7 @@ const titlesOf = (books: readonly { title: string }[]) => books.map(({ title }) 
 
 describeEachEngine('books over REST', (engine) => {
   const library = useLibrary(engine, { BODY_LIMIT: '1024' }, async ({ call, addBook }) => {
-    const { json: author } = await call('POST', '/authors', { body: { name: 'Anne Brontë' } });
+    const { json: author } = await unlessShed(() => call('POST', '/authors', { body: { name: 'Anne Brontë' } }));
     for (const book of STOCK) await addBook({ ...book, authorId: author.id });
   });
 
@@ -119,6 +120,20 @@ describeEachEngine('books over REST', (engine) => {
     ['PUT', '/books/1/loan', { body: {} }, 400, 'bad_request', 'reader is required: a string of 1 to 100 characters.'],
     ['PUT', '/books/999999/loan', { body: { reader: 'Ann' } }, 404, 'not_found', 'No book has this id.'],
     ['PUT', '/books/1/loan', { body: 'x'.repeat(1025) }, 413, 'payload_too_large', /1024 bytes/],
+    ['PATCH', '/books/999999', { body: { pages: 1 } }, 404, 'not_found', 'No book has this id.'],
+    ['PATCH', '/books/1', { body: { pages: 0 } }, 400, 'bad_request', 'pages must be an integer from 1 to 9999.'],
+    ['PATCH', '/books/1', { body: { genre: null } }, 400, 'bad_request', /^genre must be one of .*, not null\.$/],
+    ['PATCH', '/books/1', { body: [] }, 400, 'bad_request', 'The body must be a JSON object.'],
+    ['PATCH', '/books/1', {}, 415, 'unsupported_media_type', /application\/json/],
+    ['DELETE', '/books/999999', {}, 404, 'not_found', 'No book has this id.'],
+    [
+      'POST',
+      '/books/1',
+      {},
+      405,
+      'method_not_allowed',
+      /\/api\/v2\/books\/\{bookId\} allows only DELETE, GET, HEAD, PATCH\.$/,
+    ],
     ['PUT', '/books/1/loan', {}, 415, 'unsupported_media_type', /application\/json/],
     ['GET', '/books', { key: null }, 401, 'unauthorized', /key/],
     ['PUT', '/books/1/loan', { key: null }, 401, 'unauthorized', /key/],
@@ -138,12 +153,37 @@ describeEachEngine('books over REST', (engine) => {
       ['GET', '/books', undefined, 200],
       ['POST', '/books', book, 403],
       ['PUT', '/books/1/loan', { reader: 'Ann' }, 403],
+      ['PATCH', '/books/1', { pages: 1 }, 403],
+      ['DELETE', '/books/1', undefined, 403],
       ['DELETE', '/books/1/loan', undefined, 403],
     ])('%s %s', async (method, path, body, status) => {
       const { keys, call } = library();
       const { key } = await keys.create({ name: 'reader', expiresAt: null, readOnly: true });
       expect((await call(method, path, { key, body })).status).toBe(status);
     });
+  });
+
+  test('a book is changed where it is asked for, then removed', async () => {
+    const { call, addBook } = library();
+    const book = await addBook({ pages: 7, language: 'en' });
+    for (const [body, expected] of [
+      [
+        { title: 'Emma: A Novel', isLent: false },
+        { ...book, title: 'Emma: A Novel', isLent: false },
+      ],
+      [
+        { pages: 474, language: 'de', id: 1 },
+        { ...book, title: 'Emma: A Novel', isLent: false, pages: 474 },
+      ],
+      [{}, { ...book, title: 'Emma: A Novel', isLent: false, pages: 474 }],
+    ]) {
+      const { status, json } = await call('PATCH', `/books/${book.id}`, { body });
+      expect([status, json]).toEqual([200, expected]);
+    }
+    const { status, text } = await call('DELETE', `/books/${book.id}`);
+    expect([status, text]).toEqual([204, '']);
+    for (const method of ['GET', 'DELETE']) expect((await call(method, `/books/${book.id}`)).status).toBe(404);
+    expect((await call('PATCH', `/books/${book.id}`, { body: {} })).status).toBe(404);
   });
 
   test('a book is lent, lent on and comes back: 204 has no content at all', async () => {

@@ -38,6 +38,8 @@ describe('the library describes itself', () => {
       ['/books', 'get', 'listBooks', [200, 400, 401, 429, 500, 503]],
       ['/books', 'post', 'createBook', [201, 400, 401, 403, 409, 413, 415, 422, 429, 500, 503]],
       ['/books/{bookId}', 'get', 'getBook', [200, 401, 404, 429, 500, 503]],
+      ['/books/{bookId}', 'patch', 'updateBook', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
+      ['/books/{bookId}', 'delete', 'removeBook', [204, 401, 403, 404, 429, 500, 503]],
       ['/books/{bookId}/title', 'get', 'getTitle', [200, 401, 404, 429, 500, 503]],
       ['/books/{bookId}/loan', 'put', 'lendBook', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
       ['/books/{bookId}/loan', 'delete', 'returnBook', [204, 401, 403, 404, 429, 500, 503]],
@@ -65,7 +67,20 @@ describe('the library describes itself', () => {
     test('each form of a book has a schema of its own; what is within is there as well', () => {
       const { schemas } = document.components;
       expect(Object.keys(schemas).sort()).toEqual(
-        ['Author', 'Authors', 'Book', 'Books', 'Error', 'Genre', 'Loan', 'LoanInput', 'NewAuthor', 'NewBook', 'Shelf']
+        [
+          'Author',
+          'Authors',
+          'Book',
+          'BookChangesInput',
+          'Books',
+          'Error',
+          'Genre',
+          'Loan',
+          'LoanInput',
+          'NewAuthor',
+          'NewBook',
+          'Shelf',
+        ]
           .concat('Title', 'WholeBook')
           .sort(),
       );

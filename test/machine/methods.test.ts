@@ -10,12 +10,12 @@ const MB = 2 ** 20;
 /** One key may have half of what bodies may take, in bodies of 4 MB. */
 const HELD = Math.floor(shareLimitsOf(1).bytes / 2 / (4 * MB));
 const SENT = HELD + 8;
-const METHODS = ['DELETE', 'GET', 'HEAD', 'POST', 'PUT'];
+const METHODS = ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT'];
 
 describe('the methods of the library', () => {
   const library = useLibrary(SQLITE, { BODY_LIMIT: String(4 * MB) }, ({ addBook }) => addBook());
 
-  it.each(['PUT', 'DELETE'])('a preflight allows %s', async (method) => {
+  it.each(['PUT', 'PATCH', 'DELETE'])('a preflight allows %s', async (method) => {
     const headers = { origin: 'https://a.example', 'access-control-request-method': method };
     const answer = await library().call('OPTIONS', '/books/1/loan', { key: null, headers });
     expect(answer.status).toBe(204);
@@ -84,6 +84,8 @@ describe('the methods of the library', () => {
     expect(changing.map(({ operation }) => operation)).toEqual([
       'createAuthor',
       'createBook',
+      'updateBook',
+      'removeBook',
       'lendBook',
       'returnBook',
     ]);

@@ -4,8 +4,9 @@ import { type Integer64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import { ApiError } from '../errors.ts';
 import type { ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
 import type { Caller } from '../keys/caller.ts';
+import type { Page } from '../store/keyset-list.ts';
 import type { Stores } from '../store/store.ts';
-import type { NewRow, PageQuery, Table } from '../store/table.ts';
+import type { Changes, NewRow, PageQuery, StoredRow, Table } from '../store/table.ts';
 
 /**
  * The rule of an Idempotency-Key: a quoted string, whose content the first group has and which is not empty, or no quoted string,
@@ -28,12 +29,44 @@ export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undef
 /** A query with the properties of PageQuery only. A list would silently ignore any other property, such as a misspelt filter. */
 type Exactly<T extends Table, Query> = Query & { readonly [Name in Exclude<keyof Query, keyof PageQuery<T>>]: never };
 
+/** The store of a table for one request: it applies the request's deadline and Idempotency-Key. */
+export interface RequestStore<T extends Table> {
+  /** A page by ascending id, and whether more rows follow it. */
+  page<Query extends PageQuery<T>>(query: Exactly<T, Query>): Promise<Page<StoredRow<T>>>;
+  /** The rows of such a page. If more follow, the array is added to `listsWithNextPage`. */
+  list<Query extends PageQuery<T>>(query: Exactly<T, Query>): Promise<Page<StoredRow<T>>['rows']>;
+  /** The row with an id; null when there is none. */
+  get(id: Integer64): Promise<StoredRow<T> | null>;
+  /** Adds a row, once for each Idempotency-Key. ApiError `bad_request` when that key is invalid. */
+  add(added: NewRow<T>): Promise<StoredRow<T>>;
+  /** Sets the values that are given, and gives the row; null when there is none. */
+  update(id: Integer64, changes: Changes<T>): Promise<StoredRow<T> | null>;
+  /** Removes a row, and gives it as it was; null when there is none. */
+  remove(id: Integer64): Promise<StoredRow<T> | null>;
+}
+
 /** The context of a request, which every resolver gets. */
-export type Context = ReturnType<typeof createContext>;
+export interface Context {
+  /** Gives the store of a table. It only reads: `add`, `update` and `remove` reject with Error, except in the fields of Mutation. */
+  readonly store: <T extends Table>(table: T) => RequestStore<T>;
+  readonly caller: Caller;
+  /** The context of a field of Mutation, whose stores change rows. */
+  forMutation(): Context;
+  /** The row arrays that `list` gave and that more rows follow. REST sets `Link` for them. */
+  readonly listsWithNextPage: unknown[];
+  /** Whether the answer is that of an earlier request with the same Idempotency-Key. */
+  readonly isReplayed: boolean;
+}
 
 /** Creates the context of a request, for both APIs. */
-export function createContext(stores: Stores, caller: Caller, headers: IncomingHttpHeaders, deadline: Deadline) {
+export function createContext(
+  stores: Stores,
+  caller: Caller,
+  headers: IncomingHttpHeaders,
+  deadline: Deadline,
+): Context {
   const listsWithNextPage: unknown[] = [];
+  let isReplayed = false;
   let creates = 0;
   /** The Idempotency-Key with the scope of the next create; null without the header. */
   const nextScopedKey = (): ScopedIdempotencyKey | null => {
@@ -41,37 +74,43 @@ export function createContext(stores: Stores, caller: Caller, headers: IncomingH
     if (idempotencyKey === undefined) return null;
     return { ownerId: caller.ownerId, idempotencyKey, position: ++creates };
   };
-  const context = {
-    /** The store of a table for this request: it applies the request's deadline and Idempotency-Key. */
-    store<T extends Table>(table: T) {
-      const { list, get, add } = stores(table);
-      return {
-        /** A page by ascending id, and whether more rows follow it. */
-        page: <Query extends PageQuery<T>>(query: Exactly<T, Query>) => list(query, deadline),
-        /** The rows of such a page. If more follow, the array is added to `listsWithNextPage`. */
-        async list<Query extends PageQuery<T>>(query: Exactly<T, Query>) {
-          const { rows, hasMore } = await list(query, deadline);
-          if (hasMore) listsWithNextPage.push(rows);
-          return rows;
-        },
-        /** The row with an id; null when there is none. */
-        get: (id: Integer64) => get(toInt64(id), deadline),
-        /** Adds a row, once for each Idempotency-Key. ApiError `bad_request` when that key is invalid; Error in a field of Query. */
-        async add(added: NewRow<T>) {
-          if (!context.isMutation) throw new Error(`Only a field of Mutation may add to ${table.name}.`);
-          const { row, replayed } = await add(added, nextScopedKey(), deadline);
-          if (replayed) context.isReplayed = true;
-          return row;
-        },
-      };
-    },
-    caller,
-    /** Whether `add` is allowed. `guardMutations` sets it for the fields of Mutation. */
-    isMutation: false,
-    /** The row arrays that `list` gave and that more rows follow. REST sets `Link` for them. */
-    listsWithNextPage,
-    /** Whether the answer is that of an earlier request with the same Idempotency-Key. */
-    isReplayed: false,
+  const readingStore = <T extends Table>(table: T): RequestStore<T> => {
+    const { list, get } = stores(table);
+    const refuse = async () => {
+      throw new Error(`Only a field of Mutation may change ${table.name}.`);
+    };
+    return {
+      page: (query) => list(query, deadline),
+      async list(query) {
+        const { rows, hasMore } = await list(query, deadline);
+        if (hasMore) listsWithNextPage.push(rows);
+        return rows;
+      },
+      get: (id) => get(toInt64(id), deadline),
+      ...{ add: refuse, update: refuse, remove: refuse },
+    };
   };
-  return context;
+  const changingStore = <T extends Table>(table: T): RequestStore<T> => {
+    const { add, update, remove } = stores(table);
+    return {
+      ...readingStore(table),
+      async add(added) {
+        const { row, replayed } = await add(added, nextScopedKey(), deadline);
+        if (replayed) isReplayed = true;
+        return row;
+      },
+      update: (id, changes) => update(toInt64(id), changes, deadline),
+      remove: (id) => remove(toInt64(id), deadline),
+    };
+  };
+  const contextWith = (store: Context['store']): Context => ({
+    store,
+    caller,
+    forMutation: () => contextWith(changingStore),
+    listsWithNextPage,
+    get isReplayed() {
+      return isReplayed;
+    },
+  });
+  return contextWith(readingStore);
 }

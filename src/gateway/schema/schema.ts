@@ -45,8 +45,8 @@ export function noteDeprecations(deprecations: readonly Deprecation[], found: Se
 }
 
 /**
- * Wraps the resolver of every field of Mutation: it refuses read-only keys, then lets the context add rows. So no resolver has to
- * check rights. A field of Query cannot change data: read-only keys and GET may select it.
+ * Wraps the resolver of every field of Mutation: it refuses read-only keys, then hands over stores that change rows. So no resolver
+ * has to check rights. No other field gets such a store: read-only keys and GET may select those of Query.
  */
 function guardMutations(mutation: GraphQLObjectType<unknown, Context>): void {
   for (const field of Object.values(mutation.getFields())) {
@@ -54,8 +54,7 @@ function guardMutations(mutation: GraphQLObjectType<unknown, Context>): void {
     if (!resolve) throw new Error(`Mutation.${name} has no resolver.`);
     field.resolve = (source, args, context, info) => {
       requireWrite(context.caller);
-      context.isMutation = true;
-      return resolve(source, args, context, info);
+      return resolve(source, args, context.forMutation(), info);
     };
   }
 }

@@ -6,7 +6,7 @@ import { type Database, insertWithin } from '../database/connect.ts';
 import { isIdTaken, isRefused } from '../database/faults.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
-import type { Binding } from '../kinds.ts';
+import type { Binding, RowValues } from '../kinds.ts';
 import { createRowBinder, insertList, type NewRow, type Table } from './table.ts';
 
 /** The assumed bytes of a statement besides its values. */
@@ -23,11 +23,11 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
   /** The values of a row, and their approximate size in a statement, in bytes. */
   const toRow = (added: NewRow<T>) => {
     const values = valuesOf(added);
-    return { values, bytes: values.reduce<number>((sum, value) => sum + bytesOf(value), 0) };
+    return { values, bytes: sizeOf(values) };
   };
   const toValues = (rows: readonly ReturnType<typeof toRow>[]) => {
-    const bytes = rows.reduce((sum, row) => sum + row.bytes, OVERHEAD_BYTES);
-    if (bytes > database.packetBytes()) throw new DatabaseFault('tooLarge');
+    const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+    requireFit(database, bytes);
     return rows.map(({ values }) => values);
   };
   // The database assigns the ids. A duplicate or missing one means that AUTO_INCREMENT has reached its end.
@@ -65,9 +65,19 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
   };
 }
 
+/** The approximate size of values in a statement, in bytes. */
+export function sizeOf(values: RowValues): number {
+  return values.reduce<number>((sum, value) => sum + bytesOf(value), 0);
+}
+
 // The length of a value takes at most nine bytes, https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html
 function bytesOf(value: Binding): number {
   return 9 + (typeof value === 'string' ? Buffer.byteLength(value) : 8);
+}
+
+/** Throws DatabaseFault `tooLarge` when a statement with so many bytes of values would exceed max_allowed_packet. */
+export function requireFit({ packetBytes }: Pick<Database, 'packetBytes'>, bytes: number): void {
+  if (OVERHEAD_BYTES + bytes > packetBytes()) throw new DatabaseFault('tooLarge');
 }
 
 /**

@@ -1,10 +1,13 @@
 import type { Knex } from 'knex';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
+import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import type { Database } from '../database/connect.ts';
 import { createIdempotentCreates, type ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
 import { createKeysetList, createRowReader } from './keyset-list.ts';
 import { createRowAdder } from './row-adder.ts';
+import { createRowChanger } from './row-changer.ts';
 import {
+  type Changes,
   columnsOf,
   createCanonicalizer,
   createFieldPicker,
@@ -15,7 +18,7 @@ import {
   type Table,
 } from './table.ts';
 
-/** Reads and adds rows of one table. All functions reject with DatabaseFault `unavailable` at the deadline or without the database. */
+/** Reads, adds, changes and removes rows of one table. All functions reject with DatabaseFault `unavailable` at the deadline or without the database. */
 export type Store<T extends Table> = ReturnType<typeof createStore<T>>;
 
 /** Gives the store of a table. Each call gives the same store, which batches concurrent queries. */
@@ -33,6 +36,8 @@ export function createStores(database: Database) {
 
 function createStore<T extends Table>(database: Database, table: T) {
   const { add, ...adder } = createRowAdder(database, table);
+  const changer = createRowChanger(database, table);
+  const get = createRowReader(database, table);
   const pick = createFieldPicker(table);
   const createIdempotently = createIdempotentCreates<NewRow<T>>(database, {
     operation: table.name,
@@ -42,13 +47,23 @@ function createStore<T extends Table>(database: Database, table: T) {
   return {
     list: createKeysetList(database, table),
     /** The row of an id, or null. */
-    get: createRowReader(database, table),
+    get,
     /** Adds a row. With `scopedKey`, a retry gets the row of the first request: see `createIdempotentCreates`, also for errors. */
     async add(added: NewRow<T>, scopedKey: ScopedIdempotencyKey | null, deadline: Deadline) {
       const { id, replayed } = scopedKey
         ? await createIdempotently(scopedKey, added, deadline)
         : { id: await add(added, deadline), replayed: false };
       return { row: { id, ...pick(added) } as StoredRow<T>, replayed }; // `pick` gives all fields but the id
+    },
+    /** Sets the values that are given; those that are absent or null stay. Gives the row; null when there is none. */
+    async update(id: Int64, changes: Changes<T>, deadline: Deadline): Promise<StoredRow<T> | null> {
+      await changer.change(id, changes, deadline);
+      return get(id, deadline);
+    },
+    /** Removes a row. Gives it as it was, to one of several concurrent calls; null when there is none. */
+    async remove(id: Int64, deadline: Deadline): Promise<StoredRow<T> | null> {
+      const row = await get(id, deadline);
+      return row !== null && (await changer.remove(id, deadline)) ? row : null;
     },
     /** Adds rows by one statement. The caller must keep it below the packet limit of the database. */
     async addAll(added: readonly NewRow<T>[]) {

@@ -43,6 +43,10 @@ export type NewRow<T extends Table> =
       }
     : never;
 
+/** New values for some fields of a row. A value that is absent or null is not changed. */
+export type Changes<T extends Table> =
+  T extends Table<infer F> ? { readonly [Name in keyof F]?: Value<F[Name]> | null | undefined } : never;
+
 /** A row as the database gives it. An absent value is null; a 64-bit integer is a number up to 2^53, else an Int64. */
 export type StoredRow<T extends Table> =
   T extends Table<infer F>

@@ -1,5 +1,5 @@
 import { defineResource } from '../../gateway/service.ts';
-import { PETS } from './pet.ts';
+import { PET_SELECTION, PETS } from './pet.ts';
 import { PET_DEPRECATION } from './pet-deprecation.ts';
 import { PET_TABS } from './pet-tabs.ts';
 import { definePetTypes } from './pet-types.ts';
@@ -8,7 +8,7 @@ import { samplePet } from './sample-pets.ts';
 const PET = { id: 1, name: 'Rex', categoryId: 3, status: 'available' };
 const NEW_PET = { name: 'Rex', categoryId: 3, status: 'available' };
 
-const FIELDS = '{ id name categoryId status }';
+const FIELDS = `{ ${PET_SELECTION.join(' ')} }`;
 
 /** The resource of animals, with its REST operations. */
 export const PET_RESOURCE = defineResource({

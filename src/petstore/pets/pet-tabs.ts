@@ -1,5 +1,6 @@
 import { longDay } from '../../gateway/deprecations.ts';
 import type { Tab } from '../../gateway/service.ts';
+import { PET_SELECTION } from './pet.ts';
 import { PET_DEPRECATION } from './pet-deprecation.ts';
 
 const { sunset, replacement } = PET_DEPRECATION;
@@ -45,7 +46,7 @@ function tab(
   operation: string,
   field: string,
   variables?: object,
-  selection: readonly string[] = ['id', 'name', 'categoryId', 'status'],
+  selection = PET_SELECTION,
 ): Tab {
   const lines = comments.map((comment) => `# ${comment}`);
   lines.push(`${operation} {`, `  ${field} {`, ...selection.map((line) => `    ${line}`), '  }', '}', '');

@@ -13,6 +13,9 @@ export const PETS = defineTable('pets', {
   status: { kind: 'word', words: PET_STATUSES, optional: true, filter: true },
 });
 
+/** What examples and REST ask of an animal: all that it has. */
+export const PET_SELECTION: readonly string[] = ['id', ...Object.keys(PETS.fields)];
+
 /** An animal to add; `status` has no default. */
 export type NewPet = NewRow<typeof PETS>;
 

@@ -8,7 +8,7 @@ import {
   toPageQuery,
 } from '../../../src/gateway/schema/connection.ts';
 import { AUTHORS, authorType } from './authors.ts';
-import { BOOKS, type Book, type Genre, type NewBook } from './book.ts';
+import { BOOKS, type Book, type BookChanges, type Genre, type NewBook } from './book.ts';
 import { defineLoans, type Loans, loanType } from './loans.ts';
 
 /** Defines all that GraphQL has of books and their loans. */
@@ -21,6 +21,7 @@ export function defineBookTypes(builder: Builder, loans: Loans): void {
   const book = defineBook(builder, genre, loans);
   defineReading(builder, book, genre);
   defineAdding(builder, book, genre);
+  defineChanging(builder, book, genre);
   defineLoans(builder, loans);
 }
 
@@ -83,6 +84,8 @@ function unknownAuthor(): never {
   throw new ApiError('bad_request', 'authorId: no author has this id.');
 }
 
+const WRONG_PAGES = 'must be an integer from 1 to 9999';
+const PAGES = z.int().check(z.gte(1, WRONG_PAGES), z.lte(9999, WRONG_PAGES));
 const LANGUAGE = z.string().check(z.minLength(2, 'must have 2 to 35 characters'), z.maxLength(35));
 
 function defineReading(builder: Builder, book: ReturnType<typeof defineBook>, genre: GenreType): void {
@@ -123,9 +126,7 @@ function defineAdding(builder: Builder, book: ReturnType<typeof defineBook>, gen
       authorId: t.id({ required: true, description: 'Who wrote it.' }).validate(int64Id),
       genre: t.field({ type: genre, required: true, description: 'What it is.' }),
       language: t.string({ description: 'A language tag.' }).validate(LANGUAGE),
-      pages: t
-        .int({ description: 'How many pages it has.' })
-        .validate(z.int().check(z.gte(1, PAGES), z.lte(9999, PAGES))),
+      pages: t.int({ description: 'How many pages it has.' }).validate(PAGES),
       isLent: t.boolean({ description: 'Whether somebody has it.' }),
     }),
   });
@@ -142,4 +143,33 @@ function defineAdding(builder: Builder, book: ReturnType<typeof defineBook>, gen
   );
 }
 
-const PAGES = 'must be an integer from 1 to 9999';
+function defineChanging(builder: Builder, book: ReturnType<typeof defineBook>, genre: GenreType): void {
+  const input = builder.inputRef<BookChanges>('BookChangesInput').implement({
+    description: 'What changes of a book; the rest stays.',
+    fields: (t) => ({
+      title: t.string({ description: 'As it stands on the cover.' }),
+      genre: t.field({ type: genre, description: 'What it is.' }),
+      pages: t.int({ description: 'How many pages it has.' }).validate(PAGES),
+      isLent: t.boolean({ description: 'Whether somebody has it.' }),
+    }),
+  });
+  builder.mutationFields((t) => ({
+    updateBook: t.field({
+      type: book,
+      nullable: true,
+      description: 'Changes a book; null when there is none.',
+      args: {
+        id: t.arg.id({ required: true, description: 'The id of the book.' }).validate(int64Id),
+        input: t.arg({ type: input, required: true, description: 'What changes.' }),
+      },
+      resolve: (_root, { id, input: changes }, { store }) => store(BOOKS).update(id, changes),
+    }),
+    removeBook: t.field({
+      type: book,
+      nullable: true,
+      description: 'Removes a book; null when there is none.',
+      args: { id: t.arg.id({ required: true, description: 'The id of the book.' }).validate(int64Id) },
+      resolve: (_root, { id }, { store }) => store(BOOKS).remove(id),
+    }),
+  }));
+}

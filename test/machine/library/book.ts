@@ -1,4 +1,4 @@
-import { defineTable, type NewRow, type StoredRow } from '../../../src/gateway/store/table.ts';
+import { type Changes, defineTable, type NewRow, type StoredRow } from '../../../src/gateway/store/table.ts';
 
 export const GENRES = ['novel', 'essay', 'poetry'] as const;
 
@@ -17,3 +17,5 @@ export const BOOKS = defineTable('books', {
 export type Book = StoredRow<typeof BOOKS>;
 
 export type NewBook = NewRow<typeof BOOKS>;
+
+export type BookChanges = Changes<typeof BOOKS>;
