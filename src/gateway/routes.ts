@@ -51,7 +51,7 @@ export function createRoutes(parts: RoutesParts) {
   const { openApiPath } = rest;
   const probePaths = config.adminPort === undefined ? PROBE_PATHS : [];
   const pages = createPages({
-    ...{ service, openApi: rest.openApiDocument, graphiql: config.graphiql, probePaths },
+    ...{ service, operations: rest.operations, graphiql: config.graphiql, probePaths },
     ...{ openApiPath, graphqlPath: GRAPHQL_PATH, sdlPath: SDL_PATH },
     graphqlRefusals: describeRefusals(schema, service.plural),
   });

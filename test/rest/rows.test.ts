@@ -2,8 +2,8 @@ import { buildSchema, type GraphQLObjectType, type GraphQLSchema } from 'graphql
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { createCompiler } from '../../src/gateway/rest/compile.ts';
-import { describeOperation } from '../../src/gateway/rest/openapi.ts';
 import { compileOperationRow, type OperationRow } from '../../src/gateway/rest/operation.ts';
+import { describeOperation } from '../../src/gateway/rest/operation-description.ts';
 import type { Schemas } from '../../src/gateway/rest/representation.ts';
 import { createRestApi } from '../../src/gateway/rest/rest-api.ts';
 import { createBuilder, pageArguments } from '../../src/gateway/schema/builder.ts';
@@ -197,7 +197,7 @@ describe('a page', () => {
 test.each([
   [0, 'x'],
   [1, '0'],
-])('OpenAPI shows for a parameter from %i on that it may not be %s', (least, value) => {
+])('the description shows for a parameter from %i on that it may not be %s', (least, value) => {
   const builder = createBuilder();
   const rule = z.int().check(z.gte(least), z.lte(9));
   builder.queryType({
@@ -207,10 +207,9 @@ test.each([
   });
   const document = 'query ($row: Int!) { place(row: $row) }';
   const operation = compileOperationRow({ ...ROW, document }, 'books', createCompiler(builder.toSchema(), []), {});
-  const example = { message: `row=${value} is not allowed: an integer from ${least} to 9.` };
-  expect(describeOperation(operation)).toMatchObject({
-    responses: { 400: { content: { 'application/json': { example } } } },
-  });
+  const refusal = describeOperation(operation).answers.find(({ status }) => status === 400);
+  const message = `row=${value} is not allowed: an integer from ${least} to 9.`;
+  expect(refusal?.content?.example).toMatchObject({ message });
 });
 
 test.each([

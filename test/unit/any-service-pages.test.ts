@@ -3,31 +3,39 @@ import { KEY_PREFIX } from '../../src/gateway/key-mask.ts';
 import { ADDRESS } from '../../src/gateway/pages/page.ts';
 import type { SiteParts } from '../../src/gateway/pages/site.ts';
 import { createPages } from '../../src/gateway/pages/site-pages.ts';
+import type { OperationDescription } from '../../src/gateway/rest/operation-description.ts';
 import type { Service } from '../../src/gateway/service.ts';
 
-const BOOK = { type: 'object', properties: { isbn: { type: 'integer', format: 'int64' }, title: { type: 'string' } } };
-const json = (schema: object, example: unknown) => ({ 'application/json': { schema, example } });
-const parameter = (name: string, place: string, schema: object) => ({ name, in: place, schema });
-const say = (operationId: string) => ({ operationId, summary: `${operationId} it`, description: 'What it does.' });
+const INT64 = { type: 'integer', format: 'int64' };
+const described = (schema: object) => ({ schema: { ...schema }, reference: {} });
+const content = (example: unknown) => ({ schema: {}, example });
+const COMMON = { parameters: [], isList: false, int64Names: ['isbn'] };
 
-const LIST = {
-  ...say('listBooks'),
-  parameters: [parameter('limit', 'query', { type: 'integer', minimum: 1, maximum: 50 })],
-  responses: {
-    200: { description: 'Books.', content: json({ type: 'array', items: BOOK }, [{ isbn: 7, title: 'It' }]) },
-    400: { description: 'A wrong parameter.', content: json({ type: 'object' }, { code: 'wrong', message: 'limit!' }) },
+const LIST: OperationDescription = {
+  ...{ ...COMMON, operationId: 'listBooks', method: 'GET', path: '/books', summary: 'List', description: 'Lists.' },
+  isList: true,
+  parameters: [
+    { name: 'limit', in: 'query', required: false, ...described({ type: 'integer', minimum: 1, maximum: 50 }) },
+  ],
+  answers: [
+    { status: 200, description: 'Books.', headers: [], content: content([{ isbn: 7, title: 'It' }]) },
+    { status: 400, description: 'Wrong.', headers: [], content: content({ code: 'wrong', message: 'limit!' }) },
+  ],
+};
+const CREATE: OperationDescription = {
+  ...{ ...COMMON, operationId: 'createBook', method: 'POST', path: '/books', summary: 'Add', description: 'Adds.' },
+  isIdempotent: true,
+  body: {
+    ...described({ properties: { isbn: INT64, title: { type: 'string' } }, required: ['title'] }),
+    example: { title: 'It', isbn: 7 },
   },
+  answers: [{ status: 201, description: 'The book.', headers: [], content: content({ isbn: 7, title: 'It' }) }],
 };
-const CREATE = {
-  ...say('createBook'),
-  parameters: [parameter('Idempotency-Key', 'header', { type: 'string' })],
-  requestBody: { content: json({ ...BOOK, required: ['title'] }, { title: 'It', isbn: 7 }) },
-  responses: { 201: { description: 'The book.', content: json(BOOK, { isbn: 7, title: 'It' }) } },
-};
-const REMOVE = {
-  ...say('removeBook'),
-  parameters: [{ ...parameter('isbn', 'path', { type: 'integer', format: 'int64' }), required: true, example: 7 }],
-  responses: { 204: { description: 'It is gone.' } },
+const REMOVE: OperationDescription = {
+  ...{ ...COMMON, operationId: 'removeBook', method: 'DELETE', path: '/books/{isbn}', summary: 'Remove' },
+  description: 'Removes.',
+  parameters: [{ name: 'isbn', in: 'path', required: true, ...described(INT64), example: 7 }],
+  answers: [{ status: 204, description: 'It is gone.', headers: [] }],
 };
 
 const service: Service = {
@@ -41,10 +49,10 @@ const service: Service = {
   deprecations: [],
 };
 
-function partsOf(paths: object, schemas: object = {}): SiteParts {
+function partsOf(operations: readonly OperationDescription[]): SiteParts {
   return {
     service,
-    openApi: () => ({ info: service.api, paths, components: { schemas } }),
+    operations,
     openApiPath: '/v9/openapi.json',
     graphqlPath: '/graphql',
     sdlPath: '/schema.graphql',
@@ -54,15 +62,15 @@ function partsOf(paths: object, schemas: object = {}): SiteParts {
   };
 }
 
-function pagesOf(paths: object, schemas?: object) {
-  const pages = createPages(partsOf(paths, schemas));
+function pagesOf(...operations: OperationDescription[]) {
+  const pages = createPages(partsOf(operations));
   return async (path: string) => {
     const page = pages.find((one) => one.path === path);
     return String(await page?.load()).replaceAll(ADDRESS, 'https://library.example');
   };
 }
 
-const load = pagesOf({ '/books': { get: LIST, post: CREATE }, '/books/{isbn}': { delete: REMOVE } });
+const load = pagesOf(LIST, CREATE, REMOVE);
 
 /** The part of the reference that is about one operation. */
 async function sectionOf(id: string): Promise<string> {
@@ -79,7 +87,7 @@ describe('the pages of any service', () => {
   });
 
   test('what a browser may keep for ever has a path that changes with it', () => {
-    const kept = createPages(partsOf({ '/books': { get: LIST } })).filter(({ immutable }) => immutable);
+    const kept = createPages(partsOf([LIST])).filter(({ immutable }) => immutable);
     expect(kept.map(({ path }) => path.slice(0, 8))).toEqual(kept.map(() => '/assets/'));
     expect(kept.length).toBeGreaterThan(5);
   });
@@ -100,37 +108,26 @@ describe('the pages of any service', () => {
   });
 
   test('the guides show what a list refuses, and the large integers of a list alone', async () => {
-    const text = await pagesOf({ '/books': { get: LIST } })('/docs');
+    const text = await pagesOf(LIST)('/docs');
     const [, guides = ''] = text.split('<section id="errors"');
     expect(guides.split('</section>')[0]).toContain('&#34;message&#34;: &#34;limit!&#34;');
     expect(text).toContain('<code>isbn</code> is a JSON integer');
   });
 
   test('the guides name several large integers as a sentence does', async () => {
-    const int64 = { type: 'integer', format: 'int64' };
-    const schema = { type: 'array', items: { ...BOOK, properties: { isbn: int64, shelf: int64, row: int64 } } };
-    const responses = { ...LIST.responses, 200: { description: 'Books.', content: json(schema, []) } };
-    const text = await pagesOf({ '/books': { get: { ...LIST, responses } } })('/docs');
+    const text = await pagesOf({ ...LIST, int64Names: ['isbn', 'shelf', 'row'] })('/docs');
     expect(text).toContain('<code>isbn</code>, <code>shelf</code> and <code>row</code> are JSON integers');
   });
 
   test('what has a limit and gives no list is no example of one', async () => {
-    const shelf = { ...LIST, operationId: 'getShelf', responses: CREATE.responses };
-    const text = await pagesOf({ '/shelf': { get: shelf }, '/books': { get: LIST } })('/docs');
+    const shelf = { ...LIST, operationId: 'getShelf', path: '/shelf', isList: false };
+    const text = await pagesOf(shelf, LIST)('/docs');
     expect(text).toContain('https://library.example/v9/books?limit=50');
   });
 
   test('without creates there is no guide to repeat them, without a list there are no pages', async () => {
-    expect(await pagesOf({ '/books': { get: LIST } })('/docs')).not.toContain('id="retries"');
-    expect(() => pagesOf({ '/books': { post: CREATE } })).toThrow('list');
-  });
-
-  test('what is said beside a reference goes before what it refers to', async () => {
-    const genre = { $ref: '#/components/schemas/Genre', description: 'What it is about.' };
-    const requestBody = { content: json({ type: 'object', properties: { genre } }, {}) };
-    const schemas = { Genre: { type: 'string', enum: ['novel'], description: 'Any genre.' } };
-    const text = await pagesOf({ '/books': { get: LIST, post: { ...CREATE, requestBody } } }, schemas)('/docs');
-    expect(text).toContain('one of <code>novel</code></span></dt><dd>What it is about.</dd>');
+    expect(await pagesOf(LIST)('/docs')).not.toContain('id="retries"');
+    expect(() => pagesOf(CREATE)).toThrow('list');
   });
 
   test('an operation whose answer has no content: no sample reads any, and none is shown', async () => {

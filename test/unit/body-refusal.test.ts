@@ -1,8 +1,8 @@
 import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { createCompiler } from '../../src/gateway/rest/compile.ts';
-import { describeOperation } from '../../src/gateway/rest/openapi.ts';
 import { compileOperationRow } from '../../src/gateway/rest/operation.ts';
+import { describeOperation } from '../../src/gateway/rest/operation-description.ts';
 
 const SCHEMA = buildSchema(`
   type Thing { id: ID! }
@@ -33,9 +33,9 @@ const refusalOf = (field: string, type?: string) => {
     isIdempotent: true,
     examples: {},
   } as const;
-  const described: any = describeOperation(compileOperationRow(row, 'things', createCompiler(SCHEMA, []), {}));
-  const { description, content } = described.responses[400];
-  return [description, content['application/json'].example.message];
+  const { answers } = describeOperation(compileOperationRow(row, 'things', createCompiler(SCHEMA, []), {}));
+  const refusal: any = answers.find(({ status }) => status === 400);
+  return [refusal.description, refusal.content.example.message];
 };
 
 test('the 400 of a body says what the operation says of one that is wrong', () => {

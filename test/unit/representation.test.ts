@@ -1,5 +1,13 @@
 import fc from 'fast-check';
-import { GraphQLFloat, GraphQLID, GraphQLInputObjectType, GraphQLInt, GraphQLNonNull, GraphQLString } from 'graphql';
+import {
+  GraphQLEnumType,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInputObjectType,
+  GraphQLInt,
+  GraphQLNonNull,
+  GraphQLString,
+} from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { ApiError } from '../../src/gateway/errors.ts';
 import type { Operation } from '../../src/gateway/rest/operation.ts';
@@ -191,6 +199,28 @@ describe('kinds within other bounds than an animal has', () => {
     expect(refused(1)).toBe('tag must be a JSON object.');
     expect(refused({})).toBe('tag.word is required: a string.');
     expect(refused({ word: 'a', id: '2' })).toBe('tag.id must be a 64-bit integer, not a string: 2 instead of "2".');
+  });
+});
+
+test('what is said of a property goes before what is said of its type', () => {
+  const genre = new GraphQLEnumType({
+    name: 'Genre',
+    description: 'Any genre.',
+    values: { NOVEL: { value: 'novel' } },
+  });
+  const fields = { genre: { type: genre, description: 'What it is about.' }, second: { type: genre } };
+  const schemas = {};
+  const { schema, reference } = representInputObject(schemas, new GraphQLInputObjectType({ name: 'X', fields }));
+  const $ref = '#/components/schemas/Genre';
+  expect(reference).toEqual({ $ref: '#/components/schemas/X' });
+  expect(schemas).toMatchObject({
+    X: { properties: { genre: { $ref, description: 'What it is about.' }, second: { $ref } } },
+  });
+  expect(schema).toMatchObject({
+    properties: {
+      genre: { enum: ['novel'], description: 'What it is about.' },
+      second: { enum: ['novel'], description: expect.stringMatching(/^Any genre\. `novel`/) },
+    },
   });
 });
 

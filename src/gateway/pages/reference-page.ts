@@ -1,8 +1,8 @@
 import { longDay } from '../deprecations.ts';
+import type { AnswerDescription, OperationDescription, ParameterDescription } from '../rest/operation-description.ts';
 import { codeSamples, formatJson, requestOf } from './code-samples.js';
 import { createGuides } from './guides.ts';
 import { type Html, html, htmlFile, inline } from './html.ts';
-import { type Answer, type Operation, type Parameter, type Schema, schemaInWords } from './openapi-reader.ts';
 import { ADDRESS, capitalised, htmlPage, type Page } from './page.ts';
 import { VARIABLE } from './recipes.ts';
 import { REFERENCE_PATH, type Site, siteHeader } from './site.ts';
@@ -32,14 +32,23 @@ export function createReferencePage(site: Site): Page {
   return htmlPage(REFERENCE_PATH, { script: "'self'", connect: "'self'" }, content);
 }
 
+/** The parts of a JSON Schema that the page shows. */
+interface Schema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly [bound: string]: unknown;
+}
+
 /** The section of an operation: description, fields, answers, samples and the place for the answer of a call. */
-function operationSection(operation: Operation): Html {
-  const { operationId: id, method, path, parameters, body, answers } = operation;
+function operationSection(operation: OperationDescription): Html {
+  const { operationId: id, method, path, deprecation, parameters, body, answers } = operation;
   const bodyText = body && formatJson(JSON.stringify(body.example ?? {}), '  ');
-  const hasContent = answers[0]?.json !== undefined;
+  const hasContent = answers[0]?.content !== undefined;
   const values = parameters.map((parameter) => ({ ...parameter, value: firstValue(parameter) }));
   const request = requestOf(method, ADDRESS, path, values, bodyText);
-  const [text = '', notice = ''] = operation.description.split(/\s*Deprecated: /);
   return htmlFile('operation.html', {
     ID: id,
     METHOD: method,
@@ -48,9 +57,9 @@ function operationSection(operation: Operation): Html {
     SUMMARY: operation.summary,
     BADGES: badges(operation),
     NOTICE:
-      operation.deprecated &&
-      html`<p class="notice"><strong>Deprecated.</strong> ${inline(capitalised(notice))} <a href="#deprecations">How to leave it</a></p>`,
-    DESCRIPTION: inline(text),
+      deprecation &&
+      html`<p class="notice"><strong>Deprecated.</strong> ${inline(capitalised(deprecation.notice))} <a href="#deprecations">How to leave it</a></p>`,
+    DESCRIPTION: inline(operation.description),
     PARAMETERS: values.length > 0 && html`<h3>Parameters</h3>${values.map((parameter) => field(id, parameter))}`,
     BODY: body && bodyText && bodyField(id, body.schema, bodyText),
     ANSWERS: answers.map((one, index) => answer(one, index === 0 ? '  ' : '')),
@@ -58,20 +67,19 @@ function operationSection(operation: Operation): Html {
   });
 }
 
-function badges(operation: Operation): readonly Html[] {
-  const sunset = operation['x-deprecated-sunset'];
-  const removal = sunset ? ` · removal ${longDay(new Date(sunset))}` : '';
-  const texts = [operation['x-stability'], operation.deprecated && `deprecated${removal}`];
+function badges({ stability, deprecation }: OperationDescription): readonly Html[] {
+  const texts = [stability, deprecation && `deprecated · removal ${longDay(deprecation.sunset)}`];
   return texts.filter(Boolean).map((text) => html` <span class="badge">${text}</span>`);
 }
 
-/** The initial text of a field: the default, else the example of a required parameter, else the empty text. */
-function firstValue({ required, schema, example }: Parameter): string {
-  return String(schema.default ?? (required ? example : undefined) ?? '');
+/** The initial text of a field: the default, else the example, else the empty text. */
+function firstValue({ schema, example }: ParameterDescription): string {
+  return String(schema.default ?? example ?? '');
 }
 
-function field(id: string, parameter: Parameter & { readonly value: string }): Html {
-  const { name, in: place, required, description = '', schema, example, value } = parameter;
+function field(id: string, parameter: ParameterDescription & { readonly value: string }): Html {
+  const { name, in: place, required, description = '', example, value } = parameter;
+  const schema: Schema = parameter.schema;
   const hint = example === undefined ? 'not sent while empty' : `such as ${example}`;
   const names = html`id="${id}-${name}" name="${name}" data-in="${place}"`;
   const options = ['', ...(schema.enum ?? [])].map(
@@ -98,10 +106,30 @@ function need(isRequired = false): string {
   return isRequired ? 'required' : 'optional';
 }
 
-function answer({ status, description, headers, json }: Answer, indent: string): Html {
+function answer({ status, description, headers, content }: AnswerDescription, indent: string): Html {
   const names = headers.map((name, index) => [index > 0 && ' ', html`<code>${name}</code>`]);
-  const example = json?.example === undefined ? '' : formatJson(JSON.stringify(json.example), indent);
-  return html`<div class="answer"><h4><code>${status}</code> ${inline(description)}</h4>${names.length > 0 && html`<p class="kind">Headers: ${names}</p>`}${json && html`<pre>${example}</pre>`}</div>`;
+  const example = content?.example === undefined ? '' : formatJson(JSON.stringify(content.example), indent);
+  return html`<div class="answer"><h4><code>${status}</code> ${inline(description)}</h4>${names.length > 0 && html`<p class="kind">Headers: ${names}</p>`}${content && html`<pre>${example}</pre>`}</div>`;
+}
+
+/** Describes the schema of a leaf or an object in words: its type, its bounds and its default. */
+function schemaInWords({ type = '', format, enum: words, pattern, ...schema }: Schema): string {
+  const range = (least: unknown, most: unknown, unit = '') => {
+    if (least === undefined) return most === undefined ? '' : `at most ${most}${unit}`;
+    return most === undefined ? `at least ${least}${unit}` : `${least} to ${most}${unit}`;
+  };
+  // The bounds of int64 are left out: the type says them, and JavaScript numbers would round them.
+  const isInt64 = format === 'int64';
+  return [
+    isInt64 ? '64-bit integer' : type,
+    isInt64 ? '' : range(schema.minimum, schema.maximum),
+    range(schema.minLength, schema.maxLength, ' characters'),
+    pattern === undefined ? '' : `matches \`${pattern}\``,
+    words ? `one of ${words.map((word) => `\`${word}\``).join(', ')}` : '',
+    schema.default === undefined ? '' : `default \`${schema.default}\``,
+  ]
+    .filter((text) => text !== '')
+    .join(' · ');
 }
 
 /** Code by language, of which one is shown. */

@@ -1,8 +1,9 @@
 import { CREATE_KEY } from '../command-line.ts';
+import { ERRORS } from '../errors.ts';
 import { KEY_PREFIX } from '../key-mask.ts';
+import type { OperationDescription } from '../rest/operation-description.ts';
 import type { Service } from '../service.ts';
 import { type Content, type Html, html, htmlFile } from './html.ts';
-import { findExampleCalls, readOperations } from './openapi-reader.ts';
 import { ADDRESS, capitalised, ownAssets, relative } from './page.ts';
 import { VARIABLE } from './recipes.ts';
 
@@ -12,8 +13,8 @@ export const REFERENCE_PATH = '/docs';
 /** The service, the paths and the settings that the pages are made from. */
 export interface SiteParts {
   readonly service: Service;
-  /** Gives the OpenAPI document for a base address without a trailing slash. */
-  readonly openApi: (baseUrl: string) => object;
+  /** The operations of REST. */
+  readonly operations: readonly OperationDescription[];
   readonly openApiPath: string;
   readonly graphqlPath: string;
   /** The path of the GraphQL schema in SDL. */
@@ -28,8 +29,8 @@ export interface SiteParts {
 
 /** Makes what the pages share. Throws an error, which stops the start, when the service has no list for the samples. */
 export function createSite(parts: SiteParts) {
-  const { service, openApi, openApiPath, graphqlPath, sdlPath } = parts;
-  const operations = readOperations(openApi(ADDRESS), service.basePath);
+  const { service, openApiPath, graphqlPath, sdlPath } = parts;
+  const operations = parts.operations.map((one) => ({ ...one, path: service.basePath + one.path }));
   const calls = findExampleCalls(operations);
   const { folder, assets } = ownAssets();
   const ASSETS = relative(folder);
@@ -64,6 +65,31 @@ export function createSite(parts: SiteParts) {
 
 /** What the pages share. */
 export type Site = ReturnType<typeof createSite>;
+
+/** Finds the calls for samples. Throws an error, which stops the start, when no operation is a list with a limit. */
+function findExampleCalls(operations: readonly OperationDescription[]) {
+  const limitOf = ({ parameters }: OperationDescription) => parameters.find(({ name }) => name === 'limit');
+  const plain = operations.filter(({ path }) => !path.includes('{'));
+  const list = plain.find((one) => one.isList && limitOf(one));
+  if (!list) throw new Error('The pages need a list with a limit for their samples: the service has none.');
+  const refusal = list.answers.find(({ status }) => status === ERRORS.bad_request.status);
+  const create = plain.find(({ body, isIdempotent }) => body && isIdempotent);
+  const { schema: { required } = {}, example = {} } = create?.body ?? {};
+  const names = required as readonly string[] | undefined; // of a JSON Schema
+  const needed = Object.entries(example as object).filter(([name]) => names?.includes(name)); // a body is an object
+  return {
+    /** The first list: its path, its largest limit, and the Error body for a wrong parameter. */
+    list: {
+      path: list.path,
+      limitMax: Number(limitOf(list)?.schema.maximum),
+      refusal: refusal?.content?.example ?? {},
+    },
+    /** The first create with an `Idempotency-Key`, and a body with its required properties only. */
+    create: create && { path: create.path, bodyJson: JSON.stringify(Object.fromEntries(needed)) },
+    /** The names of the 64-bit integers in answers. */
+    int64Names: [...new Set(operations.flatMap(({ int64Names }) => int64Names))],
+  };
+}
 
 /**
  * The header of the reference and of GraphiQL: links between the pages, and the form for the API key, with the dialog of

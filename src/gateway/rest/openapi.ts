@@ -1,28 +1,34 @@
-import { deprecationHeaders, longDay } from '../deprecations.ts';
-import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
-import { IDEMPOTENCY_KEY } from '../schema/context.ts';
-import { textRefusal } from './input-refusals.ts';
-import {
-  describeHeaders,
-  describeRefusal,
-  headerReferences,
-  jsonContent,
-  REFUSAL_RESPONSES,
-} from './openapi-components.ts';
-import type { Operation, Parameter, RestService } from './operation.ts';
+import { type Deprecation, deprecationHeaders } from '../deprecations.ts';
+import { ERRORS } from '../errors.ts';
+import { PRODUCT } from '../product.ts';
+import type { Operation, RestService } from './operation.ts';
+import { type AnswerDescription, type OperationDescription, SHARED_REFUSALS } from './operation-description.ts';
 import type { Json, Schemas } from './representation.ts';
+
+/** The schema of every error body. */
+export const ERROR_SCHEMA: Json = {
+  type: 'object',
+  description: 'Every answer of 400 and above.',
+  required: ['code', 'message', 'status'],
+  additionalProperties: false,
+  properties: {
+    code: { type: 'string', enum: Object.keys(ERRORS), description: 'Machine-readable error code.' },
+    message: { type: 'string', description: 'Human-readable description.' },
+    status: { type: 'integer', description: 'The HTTP status code.', minimum: 400, maximum: 599 },
+  },
+};
 
 /** Creates a function that makes the OpenAPI 3.1 document for a base address without a trailing slash. */
 export function createOpenApi(
   { api, basePath, resources, deprecations }: RestService,
-  operations: readonly Operation[],
+  operations: readonly (Operation & OperationDescription)[],
   schemas: Schemas,
   publicPath: string,
 ): (baseUrl: string) => Json {
   const paths: Record<string, Json> = {};
   for (const operation of operations) {
     const { path, method } = operation;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describeOperation(operation) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: writeOperation(operation) };
   }
   const components = {
     securitySchemes: {
@@ -30,7 +36,7 @@ export function createOpenApi(
     },
     schemas,
     headers: describeHeaders(publicPath + basePath, deprecations[0], operations),
-    responses: REFUSAL_RESPONSES,
+    responses: Object.fromEntries(SHARED_REFUSALS.map((refusal) => [refusal.sharedCode, writeAnswer(refusal)])),
   };
   return (baseUrl) => ({
     openapi: '3.1.0',
@@ -54,109 +60,95 @@ export function createOpenApi(
   });
 }
 
-/** Describes an operation as an Operation Object of OpenAPI. */
-export function describeOperation(operation: Operation): Json {
-  const { operationId, summary, description, stability, tag, body, examples } = operation;
-  const { pathParams, queryParams, isPaged, isIdempotent } = operation;
-  const [deprecation] = operation.deprecations;
-  const sentences = [description];
-  if (isPaged) sentences.push('When more follow, the `Link` header (RFC 8288) holds the address of the next page.');
-  if (deprecation) {
-    const { sunset, replacement } = deprecation;
-    sentences.push(`Deprecated: removal is scheduled for ${longDay(sunset)}; use ${replacement.rest} instead.`);
-  }
+/** An operation as an Operation Object of OpenAPI. */
+function writeOperation(operation: Operation & OperationDescription): Json {
+  const { operationId, summary, description, stability, tag, deprecation, parameters, body, answers } = operation;
+  const statuses = answers.map((answer) => {
+    const { status, sharedCode } = answer;
+    return [status, sharedCode ? { $ref: `#/components/responses/${sharedCode}` } : writeAnswer(answer)];
+  });
   return {
     operationId,
     summary,
-    description: sentences.join(' '),
+    description: deprecation ? `${description} Deprecated: ${deprecation.notice}` : description,
     tags: [tag],
     ...(deprecation && { deprecated: true, 'x-deprecated-sunset': deprecation.sunset.toISOString().slice(0, 10) }),
     ...(stability && { 'x-stability': stability }),
-    parameters: [
-      ...pathParams.map((parameter) => describeParameter(parameter, 'path')),
-      ...queryParams.map((parameter) => describeParameter(parameter, 'query')),
-      ...(isIdempotent ? [IDEMPOTENCY_PARAMETER] : []),
-    ],
-    ...(body && { requestBody: { required: true, content: jsonContent(body.schema, examples.body) } }),
-    responses: describeResponses(operation),
+    parameters: parameters.map(({ reference, schema: _whole, example, ...parameter }) => ({
+      ...parameter,
+      schema: reference,
+      example,
+    })),
+    ...(body && { requestBody: { required: true, content: jsonContent(body.reference, body.example) } }),
+    responses: Object.fromEntries(statuses),
   };
 }
 
-const IDEMPOTENCY_PARAMETER: Json = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  required: false,
-  description:
-    'Makes retries safe: for 24 hours the same API key with the same Idempotency-Key and the same body gets the first answer again, with `Idempotency-Replayed: true`. Each create has its own, such as `5f0c1a52-8f0e-4c5b-9a4e-6d1f0b8c7e21`.',
-  schema: { type: 'string', pattern: IDEMPOTENCY_KEY.pattern.source },
-};
-
-/** Describes a parameter. Tools send an `example` by themselves: that of an optional parameter stands in its description. */
-function describeParameter(parameter: Parameter, place: 'path' | 'query'): Json {
-  const { name, argument, leaf, isRequired, example } = parameter;
-  const form = isRequired || example === undefined ? '' : `Such as \`${example}\`.`;
-  const description = [argument.description, form].filter(Boolean).join(' ');
-  const { defaultValue } = argument;
-  const bounds = defaultValue === undefined ? {} : { default: JSON.parse(leaf.write(defaultValue)) };
-  const schema = { ...leaf.schema, ...bounds };
-  const described = { name, in: place, required: isRequired, ...(description && { description }), schema };
-  return isRequired ? { ...described, example } : described;
-}
-
-/** Describes the responses of an operation by status, in ascending order: that is JavaScript's order of integer keys. */
-function describeResponses(operation: Operation): Json {
-  const { success, answer, examples, queryParams, body, notFound, isMutation, isPaged, isIdempotent } = operation;
-  const [deprecation] = operation.deprecations;
-  const headers = [
-    ...(isPaged ? ['Link'] : []),
-    ...(success.location ? ['Location'] : []),
-    ...(isIdempotent ? ['Idempotency-Replayed'] : []),
-    'RateLimit-Policy',
-    'RateLimit',
-    ...(deprecation ? Object.keys(deprecationHeaders(deprecation)) : []),
-  ];
-  const shared = (...codes: ErrorCode[]): Json =>
-    Object.fromEntries(codes.map((code) => [ERRORS[code].status, { $ref: `#/components/responses/${code}` }]));
+function writeAnswer({ description, headers, content }: AnswerDescription): Json {
+  const references = headers.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
   return {
-    [success.status]: {
-      description: success.description,
-      headers: headerReferences(headers),
-      ...(answer && { content: jsonContent(answer, examples.answer) }),
-    },
-    ...((queryParams.length > 0 || body || isIdempotent) && { 400: describeBadRequest(operation) }),
-    ...(isMutation && shared('forbidden')),
-    ...(notFound !== undefined && { 404: describeRefusal('not_found', ERRORS.not_found.meaning, notFound) }),
-    ...(body && shared('payload_too_large', 'unsupported_media_type')),
-    ...(isIdempotent && shared('idempotency_conflict', 'idempotency_mismatch')),
-    ...shared('unauthorized', 'too_many_requests', 'internal_error', 'service_unavailable'),
+    description,
+    headers: Object.fromEntries(references),
+    ...(content && { content: jsonContent(content.schema, content.example) }),
   };
 }
 
-/** Describes the 400 of an operation. The example message is a real one: it comes from reading an invalid input. */
-function describeBadRequest({ body, queryParams }: Operation): Json {
-  if (body) {
-    const messageOfEmpty = refusalOf(() => body.readJson({}, ''));
-    const missing = messageOfEmpty === undefined ? '' : 'is missing required fields or ';
-    const message = messageOfEmpty ?? refusalOf(() => body.readJson([], ''));
-    return describeRefusal('bad_request', `The body ${missing}has invalid values.`, message);
-  }
-  if (queryParams.length === 0)
-    return describeRefusal('bad_request', 'The Idempotency-Key is not valid.', IDEMPOTENCY_KEY.message);
-  const description =
-    'A query parameter has an invalid value. An addition to the original description: an answer other than the one that was asked for would hide the mistake.';
-  // The first query parameter that can be invalid: not a free text, but a number or an enum (its schema is a reference).
-  const found = queryParams.find(({ leaf }) => leaf.schema.type !== 'string');
-  const message =
-    found && textRefusal(found.leaf, found.name, Number(found.leaf.schema.minimum) > 0 ? '0' : 'x').message;
-  return describeRefusal('bad_request', description, message ?? IDEMPOTENCY_KEY.message);
+function jsonContent(schema: Json, example: unknown): Json {
+  return { 'application/json': { schema, example } };
 }
 
-/** The message of the ApiError that `read` throws; undefined if it throws none. */
-function refusalOf(read: () => unknown): string | undefined {
-  try {
-    read();
-  } catch (refusal) {
-    if (refusal instanceof ApiError) return refusal.message;
-  }
-  return undefined;
+/** Describes the response headers. The examples are made from the service's deprecation and operations. */
+function describeHeaders(
+  basePath: string,
+  deprecation: Deprecation | undefined,
+  operations: readonly Operation[],
+): Json {
+  const { Deprecation, Sunset } = deprecation ? deprecationHeaders(deprecation) : {};
+  const { path: list = '', examples } = operations.find(({ isPaged }) => isPaged) ?? {};
+  const page = Object.entries(examples?.parameters ?? {}).map((parameter) => parameter.join('='));
+  const created = operations.find(({ success }) => success.location)?.success.location ?? '';
+  const text = (description: string, example: string | undefined) => ({
+    description,
+    schema: { type: 'string' },
+    ...(example !== undefined && { example }),
+  });
+  return {
+    'X-Request-Id': text(
+      'Names this request in the log; a valid one that was sent is kept.',
+      'd2ad6a1f-2f0c-4a5e-8f0e-1c9f0b1f7f7e',
+    ),
+    Link: text(
+      'Related addresses (RFC 8288): the next page (`rel="next"`, absent on the last one), or what to use instead of a deprecated operation.',
+      `<https://${PRODUCT}.example.com${basePath}${list}?${page.join('&')}>; rel="next"`,
+    ),
+    Location: text('The path of what was created.', `${basePath}${created.replace(/\{\w+\}/, '1')}`),
+    Deprecation: text('When the operation became deprecated (RFC 9745).', Deprecation),
+    Sunset: text('When the operation will be removed (RFC 8594).', Sunset),
+    'Idempotency-Replayed': text(
+      'Present when this is the answer of an earlier request with the same Idempotency-Key.',
+      'true',
+    ),
+    'WWW-Authenticate': text(
+      'What is missing or wrong (RFC 6750).',
+      `Bearer realm="${PRODUCT}", error="invalid_token"`,
+    ),
+    Accept: text('Present when the `Content-Type` was wrong: the one that is taken (RFC 9110).', 'application/json'),
+    'Accept-Encoding': text(
+      'Present when the body had a `Content-Encoding`: it is to have none (RFC 9110).',
+      'identity',
+    ),
+    'Retry-After': {
+      description: 'Seconds to wait before trying again.',
+      schema: { type: 'integer', minimum: 0 },
+      example: 1,
+    },
+    'RateLimit-Policy': text(
+      'Present where a rate limit is set: how many requests of one API key (`q`) in how many seconds (`w`), https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/',
+      '"default";q=600;w=60',
+    ),
+    RateLimit: text(
+      'Present where a rate limit is set: how many requests are left (`r`), and for how many seconds (`t`).',
+      '"default";r=599;t=42',
+    ),
+  };
 }

@@ -1,5 +1,7 @@
-import { getNullableType, isInputObjectType, isListType, isNonNullType } from 'graphql';
+import { getNamedType, getNullableType, isInputObjectType, isListType, isNonNullType } from 'graphql';
+import type { FieldPlan } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
+import { leafKind } from '../schema/answer-format.ts';
 import type { Compile, CompiledVariable } from './compile.ts';
 import { answerSchema, type Json, representInputLeaf, representInputObject, type Schemas } from './representation.ts';
 
@@ -95,6 +97,7 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
   if (notFound === undefined && (pathParams.length > 0 || !isNonNullType(field.type))) {
     throw new Error('It needs the message of its 404, notFound.');
   }
+  const hasContent = success.status !== 204;
   const isList = isListType(getNullableType(field.type));
   const isPaged = isList && queryParams.some(({ name }) => name === CURSOR);
   if (success.location !== undefined && isList) throw new Error('A list has no Location.');
@@ -111,6 +114,7 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
     tag,
     deprecations,
     isMutation,
+    isList,
     pathParams,
     queryParams,
     /** How the body is read, with the name of its argument; undefined for an operation without a body. */
@@ -122,7 +126,9 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
     /** The path of its `Location` below the base path; names in braces are properties of the resolved object. */
     location: success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${propertyOf(member)}}`),
     /** The schema of the answer; undefined for an answer without content. */
-    answer: success.status === 204 ? undefined : answerSchema(schemas, compiled, row.schemaName),
+    answer: hasContent ? answerSchema(schemas, compiled, row.schemaName) : undefined,
+    /** The names of the 64-bit integers in the answer, or in the items of the answer. */
+    int64Names: hasContent && selection ? selection.fields.filter(isInt64).map(({ responseName }) => responseName) : [],
     isNullable: !isNonNullType(field.type),
     resolve,
     write,
@@ -134,6 +140,10 @@ export type Operation = ReturnType<typeof compileOperationRow>;
 
 /** A path or query parameter. */
 export type Parameter = Operation['queryParams'][number];
+
+function isInt64({ selection, field }: FieldPlan): boolean {
+  return selection === undefined && leafKind(getNamedType(field.type)).schema.format === 'int64';
+}
 
 function bodyType({ argument: { type } }: CompiledVariable) {
   const object = getNullableType(type);

@@ -26,9 +26,14 @@ export type Json = Readonly<Record<string, unknown>>;
 /** The named schemas of an OpenAPI document. The functions below add a schema for each type that they represent. */
 export type Schemas = Record<string, Json>;
 
-/** How a JSON body, or a property of it, is described and read. `readJson` throws ApiError `bad_request`; `path` is for its message. */
-interface Input {
+/** A JSON Schema: whole, and as the OpenAPI document has it: a reference to a named schema if the type is an enum or an object. */
+export interface Described {
   readonly schema: Json;
+  readonly reference: Json;
+}
+
+/** How a JSON body, or a property of it, is described and read. `readJson` throws ApiError `bad_request`; `path` is for its message. */
+interface Input extends Described {
   readonly allowed: string;
   readJson(value: unknown, path: string): unknown;
 }
@@ -49,16 +54,16 @@ function addSchema(schemas: Schemas, name: string, schema: Json): Json {
 }
 
 /** The kind of a leaf type within bounds. Adds an enum to `schemas`. Throws Error, which stops the start, for a type without a kind. */
-export function representLeaf(schemas: Schemas, type: GraphQLNamedType, bounds: Bounds = {}): AnyKind {
+export function representLeaf(schemas: Schemas, type: GraphQLNamedType, bounds: Bounds = {}): AnyKind & Described {
   const kind = leafKind(type, bounds);
-  if (!(type instanceof GraphQLEnumType)) return kind;
+  if (!(type instanceof GraphQLEnumType)) return { ...kind, reference: kind.schema };
   const words = type.getValues().map(({ name, description }) => `\`${name.toLowerCase()}\`: ${description}`);
-  const description = [type.description, ...words].join(' ');
-  return { ...kind, schema: addSchema(schemas, type.name, { ...kind.schema, description }) };
+  const schema = { ...kind.schema, description: [type.description, ...words].join(' ') };
+  return { ...kind, schema, reference: addSchema(schemas, type.name, schema) };
 }
 
 /** The kind of an argument or input field that is a leaf. Throws Error, which stops the start, for a list. */
-export function representInputLeaf(schemas: Schemas, input: GraphQLArgument | GraphQLInputField): AnyKind {
+export function representInputLeaf(schemas: Schemas, input: GraphQLArgument | GraphQLInputField) {
   const type = getNullableType(input.type);
   if (isListType(type)) throw new Error(`${input.name} is a list, which no input of REST is.`);
   return representLeaf(schemas, type, boundsOf(input));
@@ -72,16 +77,15 @@ export function representInputObject(schemas: Schemas, type: GraphQLInputObjectT
     return { name, description, defaultValue, isRequired, input: representInputField(schemas, field) };
   });
   const name = type.name.replace(/^(New.+)Input$/, '$1'); // `LoanInput` keeps its name: `Loan` may be an answer's schema
-  const schema = {
+  const schemaWith = (form: keyof Described) => ({
     type: 'object',
     description: `${type.description} Unknown properties are ignored; null is no valid value.`,
     required: fields.filter(({ isRequired }) => isRequired).map((field) => field.name),
-    properties: Object.fromEntries(
-      fields.map((field) => [field.name, describe(field.input.schema, field.description)]),
-    ),
-  };
+    properties: Object.fromEntries(fields.map((field) => [field.name, describe(field.input[form], field.description)])),
+  });
   return {
-    schema: addSchema(schemas, name, schema),
+    schema: schemaWith('schema'),
+    reference: addSchema(schemas, name, schemaWith('reference')),
     allowed: 'a JSON object',
     readJson(value, path) {
       if (!isJsonObject(value)) throw new ApiError('bad_request', `${path || 'The body'} must be a JSON object.`);
@@ -124,7 +128,7 @@ function objectSchema(schemas: Schemas, selection: SelectionPlan, name = selecti
 /** The schema of a planned field. `name` is the name of its object's schema; by default that of the type. */
 function outputSchema(schemas: Schemas, planned: Pick<FieldPlan, 'field' | 'selection'>, name?: string): Json {
   const { field, selection } = planned;
-  if (!selection) return representLeaf(schemas, getNamedType(field.type)).schema;
+  if (!selection) return representLeaf(schemas, getNamedType(field.type)).reference;
   const items = objectSchema(schemas, selection, name);
   return isListType(getNullableType(field.type)) ? { type: 'array', items } : items;
 }

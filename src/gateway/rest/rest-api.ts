@@ -7,21 +7,21 @@ import { LIST_LIMIT } from '../schema/builder.ts';
 import { createContext, readIdempotencyKey } from '../schema/context.ts';
 import type { Stores } from '../store/store.ts';
 import { createCompiler } from './compile.ts';
-import { createOpenApi } from './openapi.ts';
-import { ERROR_SCHEMA } from './openapi-components.ts';
+import { createOpenApi, ERROR_SCHEMA } from './openapi.ts';
 import { CURSOR, compileOperationRow, type Operation, type RestService } from './operation.ts';
+import { describeOperation } from './operation-description.ts';
 import type { Json, Schemas } from './representation.ts';
 import { explainError, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
 /**
- * Creates the REST API of a service: operations, routes, and the function that makes the OpenAPI document. Clients reach it below `publicPath`.
+ * Creates the REST API of a service: operations with their descriptions, routes, and the function that makes the OpenAPI document. Clients reach it below `publicPath`.
  * Throws Error, which stops the start, when a row does not fit the schema, or two rows do not go together.
  */
 export function createRestApi(service: RestService, schema: GraphQLSchema, stores: Stores, publicPath = '') {
   const compile = createCompiler(schema, service.deprecations);
   const schemas: Schemas = { Error: ERROR_SCHEMA };
   const operations = service.resources.flatMap(({ table, operationRows }) =>
-    operationRows.map((row) => compileOperationRow(row, table.name, compile, schemas)),
+    operationRows.map((row) => describeOperation(compileOperationRow(row, table.name, compile, schemas))),
   );
   requireConsistent(operations);
   return {
