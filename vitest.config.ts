@@ -17,6 +17,7 @@ const PROGRAMS = [
   'test/http/metric-labels.test.ts',
   'test/keys/{admission,commands,rate-limit,revoke,usage}.test.ts',
   'test/lib/*/readme-example.test.ts',
+  'test/lib/mysql-pool/impostor.test.ts',
   'test/load/pipeline.test.ts',
   'test/machine/{closed,two-services}.test.ts',
   'test/migrations/{earlier-store,server-defaults}.test.ts',

@@ -74,7 +74,7 @@ describe('the house', () => {
     const lines = (path: string) => read(path).trimEnd().split('\n').length;
     // One state machine stands in one file.
     const longer = [
-      'src/gateway/database/mysql/mysql-pool.ts',
+      'src/lib/mysql-pool/session-pool.ts',
       'src/gateway/load/shares.ts',
       'src/lib/graphql-plan/planned-execution.ts',
     ];

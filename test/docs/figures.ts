@@ -1,12 +1,12 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { readConfig } from '../../src/gateway/config.ts';
-import { PREPARED_MAX } from '../../src/gateway/database/mysql/mysql-connection.ts';
 import { REQUEST_MS } from '../../src/gateway/deadlines.ts';
 import { limitsByType } from '../../src/gateway/graphql/cost.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
 import { ANSWER_BYTES_MAX } from '../../src/gateway/schema/answer-format.ts';
 import { LIST_LIMIT } from '../../src/gateway/schema/builder.ts';
 import { IDEMPOTENCY_KEY } from '../../src/gateway/schema/context.ts';
+import { PREPARED_MAX } from '../../src/lib/mysql-pool/mysql-pool.ts';
 import { SCHEMA } from '../support/petstore-api.ts';
 import { boundsOf, constantIn } from './constants.ts';
 
@@ -191,8 +191,8 @@ const ROWS: readonly Row[] = [
   [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
   ['docs/decisions/0037-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_MAX_AGE_MS') / SECOND],
-  [DATABASES, 'A connection lives # minutes', constantIn('mysql-pool.ts', 'LIFETIME_MS') / MINUTE],
-  [DATABASES, 'that has been idle for # s', constantIn('mysql-pool.ts', 'IDLE_MS') / SECOND],
+  [DATABASES, 'A connection lives # minutes', constantIn('session-pool.ts', 'LIFETIME_MS') / MINUTE],
+  [DATABASES, 'that has been idle for # s', constantIn('session-pool.ts', 'IDLE_MS') / SECOND],
   [DATABASES, 'share one statement of at most # KiB', constantIn('batching.ts', 'BATCH_BYTES') / 1024],
   ['docs/watch.md', 'Paths are cut at # characters', constantIn('request-log.ts', 'PATH_MAX')],
 ];

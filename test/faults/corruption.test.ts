@@ -3,9 +3,10 @@ import type { Knex } from 'knex';
 import { expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/gateway/config.ts';
 import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
-import { openSession } from '../../src/gateway/database/mysql/mysql-session.ts';
-import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
+import { parseMysqlAddress } from '../../src/lib/mysql-pool/mysql-address.ts';
+import { openSession } from '../../src/lib/mysql-pool/mysql-session.ts';
+import { LIMITS, TIMES } from '../lib/mysql-pool/pool-settings.ts';
 import { afterFile, describeOnMysql } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
@@ -167,8 +168,8 @@ describeOnMysql('a corrupted answer', (engine) => {
     const { change, hits } = corruptColumnsEnd();
     proxy.changeAnswers(change);
     const target = { host: '127.0.0.1', address: '127.0.0.1', port: proxy.port };
-    const limits = { lockMs: 1000, distantLockMs: 1000, statementMs: 1000, idleMs: 10_000 };
-    await expect(openSession(parseMysqlUrl(proxy.url), target, limits)).rejects.toMatchObject({
+    const opening = openSession(parseMysqlAddress(proxy.url), target, LIMITS, TIMES);
+    await expect(opening).rejects.toMatchObject({
       code: 'PROTOCOL_ERROR',
     });
     expect(hits()).toBe(1);

@@ -2,10 +2,10 @@ import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
-import { REQUEST_LIMITS } from '../../src/gateway/database/mysql/mysql.ts';
-import { openSession } from '../../src/gateway/database/mysql/mysql-session.ts';
-import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
 import { examineSession } from '../../src/gateway/database/schema-check.ts';
+import { parseMysqlAddress } from '../../src/lib/mysql-pool/mysql-address.ts';
+import { openSession } from '../../src/lib/mysql-pool/mysql-session.ts';
+import { LIMITS, TIMES } from '../lib/mysql-pool/pool-settings.ts';
 import { afterFile, ENGINES } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
@@ -306,10 +306,10 @@ describe.runIf(engine)('a session', () => {
 
   test('that does nothing is ended by the server, and its transaction undone', async () => {
     await migrateUp(await openDatabase(url));
-    const address = parseMysqlUrl(url);
-    const limits = { ...REQUEST_LIMITS, statementMs: 0, idleMs: 1000 };
+    const address = parseMysqlAddress(url);
+    const limits = { ...LIMITS, statementMs: 0, idleMs: 1000 };
     const target = { host: '127.0.0.1', address: '127.0.0.1', port: Number(new URL(url).port) };
-    const { connection } = await openSession(address, target, limits);
+    const { connection } = await openSession(address, target, limits, TIMES);
     await connection.driver.promise().query('BEGIN');
     await connection.driver.promise().query("INSERT INTO pets (name, category_id) VALUES ('lost', 1)");
     await eventually(() => !connection.isOpen(), 30_000, 'the server ends it');

@@ -86,7 +86,7 @@ describe('times that must fit together', () => {
 
   test('the pool closes an idle connection before the server does', () => {
     // It looks for them every half of that time.
-    expect(1.5 * constantIn('mysql-pool.ts', 'IDLE_MS')).toBeLessThan(TIMES.SESSION_IDLE_MS);
+    expect(1.5 * constantIn('session-pool.ts', 'IDLE_MS')).toBeLessThan(TIMES.SESSION_IDLE_MS);
   });
 
   test('whoever stops us waits longer than we may take', () => {

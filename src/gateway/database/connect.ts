@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { ANSWER_MS, LONG_WORK_MS, REQUEST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Binding, RowValues } from '../kinds.ts';
-import { poolError, withRetries } from './faults.ts';
+import { withRetries } from './faults.ts';
 
 /** The kind of database behind DATABASE_URL: a server of the MySQL protocol, or the embedded SQLite store. */
 export type Engine = 'mysql' | 'sqlite';
@@ -76,7 +76,7 @@ export async function connectDatabase({
     };
     return database;
   }
-  const { createMysqlClient, REQUEST_LIMITS, LONG_WORK_LIMITS } = await import('./mysql/mysql.ts');
+  const { createMysqlClient, REQUEST_LIMITS, LONG_WORK_LIMITS } = await import('./mysql.ts');
   const connect = (max: number, limits: typeof REQUEST_LIMITS, workMs: number): Database => ({
     ...createDatabase('mysql', max, workMs, (deadline) => createMysqlClient(databaseUrl, max, limits, deadline)),
     forLongWork: () => connect(2, LONG_WORK_LIMITS, LONG_WORK_MS), // one connection holds the migration lock
@@ -141,8 +141,10 @@ function createDatabase(
 /** The result of `done`. DatabaseFault `unavailable` at the deadline; a write that waits for a lock may still happen later. */
 function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const refuse = () =>
-    late.reject(new DatabaseFault('unavailable', poolError('POOL_TIMEOUT', 'the database did not answer in time')));
+  const refuse = () => {
+    const error = Object.assign(new Error('the database did not answer in time'), { code: 'POOL_TIMEOUT' });
+    late.reject(new DatabaseFault('unavailable', error));
+  };
   const timer = setTimeout(refuse, remainingMs(deadline));
   return Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
 }

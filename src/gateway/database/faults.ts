@@ -1,34 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Deadline, remainingMs } from '../../lib/deadline/deadline.ts';
+import { isDatabaseError, type Meaning, meaningsOf, PERMANENT, partsOf } from '../../lib/mysql-errors/mysql-errors.ts';
 import { RETRY_LEAST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
-import { DRIVER_CODES, type Meaning, MYSQL_NUMBERS, PERMANENT, SQLITE_CODES, SQLSTATES } from './fault-numbers.ts';
 
 /** The largest number of attempts, by the reason of the failure: a rollback in favour of another transaction, or another one. */
 const ATTEMPTS = { rolledBack: 4, other: 2 };
 const JITTER_MS = 25;
 
-/** The fields of errors of drivers and the pool. */
-interface DriverError {
-  readonly code?: string;
-  readonly errno?: number;
-  readonly sqlState?: string;
-  readonly errcode?: number;
-  readonly fatal?: boolean;
-  readonly message?: string;
-}
-
 /** The kind of work. A read and idempotent work may always be retried, a write only if it certainly had no effect. */
 export type WorkKind = 'read' | 'idempotent' | 'write';
-
-/** An error of the pool. */
-export function poolError(
-  code: `POOL_${'CLOSED' | 'TIMEOUT' | 'NO_WRITER' | 'NOT_COMMITTED' | 'NOT_UNDERSTOOD' | 'ONE_ROW' | 'TRUST' | 'PLUGIN' | 'SETTING_REFUSED'}`,
-  message: string,
-  cause?: unknown,
-): Error {
-  return Object.assign(new Error(message, cause === undefined ? {} : { cause }), { code });
-}
 
 /**
  * Runs `work`. Retries it, if `kind` allows, when it was rolled back in favour of another transaction, lost its
@@ -58,52 +39,17 @@ export async function withRetries<T>(
  * database can say anything. A wrong statement and all other errors are 500.
  */
 function toFault(error: unknown): unknown {
-  const { fatal, code = '', errno, errcode } = driverError(error);
-  const isExternal = errno !== undefined || errcode !== undefined || fatal === true || EXTERNAL_CODES.test(code);
+  const isExternal = sqliteCode(error) !== undefined || isDatabaseError(error);
   if (error instanceof DatabaseFault || !isExternal || means(error, 'wrongStatement')) return error;
-  if (means(error, 'tooLarge')) return new DatabaseFault('tooLarge', error);
-  const permanent = PERMANENT.find((meaning) => means(error, meaning));
-  return new DatabaseFault(permanent ?? (code === 'POOL_NO_WRITER' ? 'noWriter' : 'unavailable'), error);
+  return new DatabaseFault(FAULTS.find((meaning) => means(error, meaning)) ?? 'unavailable', error);
 }
 
-/** Codes of the system, of mysql2 and of the pool; Node's own begin with ERR_. */
-const EXTERNAL_CODES = /^(?:E(?!RR_)|PROTOCOL_|HANDSHAKE_|POOL_)/;
-/** Codes of a connection that was lost during a statement; not of a failed connect or of a timeout. */
-const LOST_CODES = /^(?:ECONNRESET|EPIPE|ERR_\w+|PROTOCOL_\w+|POOL_NOT_UNDERSTOOD)$/;
-/** Codes of TLS. A handshake may fail for any reason; only the message tells whether one side refused the other. */
-const TLS_CODES = /^(?:HANDSHAKE_SSL_ERROR|ERR_SSL_\w+)$/;
-const TLS_REFUSAL = /certificate|\balert\b/i;
-
-/** Whether AUTO_INCREMENT gave an id that exists already, or none. MySQL's message of a duplicate ends with the index's name. */
-export function isIdTaken(error: unknown): boolean {
-  const isOfPrimaryKey = /for key '(?:[^']+\.)?PRIMARY'$/.test(driverError(error).message ?? '');
-  return means(error, 'outOfIds') || (means(error, 'duplicate') && isOfPrimaryKey);
-}
+/** The meanings that a DatabaseFault may have. */
+const FAULTS = ['tooLarge', ...PERMANENT, 'noWriter'] as const;
 
 /** Whether a statement was refused and wrote nothing. One of its rows may be the reason. */
 export function isRefused(error: unknown): boolean {
   return (error instanceof DatabaseFault && error.meaning === 'tooLarge') || means(error, 'rowRefused');
-}
-
-/** Whether an error was reported by the server or the pool. Otherwise the driver could not parse an answer. */
-export function isUnderstood(error: unknown): boolean {
-  const { fatal, code = '', sqlState = '' } = driverError(error);
-  return fatal === true || code.startsWith('POOL_') || sqlState !== '';
-}
-
-/** Whether the error has one of these meanings; a DatabaseFault is judged by its cause. */
-export function means(error: unknown, ...meanings: readonly Meaning[]): boolean {
-  const found = meaningsOf(driverError(error));
-  return meanings.some((meaning) => found.includes(meaning));
-}
-
-function meaningsOf({ code = '', errno, sqlState, errcode, fatal, message }: DriverError): readonly Meaning[] {
-  // SQLite has one code for a wrong statement and for a wrong schema.
-  if (errcode === 1) return /syntax error|^incomplete input/.test(message ?? '') ? ['wrongStatement'] : ['unusable'];
-  if (errcode !== undefined) return SQLITE_CODES[errcode] ?? SQLITE_CODES[errcode & 0xff] ?? ['unusable'];
-  if (TLS_CODES.test(code) && TLS_REFUSAL.test(message ?? '')) return ['untrusted', 'unknownOutcome'];
-  if (LOST_CODES.test(code) || (fatal && code === '')) return ['unknownOutcome'];
-  return DRIVER_CODES[code] ?? MYSQL_NUMBERS[errno ?? 0] ?? SQLSTATES[sqlState?.slice(0, 2) ?? ''] ?? [];
 }
 
 /** Whether the error is permanent: it lasts until somebody changes a setting, the account or the database. */
@@ -111,13 +57,44 @@ export function isPermanent(error: unknown): boolean {
   return means(error, ...PERMANENT);
 }
 
-/** The error number of the server or SQLite; 0 when the error has none. */
-export function errorNumber(error: unknown): number {
-  const { errno, errcode = 0 } = driverError(error);
-  return errno ?? errcode;
+/** Whether the error has one of these meanings; a DatabaseFault is judged by its cause. */
+export function means(error: unknown, ...meanings: readonly Meaning[]): boolean {
+  const thrown = thrownBy(error);
+  const code = sqliteCode(error);
+  const found = code === undefined ? meaningsOf(thrown) : sqliteMeanings(code, partsOf(thrown).message);
+  return meanings.some((meaning) => found.includes(meaning));
 }
 
-function driverError(error: unknown): DriverError {
-  const thrown = error instanceof DatabaseFault ? error.cause : error;
-  return (typeof thrown === 'object' && thrown !== null ? thrown : {}) as DriverError; // only read, and each field may be missing
+/** The error number of the server or SQLite; 0 when the error has none. */
+export function errorNumber(error: unknown): number {
+  return partsOf(thrownBy(error)).errno ?? sqliteCode(error) ?? 0;
 }
+
+function thrownBy(error: unknown): unknown {
+  return error instanceof DatabaseFault ? error.cause : error;
+}
+
+/** The result code of SQLite, https://www.sqlite.org/rescode.html */
+function sqliteCode(error: unknown): number | undefined {
+  const parts: ReturnType<typeof partsOf> & { readonly errcode?: number } = partsOf(thrownBy(error));
+  return parts.errcode;
+}
+
+function sqliteMeanings(code: number, message = ''): readonly Meaning[] {
+  // SQLite has one code for a wrong statement and for a wrong schema.
+  if (code === 1) return /syntax error|^incomplete input/.test(message) ? ['wrongStatement'] : ['unusable'];
+  return SQLITE_CODES[code] ?? SQLITE_CODES[code & 0xff] ?? ['unusable'];
+}
+
+/** Meanings by result code of SQLite, including extended ones; any other code means `unusable`. */
+const SQLITE_CODES: Readonly<Record<number, readonly Meaning[]>> = {
+  5: ['lockWait'], // BUSY: another process writes
+  6: [], // LOCKED: another connection of this process writes
+  18: ['tooLarge'], // TOOBIG
+  19: ['rowRefused'], // CONSTRAINT
+  20: ['rowRefused'], // MISMATCH
+  21: ['wrongStatement'], // MISUSE
+  25: ['wrongStatement'], // RANGE
+  1555: ['duplicate', 'rowRefused'], // CONSTRAINT_PRIMARYKEY
+  2067: ['duplicate', 'rowRefused'], // CONSTRAINT_UNIQUE
+};

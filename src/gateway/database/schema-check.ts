@@ -1,3 +1,4 @@
+import type { MysqlPool } from '../../lib/mysql-pool/mysql-pool.ts';
 import { connectDatabase, type Database } from './connect.ts';
 import { migrateUp } from './migrations.ts';
 
@@ -74,19 +75,12 @@ async function readSchema(database: Database): Promise<Map<string, string[]>> {
  */
 export async function examineSession(database: Database) {
   if (database.engine === 'sqlite') return { facts: {}, problems: [] };
-  const { REQUEST_LIMITS } = await import('./mysql/mysql.ts');
-  const { PREPARED_MAX } = await import('./mysql/mysql-connection.ts');
-  const { missingSettings } = await import('./mysql/mysql-session.ts');
-  const show = async (what: string) => {
-    const rows = await database.query<{ Variable_name: string; Value: string }>(`SHOW ${what}`, [], undefined);
-    return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
-  };
-  const variables = await show('SESSION VARIABLES');
-  const prepared = (await show("GLOBAL STATUS LIKE 'Prepared_stmt_count'")).get('Prepared_stmt_count');
-  const problems = [...missingSettings(variables, REQUEST_LIMITS)].map(
-    ([name, literal]) => `the server has ${name} = ${variables.get(name)}, the gateway sets ${literal}`,
+  const { client } = database.knex; // GatewayMysqlClient; Knex types it as any
+  const { refused, prepared }: Awaited<ReturnType<MysqlPool['examine']>> = await database.run(client.examine);
+  const problems = refused.map(
+    ({ name, literal, value }) => `the server has ${name} = ${value}, the gateway sets ${literal}`,
   );
-  const most = `${variables.get('max_prepared_stmt_count')}; each connection of a gateway has up to ${PREPARED_MAX}`;
+  const most = `${prepared.max}; each connection of a gateway has up to ${prepared.ofConnection}`;
   const session = `${problems.length === 0 ? 'as' : 'not as'} the gateway sets it`;
-  return { facts: { session, 'prepared statements': `${prepared} of ${most}` }, problems };
+  return { facts: { session, 'prepared statements': `${prepared.count} of ${most}` }, problems };
 }

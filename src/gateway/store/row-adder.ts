@@ -3,7 +3,7 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { createBatcher, LOW_LATENCY_MS } from '../database/batching.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
-import { isIdTaken, isRefused } from '../database/faults.ts';
+import { isRefused, means } from '../database/faults.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Binding, RowValues } from '../kinds.ts';
@@ -32,7 +32,7 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
   };
   // The database assigns the ids. A duplicate or missing one means that AUTO_INCREMENT has reached its end.
   const explain = (error: unknown): never => {
-    if (!isIdTaken(error)) throw error;
+    if (!means(error, 'idTaken')) throw error;
     const reason = new Error(`the ids of the table ${table.name} are used up`, { cause: error });
     throw new DatabaseFault('unavailable', reason);
   };

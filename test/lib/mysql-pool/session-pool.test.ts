@@ -1,21 +1,25 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createConnection, type MysqlConnection } from '../../src/gateway/database/mysql/mysql-connection.ts';
-import { createMysqlPool, type PoolEntry } from '../../src/gateway/database/mysql/mysql-pool.ts';
-import type { MysqlSession, Role } from '../../src/gateway/database/mysql/mysql-session.ts';
-import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
-import { ROLE_INTERVAL_MS, ROLE_MAX_AGE_MS, ROLE_TIMEOUT_MS } from '../../src/gateway/deadlines.ts';
-import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
+import { deadlineIn } from '../../../src/lib/deadline/deadline.ts';
+import { parseMysqlAddress } from '../../../src/lib/mysql-pool/mysql-address.ts';
+import { createConnection, type MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connection.ts';
+import type { MysqlSession, Role } from '../../../src/lib/mysql-pool/mysql-session.ts';
+import { createSessionPool, type PoolEntry } from '../../../src/lib/mysql-pool/session-pool.ts';
+import { TIMES } from './pool-settings.ts';
 
 // Nothing is asked on these connections: somebody listens, and says nothing.
 const listener = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
 await once(listener, 'listening');
 const { port } = listener.address() as AddressInfo; // of a server that listens on a port
-const address = parseMysqlUrl(`mysql://root@127.0.0.1:${port}/petstore`);
+const address = parseMysqlAddress(`mysql://root@127.0.0.1:${port}/petstore`);
 const opened: MysqlConnection[] = [];
 const openConnection = () => {
-  const connection = createConnection(address, { host: '127.0.0.1', address: '127.0.0.1', port });
+  const connection = createConnection(
+    address,
+    { host: '127.0.0.1', address: '127.0.0.1', port },
+    TIMES.connectionEndMs,
+  );
   opened.push(connection);
   return connection;
 };
@@ -34,6 +38,8 @@ afterEach(() => {
 });
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
+const roundTrip = { ms: () => 0, measure: async <Result>(work: () => PromiseLike<Result>) => work() };
+
 /** What the pool does not ask of a session here. */
 const UNUSED = { lockMs: 1000, packetBytes: 1024, idRule: undefined, isSurelyUndone: undefined };
 
@@ -51,25 +57,30 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
   const ended: number[] = [];
   const checked: string[] = [];
   let count = 0;
-  const pool = createMysqlPool(max, async () => {
-    const name = ++count;
-    const { ms, fails, identity = 'a', role = 'writable' } = openings[name - 1] ?? { ms: 1 };
-    await new Promise((resolve) => setTimeout(resolve, ms));
-    if (fails) throw new Error(`refused ${name}`);
-    const connection = Object.assign(openConnection(), { end: () => void ended.push(name) });
-    names.set(connection, name);
-    const stillTakesWrites = (limitMs: number) => {
-      checked.push(`${name} within ${limitMs}`);
-      return answers();
-    };
-    return {
-      ...UNUSED,
-      connection,
-      role,
-      identity,
-      checkedAt: performance.now(),
-      stillTakesWrites,
-    } satisfies MysqlSession;
+  const pool = createSessionPool({
+    max,
+    times: TIMES,
+    roundTrip,
+    open: async () => {
+      const name = ++count;
+      const { ms, fails, identity = 'a', role = 'writable' } = openings[name - 1] ?? { ms: 1 };
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      if (fails) throw new Error(`refused ${name}`);
+      const connection = Object.assign(openConnection(), { end: () => void ended.push(name) });
+      names.set(connection, name);
+      const stillTakesWrites = (limitMs: number) => {
+        checked.push(`${name} within ${limitMs}`);
+        return answers();
+      };
+      return {
+        ...UNUSED,
+        connection,
+        role,
+        identity,
+        checkedAt: performance.now(),
+        stillTakesWrites,
+      } satisfies MysqlSession;
+    },
   });
   /** Asks for a connection: what it got, by name, or why not. */
   const ask = (ms = 60_000) => {
@@ -317,13 +328,13 @@ describe('the server of the pool', () => {
   test('is asked again beside the requests once its answer is old; the connection is free after that', async () => {
     const { pool, ask, giveBack, checked } = poolOf(1);
     const first = ask();
-    await pass(ROLE_INTERVAL_MS);
+    await pass(TIMES.roleIntervalMs);
     giveBack(first);
     expect(checked).toEqual([]);
     const second = ask();
     await pass(2);
     giveBack(second);
-    expect([checked, pool.state().used]).toEqual([[`1 within ${ROLE_TIMEOUT_MS}`], 1]);
+    expect([checked, pool.state().used]).toEqual([[`1 within ${TIMES.roleTimeoutMs}`], 1]);
     await pass(0);
     expect(pool.state()).toEqual({ used: 0, free: 1, waiting: 0 });
     const third = ask();
@@ -337,14 +348,14 @@ describe('the server of the pool', () => {
     const first = ask();
     await pass(10);
     giveBack(first);
-    await pass(ROLE_MAX_AGE_MS - 9);
+    await pass(TIMES.roleMaxAgeMs - 9);
     const second = ask();
     await pass(0);
     expect([second.got, checked]).toEqual([1, []]);
     giveBack(second);
     await pass(2);
     checked.length = 0;
-    await pass(ROLE_MAX_AGE_MS);
+    await pass(TIMES.roleMaxAgeMs);
     const third = ask(10);
     await pass(0);
     expect([third.got, checked]).toEqual([1, ['1 within 10']]);
@@ -358,7 +369,7 @@ describe('the server of the pool', () => {
     const both = [ask(), ask()];
     await pass(10);
     for (const asked of both) giveBack(asked);
-    await pass(ROLE_MAX_AGE_MS + 1);
+    await pass(TIMES.roleMaxAgeMs + 1);
     const next = ask();
     await pass(10);
     expect([ended, next.got]).toEqual([[1, 2], 3]);
@@ -373,7 +384,7 @@ describe('the server of the pool', () => {
     const both = [ask(), ask()] as const;
     await pass(10);
     for (const asked of both) giveBack(asked);
-    await pass(ROLE_MAX_AGE_MS + 1);
+    await pass(TIMES.roleMaxAgeMs + 1);
     const next = ask(10);
     await pass(1);
     expect([next.got, ended]).toEqual([1, [2]]);
@@ -391,11 +402,16 @@ describe('the server of the pool', () => {
         ...UNUSED,
         checkedAt: performance.now(),
       };
-      const pool = createMysqlPool(1, async () => ({
-        ...session,
-        stillTakesWrites: async () => true,
-        isSurelyUndone: async () => isUndone,
-      }));
+      const pool = createSessionPool({
+        max: 1,
+        times: TIMES,
+        roundTrip,
+        open: async () => ({
+          ...session,
+          stillTakesWrites: async () => true,
+          isSurelyUndone: async () => isUndone,
+        }),
+      });
       const deadlock = Object.assign(new Error('deadlock'), { errno: 1213, sqlState: '40001' });
       const asked = pool.runOn(await pool.acquire(deadlineIn(5000)), deadlineIn(5000), () => Promise.reject(deadlock));
       const error = await asked.catch((thrown: unknown) => thrown);

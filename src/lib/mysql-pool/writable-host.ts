@@ -1,11 +1,11 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { NAME_LOOKUP_MS } from '../../deadlines.ts';
-import { isPermanent, poolError } from '../faults.ts';
+import { means, PERMANENT } from '../mysql-errors/mysql-errors.ts';
+import type { MysqlHost } from './mysql-address.ts';
 import type { MysqlTarget } from './mysql-connection.ts';
 import type { MysqlSession } from './mysql-session.ts';
-import type { MysqlHost } from './mysql-url.ts';
+import { MysqlPoolError } from './pool-error.ts';
 
 /** The Connection Attempt Delay, in ms: then the next address is tried in parallel, https://www.rfc-editor.org/rfc/rfc8305#section-5 */
 const STAGGER_MS = 250;
@@ -14,12 +14,17 @@ const STAGGER_MS = 250;
  * Opens sessions on the server that takes writes, as libpq's target_session_attrs=read-write does,
  * https://www.postgresql.org/docs/current/libpq-connect.html. All addresses of all hosts are tried, the last used one first. A lone
  * read-only server is accepted, because no other server has newer writes. Rejects with POOL_NO_WRITER, or with
- * the reason when it is permanent or the only one. `open` must settle within a bounded time.
+ * the reason when it is permanent or the only one. A name is looked up within `nameLookupMs`; `open` must settle
+ * within a bounded time, too.
  */
-export function createWritableHost(hosts: readonly MysqlHost[], open: (at: MysqlTarget) => Promise<MysqlSession>) {
+export function createWritableHost(
+  hosts: readonly MysqlHost[],
+  nameLookupMs: number,
+  open: (at: MysqlTarget) => Promise<MysqlSession>,
+) {
   let lastUsed: string | undefined;
   return async (): Promise<MysqlSession> => {
-    const targets = await findTargets(hosts);
+    const targets = await findTargets(hosts, nameLookupMs);
     // A lone server may have one address of each family (IPv4, IPv6). A host whose name was not found counts as a second server.
     const families = new Set(targets.map(({ address }) => isIP(address)));
     const accepted = hosts.length === 1 && families.size === targets.length ? ['writable', 'read-only'] : ['writable'];
@@ -34,7 +39,7 @@ export function createWritableHost(hosts: readonly MysqlHost[], open: (at: Mysql
         return session;
       }
       session.connection.end();
-      throw poolError('POOL_NO_WRITER', session.role);
+      throw new MysqlPoolError('POOL_NO_WRITER', session.role);
     };
     const attempts: Promise<MysqlSession>[] = [];
     for (const target of targets) {
@@ -52,9 +57,13 @@ export function createWritableHost(hosts: readonly MysqlHost[], open: (at: Mysql
       const answers = targets.map(
         (target, index) => `${nameOf(target)} ${errors[index].message || errors[index].name}`,
       );
-      throw poolError('POOL_NO_WRITER', `no server takes writes: ${answers.join('; ')}`, errors[0]);
+      throw new MysqlPoolError('POOL_NO_WRITER', `no server takes writes: ${answers.join('; ')}`, errors[0]);
     });
   };
+}
+
+function isPermanent(error: unknown): boolean {
+  return means(error, ...PERMANENT);
 }
 
 function nameOf({ address, port }: MysqlTarget): string {
@@ -62,18 +71,18 @@ function nameOf({ address, port }: MysqlTarget): string {
 }
 
 /** All addresses of all hosts, in their order; rejects when no name was found. */
-async function findTargets(hosts: readonly MysqlHost[]): Promise<MysqlTarget[]> {
-  const found = await Promise.allSettled(hosts.map(lookUp));
+async function findTargets(hosts: readonly MysqlHost[], limitMs: number): Promise<MysqlTarget[]> {
+  const found = await Promise.allSettled(hosts.map((host) => lookUp(host, limitMs)));
   const targets = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
   const failed = found.find((each) => each.status === 'rejected');
   if (targets.length === 0 && failed) throw failed.reason;
   return targets;
 }
 
-async function lookUp({ host, port }: MysqlHost): Promise<MysqlTarget[]> {
+async function lookUp({ host, port }: MysqlHost, limitMs: number): Promise<MysqlTarget[]> {
   if (isIP(host) !== 0) return [{ host, address: host, port }];
-  const late = delay(NAME_LOOKUP_MS, undefined, { ref: false }).then(() => {
-    throw poolError('POOL_TIMEOUT', `the name ${host} could not be looked up in time`);
+  const late = delay(limitMs, undefined, { ref: false }).then(() => {
+    throw new MysqlPoolError('POOL_TIMEOUT', `the name ${host} could not be looked up in time`);
   });
   const addresses = await Promise.race([lookup(host, { all: true }), late]);
   return addresses.map(({ address }) => ({ host, address, port }));

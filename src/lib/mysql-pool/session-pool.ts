@@ -1,8 +1,34 @@
-import { type Deadline, remainingMs } from '../../../lib/deadline/deadline.ts';
-import { ROLE_INTERVAL_MS, ROLE_MAX_AGE_MS, ROLE_TIMEOUT_MS } from '../../deadlines.ts';
-import { isUnderstood, means, poolError } from '../faults.ts';
-import { createRoundTrip } from '../round-trip.ts';
+import { type Deadline, remainingMs } from '../deadline/deadline.ts';
+import { means } from '../mysql-errors/mysql-errors.ts';
 import type { MysqlSession } from './mysql-session.ts';
+import { asFatal, isUnderstood, MysqlPoolError } from './pool-error.ts';
+
+/** The times of role checks, in ms: of each server it is checked, while it is used, whether it takes writes. */
+export interface RoleTimes {
+  /** How often. */
+  readonly roleIntervalMs: number;
+  /** The timeout of a check. */
+  readonly roleTimeoutMs: number;
+  /** The greatest age of a check that a caller relies on: at least the two others together. */
+  readonly roleMaxAgeMs: number;
+}
+
+/** Measures round trips to the server. */
+export interface RoundTrip {
+  /** The round trip in ms; 0 before the first measurement. */
+  ms(): number;
+  /** Runs `work`, one round trip. */
+  measure<Result>(work: () => PromiseLike<Result>): Promise<Result>;
+}
+
+/** What the pool is told. */
+export interface SessionPoolOptions {
+  readonly max: number;
+  /** Opens a session; must settle within a bounded time. */
+  readonly open: () => Promise<MysqlSession>;
+  readonly times: RoleTimes;
+  readonly roundTrip: RoundTrip;
+}
 
 /** A session in the pool. */
 export interface PoolEntry extends MysqlSession {
@@ -26,11 +52,8 @@ const REOPEN_MS = 100;
 /** The shortest time between two new generations because of `staleSession`, in ms. */
 const STALE_INTERVAL_MS = 1000;
 
-type OpenSession = () => Promise<MysqlSession>;
-
-const createState = (max: number, open: OpenSession) => ({
-  max,
-  open,
+const createState = (options: SessionPoolOptions) => ({
+  ...options,
   idle: [] as PoolEntry[], // the most recently used one is the last
   inUse: new Set<PoolEntry>(),
   waiters: new Set<Waiter>(),
@@ -39,7 +62,6 @@ const createState = (max: number, open: OpenSession) => ({
   staleAt: Number.NEGATIVE_INFINITY,
   generation: 0,
   newest: undefined as MysqlSession | undefined,
-  roundTrip: createRoundTrip(),
   closed: undefined as PromiseWithResolvers<void> | undefined,
 });
 type PoolState = ReturnType<typeof createState>;
@@ -47,21 +69,22 @@ type PoolState = ReturnType<typeof createState>;
 /**
  * A pool of at most `max` sessions to the server that takes writes. A new generation begins when that server is lost, no longer
  * takes writes, or is replaced at its address. Pool entries of earlier generations are not lent again, so no read comes from the
- * old server. `open` must settle within a bounded time.
+ * old server.
  */
-export function createMysqlPool(max: number, open: OpenSession) {
-  const pool = createState(max, open);
+export function createSessionPool(options: SessionPoolOptions) {
+  const pool = createState(options);
+  const { roleTimeoutMs } = options.times;
   const idleTimer = setInterval(() => closeIdle(pool), IDLE_MS / 2).unref();
   return {
     /**
-     * Lends a session until `release`; callers wait in a queue. Its last role check is at most ROLE_MAX_AGE_MS old. Rejects at the
+     * Lends a session until `release`; callers wait in a queue. Its last role check is at most `roleMaxAgeMs` old. Rejects at the
      * deadline, and when a connection cannot be opened while no other session is in use or opening.
      */
     acquire: (deadline: Deadline) => acquire(pool, deadline),
     /** Takes a session back, in any state. Checks its role first when the last check is older than `roleIntervalMs`. */
     release(entry: PoolEntry): void {
       if (!isUsable(pool, entry) || !isCheckOlderThan(entry, roleIntervalMs(pool))) takeBack(pool, entry);
-      else void validate(pool, entry, ROLE_TIMEOUT_MS).then(() => takeBack(pool, entry));
+      else void validate(pool, entry, roleTimeoutMs).then(() => takeBack(pool, entry));
     },
     /**
      * Runs `work` on the session's connection (see `exchange`) and gives its result. The errors `readOnly`, `notReady` and
@@ -73,16 +96,18 @@ export function createMysqlPool(max: number, open: OpenSession) {
       } catch (error) {
         handleError(pool, error, entry);
         const { isSurelyUndone } = entry;
-        if (!isSurelyUndone || !means(error, 'rolledBack') || (await isSurelyUndone(ROLE_TIMEOUT_MS))) throw error;
-        throw poolError('POOL_NOT_UNDERSTOOD', 'members of the cluster have changed: it may have been done', error);
+        if (!isSurelyUndone || !means(error, 'rolledBack') || (await isSurelyUndone(roleTimeoutMs))) throw error;
+        throw new MysqlPoolError(
+          'POOL_NOT_UNDERSTOOD',
+          'members of the cluster have changed: it may have been done',
+          error,
+        );
       }
     },
     /** Whether the server took writes when the newest session was opened. */
     takesWrites: () => pool.newest?.role === 'writable',
     /** The newest session's max_allowed_packet, in bytes. */
     packetBytes: () => pool.newest?.packetBytes ?? Number.POSITIVE_INFINITY,
-    /** The round trip to the server, measured by role checks and reads. */
-    roundTrip: pool.roundTrip,
     state: () => ({ used: pool.inUse.size, free: pool.idle.length, waiting: pool.waiters.size }),
     /** Refuses further callers, waits for the connections in use and for the waiters, then ends every connection. */
     async close(): Promise<void> {
@@ -98,12 +123,12 @@ export function createMysqlPool(max: number, open: OpenSession) {
 // Lending
 
 async function acquire(pool: PoolState, deadline: Deadline): Promise<PoolEntry> {
-  if (pool.closed) throw poolError('POOL_CLOSED', 'the database has been closed');
+  if (pool.closed) throw new MysqlPoolError('POOL_CLOSED', 'the database has been closed');
   for (;;) {
-    if (remainingMs(deadline) === 0) throw poolError('POOL_TIMEOUT', 'no time is left for a connection');
+    if (remainingMs(deadline) === 0) throw new MysqlPoolError('POOL_TIMEOUT', 'no time is left for a connection');
     const entry = takeIdle(pool) ?? (await wait(pool, deadline));
-    if (!isCheckOlderThan(entry, ROLE_MAX_AGE_MS)) return entry;
-    if (await validate(pool, entry, Math.min(remainingMs(deadline), ROLE_TIMEOUT_MS))) return entry;
+    if (!isCheckOlderThan(entry, pool.times.roleMaxAgeMs)) return entry;
+    if (await validate(pool, entry, Math.min(remainingMs(deadline), pool.times.roleTimeoutMs))) return entry;
     takeBack(pool, entry);
   }
 }
@@ -157,7 +182,7 @@ function wait(pool: PoolState, deadline: Deadline): Promise<PoolEntry> {
   const { promise, resolve, reject } = Promise.withResolvers<PoolEntry>();
   const timeOut = () => {
     pool.waiters.delete(waiter);
-    reject(poolError('POOL_TIMEOUT', 'no connection to the database came free in time'));
+    reject(new MysqlPoolError('POOL_TIMEOUT', 'no connection to the database came free in time'));
   };
   const waiter = { resolve, reject, timer: setTimeout(timeOut, Math.min(remainingMs(deadline), 2 ** 31 - 1)) };
   pool.waiters.add(waiter);
@@ -213,8 +238,8 @@ function fail(pool: PoolState, reason: unknown): void {
 // Role checks
 
 /** A distant server is asked less often: a request that needs several round trips would wait for a check between them. */
-function roleIntervalMs({ roundTrip }: PoolState): number {
-  return Math.min(Math.max(ROLE_INTERVAL_MS, 4 * roundTrip.ms()), ROLE_MAX_AGE_MS - ROLE_INTERVAL_MS);
+function roleIntervalMs({ roundTrip, times }: PoolState): number {
+  return Math.min(Math.max(times.roleIntervalMs, 4 * roundTrip.ms()), times.roleMaxAgeMs - times.roleIntervalMs);
 }
 
 function isCheckOlderThan({ role, checkedAt }: PoolEntry, ms: number): boolean {
@@ -225,8 +250,8 @@ function isCheckOlderThan({ role, checkedAt }: PoolEntry, ms: number): boolean {
 async function validate(pool: PoolState, entry: PoolEntry, limitMs: number): Promise<boolean> {
   entry.checkedAt = performance.now();
   const isGood = await pool.roundTrip.measure(() => entry.stillTakesWrites(limitMs)).catch(() => false);
-  // After a shorter timeout than ROLE_TIMEOUT_MS, only this connection is suspect.
-  if (!isGood && (limitMs === ROLE_TIMEOUT_MS || entry.connection.isOpen())) beginGeneration(pool);
+  // After a shorter timeout than `roleTimeoutMs`, only this connection is suspect.
+  if (!isGood && (limitMs === pool.times.roleTimeoutMs || entry.connection.isOpen())) beginGeneration(pool);
   return isGood;
 }
 
@@ -240,7 +265,7 @@ function handleError(pool: PoolState, error: unknown, { connection, role }: Pool
   const now = performance.now();
   // The rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
   if (connection.isOpen() && !isUnderstood(error)) {
-    connection.destroy(Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
+    connection.destroy(asFatal(error));
   }
   if (means(error, 'staleSession') && now > pool.staleAt + STALE_INTERVAL_MS) {
     pool.staleAt = now;
@@ -249,6 +274,6 @@ function handleError(pool: PoolState, error: unknown, { connection, role }: Pool
   if (!means(error, 'readOnly', 'notReady') || role !== 'writable') return;
   // A member that has lost its cluster refuses ROLLBACK, too, and its transaction stays open. The next write would join that
   // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
-  connection.destroy(poolError('POOL_NO_WRITER', 'the server takes no writes now'));
+  connection.destroy(new MysqlPoolError('POOL_NO_WRITER', 'the server takes no writes now'));
   beginGeneration(pool);
 }

@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { ConfigError } from '../../src/gateway/config.ts';
-import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
-import { makeCertificate } from '../support/certificate.ts';
-import { temporaryFolder } from '../support/engines.ts';
-import { has } from '../support/tools.ts';
+import { parseMysqlAddress } from '../../../src/lib/mysql-pool/mysql-address.ts';
+import { MysqlPoolError } from '../../../src/lib/mysql-pool/pool-error.ts';
+import { makeCertificate } from '../../support/certificate.ts';
+import { temporaryFolder } from '../../support/engines.ts';
+import { has } from '../../support/tools.ts';
 
 describe('user and password', () => {
   test('come back exactly when they are percent-encoded, whatever characters they have', () => {
@@ -15,14 +15,14 @@ describe('user and password', () => {
     fc.assert(
       fc.property(secret, secret, secret, (user, password, database) => {
         const [u, p, d] = [user, password, database].map(encodeURIComponent);
-        expect(parseMysqlUrl(`mysql://${u}:${p}@db:3306/${d}`)).toMatchObject({ user, password, database });
+        expect(parseMysqlAddress(`mysql://${u}:${p}@db:3306/${d}`)).toMatchObject({ user, password, database });
       }),
     );
   });
 
   it.each(['p@ss', 'a:b', 'a/b', 'a@b:c/d', '@', ':', 'x@y@z', 'a?b', 'a#b', 'a&b=c', ' ', '\'"\\'])(
     'a password %j that nobody encoded still works',
-    (password) => expect(parseMysqlUrl(`mysql://me:${password}@db/shop`)).toMatchObject({ user: 'me', password }),
+    (password) => expect(parseMysqlAddress(`mysql://me:${password}@db/shop`)).toMatchObject({ user: 'me', password }),
   );
 
   it.each([
@@ -30,7 +30,7 @@ describe('user and password', () => {
     ['mysql://me@db/shop', 'me', ''],
     ['mysql://me:@db/shop', 'me', ''],
   ])('%s is user %j with password %j', (url, user, password) =>
-    expect(parseMysqlUrl(url)).toMatchObject({ user, password, database: 'shop' }),
+    expect(parseMysqlAddress(url)).toMatchObject({ user, password, database: 'shop' }),
   );
 });
 
@@ -55,7 +55,7 @@ describe('hosts', () => {
         { host: '::1', port: 3 },
       ],
     ],
-  ])('%s is read', (hosts, expected) => expect(parseMysqlUrl(`mysql://u:p@${hosts}/d`).hosts).toEqual(expected));
+  ])('%s is read', (hosts, expected) => expect(parseMysqlAddress(`mysql://u:p@${hosts}/d`).hosts).toEqual(expected));
 });
 
 /** The rows need the certificates, so that skipping them alone would not do. */
@@ -68,7 +68,7 @@ const describeTrust = () => {
   execFileSync('openssl', ['rsa', '-in', `${key}`, '-pubout', '-out', `${publicKey}`], { stdio: 'ignore' });
   writeFileSync(`${empty}`, '');
   const text = readFileSync(`${ca}`, 'utf8');
-  const trustOf = (query: string) => parseMysqlUrl(`mysql://u:p@db/d${query}`).readTrust();
+  const trustOf = (query: string) => parseMysqlAddress(`mysql://u:p@db/d${query}`).readTrust();
 
   it.each([
     ['', undefined],
@@ -102,7 +102,7 @@ const describeTrust = () => {
     ['a certificate that nobody is shown', `?ssl-cert=${ca}`, 'with ssl'],
     ['a word that is none', '?get-server-public-key=maybe', 'true or false'],
   ])('%s is refused', (_what, query, why) => {
-    expect(() => trustOf(query)).toThrow(ConfigError);
+    expect(() => trustOf(query)).toThrow(MysqlPoolError);
     expect(() => trustOf(query)).toThrow(why);
     expect(() => trustOf(query)).not.toThrow('secret');
   });
@@ -110,7 +110,7 @@ const describeTrust = () => {
   test('a file is read again, and what it says is the same object while it is the same', () => {
     const file = join(folder, 'renewed.pem');
     writeFileSync(file, text);
-    const { readTrust } = parseMysqlUrl(`mysql://u:p@db/d?ssl=${file}`);
+    const { readTrust } = parseMysqlAddress(`mysql://u:p@db/d?ssl=${file}`);
     const first = readTrust();
     expect(readTrust()).toBe(first);
     writeFileSync(file, `${text}\n`);
@@ -139,21 +139,21 @@ describe('a wrong address', () => {
     ['TLS options that are no JSON', `mysql://u:${SECRET}@db/shop?ssl={`],
     ['a percent sign that encodes nothing', `mysql://u:${SECRET}%zz@db/shop`],
     ['a fragment', `mysql://u:${SECRET}@db/shop#part`],
-  ])('with %s is a ConfigError of one line without the password', (_what, url) => {
-    const parse = () => parseMysqlUrl(url);
-    expect(parse).toThrow(ConfigError);
+  ])('with %s is an error of one line without the password', (_what, url) => {
+    const parse = () => parseMysqlAddress(url, 'DATABASE_URL');
+    expect(parse).toThrow(MysqlPoolError);
     expect(parse).toThrow(/^DATABASE_URL[^\n]+$/);
     expect(parse).not.toThrow(SECRET);
   });
 
-  test('is never anything but a ConfigError', () => {
+  test('is never anything but an error of the pool', () => {
     const url = fc.string({ unit: fc.constantFrom(...'abc:/@?#%,[]{}=0123456789 ') }).map((rest) => `mysql://${rest}`);
     fc.assert(
       fc.property(url, (address) => {
         try {
-          parseMysqlUrl(address);
+          parseMysqlAddress(address);
         } catch (error) {
-          expect(error).toBeInstanceOf(ConfigError);
+          expect(error).toBeInstanceOf(MysqlPoolError);
         }
       }),
       { numRuns: 1000 },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { REQUEST_LIMITS } from '../../src/gateway/database/mysql/mysql.ts';
-import { missingSettings } from '../../src/gateway/database/mysql/mysql-session.ts';
+import { missingSettings } from '../../../src/lib/mysql-pool/session-settings.ts';
+import { LIMITS } from './pool-settings.ts';
 
 test.each([
   ['0', undefined],
@@ -14,7 +14,7 @@ test.each([
     ['read_only', readOnly],
     ['transaction_read_only', 'OFF'],
   ]);
-  expect(missingSettings(variables, REQUEST_LIMITS).get('transaction_read_only')).toBe(set);
+  expect(missingSettings(variables, LIMITS).get('transaction_read_only')).toBe(set);
 });
 
 test.each(['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', 'tidb_super_read_only'])(
@@ -24,6 +24,6 @@ test.each(['read_only', 'super_read_only', 'innodb_read_only', 'offline_mode', '
       [name, 'ON'],
       ['transaction_read_only', 'OFF'],
     ]);
-    expect(missingSettings(variables, REQUEST_LIMITS).get('transaction_read_only')).toBe('1');
+    expect(missingSettings(variables, LIMITS).get('transaction_read_only')).toBe('1');
   },
 );

@@ -3,14 +3,14 @@ import { constants, privateDecrypt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { REQUEST_LIMITS } from '../../src/gateway/database/mysql/mysql.ts';
-import { createConnection, queryRows } from '../../src/gateway/database/mysql/mysql-connection.ts';
-import { openSession } from '../../src/gateway/database/mysql/mysql-session.ts';
-import { parseMysqlUrl } from '../../src/gateway/database/mysql/mysql-url.ts';
-import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
-import { temporaryFolder } from '../support/engines.ts';
-import { failure, greeting, startImpostor, switchTo, type Talk } from '../support/impostor.ts';
-import { has } from '../support/tools.ts';
+import { deadlineIn } from '../../../src/lib/deadline/deadline.ts';
+import { parseMysqlAddress } from '../../../src/lib/mysql-pool/mysql-address.ts';
+import { createConnection, queryRows } from '../../../src/lib/mysql-pool/mysql-connection.ts';
+import { openSession } from '../../../src/lib/mysql-pool/mysql-session.ts';
+import { temporaryFolder } from '../../support/engines.ts';
+import { failure, greeting, startImpostor, switchTo, type Talk } from '../../support/impostor.ts';
+import { has } from '../../support/tools.ts';
+import { LIMITS, TIMES } from './pool-settings.ts';
 
 // Somebody answers in the database's place: another program at its port, or whoever has the network between.
 
@@ -29,8 +29,8 @@ for (const who of hasKeys ? ['server', 'thief'] : []) {
 /** What a script hears of us when we connect with these options, and how that ends for us. */
 async function meet(options: string, script: (talk: Talk) => Promise<unknown>) {
   const { port, allHeard } = await startImpostor(script);
-  const address = parseMysqlUrl(`mysql://app:${PASSWORD}@127.0.0.1:${port}/petstore${options}`);
-  const connection = createConnection(address, { host: 'db', address: '127.0.0.1', port });
+  const address = parseMysqlAddress(`mysql://app:${PASSWORD}@127.0.0.1:${port}/petstore${options}`);
+  const connection = createConnection(address, { host: 'db', address: '127.0.0.1', port }, TIMES.connectionEndMs);
   const outcome = await new Promise<string>((resolve) => {
     connection.driver.connect((error) => resolve(error === null ? 'welcome' : error.message));
   });
@@ -131,8 +131,8 @@ test('a server that does not let the session be set up is left', async () => {
     left.resolve(await talk.hear());
   });
   const target = { host: 'db', address: '127.0.0.1', port };
-  const address = parseMysqlUrl(`mysql://app:${PASSWORD}@127.0.0.1:${port}/petstore`);
-  await expect(openSession(address, target, REQUEST_LIMITS)).rejects.toMatchObject({ errno: 1142, fatal: true });
+  const address = parseMysqlAddress(`mysql://app:${PASSWORD}@127.0.0.1:${port}/petstore`);
+  await expect(openSession(address, target, LIMITS, TIMES)).rejects.toMatchObject({ errno: 1142, fatal: true });
   expect(await left.promise).toBeUndefined();
 });
 

@@ -1,7 +1,10 @@
 import mysql, { type ResultSetHeader, type RowDataPacket } from 'mysql2';
-import type { Binding, RowValues } from '../../kinds.ts';
-import { errorNumber, poolError } from '../faults.ts';
+import { partsOf } from '../mysql-errors/mysql-errors.ts';
 import type { MysqlConnection } from './mysql-connection.ts';
+import { MysqlPoolError } from './pool-error.ts';
+
+/** A value for a `?` of a prepared statement; a number is an integer. */
+export type Value = string | number | bigint | null;
 
 // Read once: it is a getter that loads its module at each access.
 const { TypedParameter } = mysql;
@@ -16,7 +19,7 @@ type Prepared = Pick<MysqlConnection, 'driver'>;
 type Answer = RowDataPacket[] | ResultSetHeader;
 
 /** The rows of a statement, prepared unless `asText`; rejects with the driver's error. */
-export async function readPrepared(connection: Prepared, sql: string, bindings: readonly Binding[], asText = false) {
+export async function readPrepared(connection: Prepared, sql: string, bindings: readonly Value[], asText = false) {
   const answer = await executePrepared(connection, sql, bindings, asText);
   return Array.isArray(answer) ? answer : throwUnexpectedResult();
 }
@@ -29,7 +32,7 @@ function throwUnexpectedResult(): never {
 function executePrepared(
   { driver }: Prepared,
   sql: string,
-  bindings: readonly Binding[],
+  bindings: readonly Value[],
   asText: boolean,
 ): Promise<Answer> {
   // mysql2 would send a number as DOUBLE and a bigint as text: neither is compared exactly or allowed for LIMIT.
@@ -42,7 +45,7 @@ function executePrepared(
     const sendText = () => driver.query<Answer>({ sql, values: [...bindings] }, settle);
     if (asText) return void sendText();
     driver.execute<Answer>({ sql, values }, (error, result) => {
-      if (NOT_PREPARED.includes(errorNumber(error))) sendText();
+      if (NOT_PREPARED.includes(partsOf(error).errno ?? 0)) sendText();
       else settle(error, result);
     });
   });
@@ -62,14 +65,18 @@ export function idRuleOf(variables: ReadonlyMap<string, string>): IdRule {
   return step === undefined || /cluster/i.test(variables.get('version_comment') ?? '') ? undefined : BigInt(step);
 }
 
-/** Adds rows by one INSERT, prepared unless `asText`; gives their ids in the order of the rows. Throws POOL_ONE_ROW for several rows without an id rule. */
+/**
+ * Adds rows by one INSERT, prepared unless `asText`; gives their ids, of the column `id`, in the order of the rows. Throws
+ * POOL_ONE_ROW for several rows without an id rule.
+ */
 export async function insertRows(
   { connection, idRule }: { readonly connection: Prepared; readonly idRule: IdRule },
   into: string,
-  rows: readonly RowValues[],
+  rows: readonly (readonly Value[])[],
   asText = false,
 ): Promise<string[]> {
-  if (idRule === undefined && rows.length > 1) throw poolError('POOL_ONE_ROW', 'only the id of a single row is known');
+  if (idRule === undefined && rows.length > 1)
+    throw new MysqlPoolError('POOL_ONE_ROW', 'only the id of a single row is known');
   const marks = `(${rows[0]?.map(() => '?').join(', ')})`;
   const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
   if (idRule === 'returning') {

@@ -2,9 +2,9 @@ import dns from 'node:dns/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { isIP } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { MysqlConnection } from '../../src/gateway/database/mysql/mysql-connection.ts';
-import type { MysqlSession, Role } from '../../src/gateway/database/mysql/mysql-session.ts';
-import { createWritableHost } from '../../src/gateway/database/mysql/writable-host.ts';
+import type { MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connection.ts';
+import type { MysqlSession, Role } from '../../../src/lib/mysql-pool/mysql-session.ts';
+import { createWritableHost } from '../../../src/lib/mysql-pool/writable-host.ts';
 
 /** Servers by the last digit of their address, and what became of the sessions on them. */
 function serversOf(roles: Record<string, Role>) {
@@ -17,7 +17,7 @@ function serversOf(roles: Record<string, Role>) {
     return resolve;
   };
   const hosts = Object.keys(roles).map((digit) => ({ host: `192.0.2.${digit}`, port: 3306 }));
-  const openWritable = createWritableHost(hosts, async ({ address }) => {
+  const openWritable = createWritableHost(hosts, 2000, async ({ address }) => {
     const digit = address.slice(-1);
     opened.push(digit);
     await silent.get(digit);
@@ -82,7 +82,7 @@ test.each([
 ])('a name with the addresses $addresses, read-only: is it taken? $isTaken', async ({ addresses, isTaken }) => {
   resolveNamesTo(...addresses);
   const connection = { end() {} } as unknown as MysqlConnection; // all that is asked of it
-  const openWritable = createWritableHost([{ host: 'database', port: 3306 }], async () => {
+  const openWritable = createWritableHost([{ host: 'database', port: 3306 }], 2000, async () => {
     return { connection, role: 'read-only' } as MysqlSession; // nobody here looks at more
   });
   const outcome = openWritable().catch(({ code }) => ({ role: code }));
@@ -95,7 +95,7 @@ test('a name of which one address refuses for good: its own error; beside a host
   const denied = Object.assign(new Error('Access denied'), { errno: 1045, sqlState: '28000' });
   const open = ({ address }: { address: string }) => Promise.reject(address === '127.0.0.1' ? denied : away);
   const localhost = { host: 'localhost', port: 3306 };
-  await expect(createWritableHost([localhost], open)()).rejects.toBe(denied);
-  const withAnother = createWritableHost([localhost, { host: '192.0.2.1', port: 3306 }], open)();
+  await expect(createWritableHost([localhost], 2000, open)()).rejects.toBe(denied);
+  const withAnother = createWritableHost([localhost, { host: '192.0.2.1', port: 3306 }], 2000, open)();
   await expect(withAnother).rejects.toMatchObject({ code: 'POOL_NO_WRITER' });
 });

@@ -2,12 +2,12 @@ import { createPublicKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import mysql, { type ConnectionOptions, type SslOptions } from 'mysql2';
-import { poolError } from '../faults.ts';
+import { MysqlPoolError } from './pool-error.ts';
 
 /** mysql2's options for TLS and for the server's RSA key. */
 export type ServerTrust = Pick<ConnectionOptions, 'ssl' | 'authPlugins'>;
 
-/** The options of DATABASE_URL after the `?`; all but `ssl` have the names of MySQL's own clients. */
+/** The options of an address after the `?`; all but `ssl` have the names of MySQL's own clients. */
 const OPTIONS = ['ssl', 'ssl-cert', 'ssl-key', 'server-public-key-path', 'get-server-public-key'] as const;
 type Options = Readonly<Partial<Record<(typeof OPTIONS)[number], string>>>;
 /** The texts of the files that options name: authorities, certificate, key, public key. */
@@ -17,7 +17,7 @@ type Files = readonly (string | undefined)[];
 const FILE_BYTES_MAX = 1_048_576;
 
 /**
- * Gives a function that reads the TLS files of DATABASE_URL's options, so that a renewed file counts for the next connection. Files
+ * Gives a function that reads the TLS files of an address's options, so that a renewed file counts for the next connection. Files
  * are checked, which takes milliseconds, only when they have changed. Both throw POOL_TRUST, with a message of one line.
  */
 export function createTrustReader(query: string): () => ServerTrust {
@@ -35,7 +35,7 @@ export function createTrustReader(query: string): () => ServerTrust {
 }
 
 function refuse(message: string, cause?: unknown): never {
-  throw poolError('POOL_TRUST', message, cause);
+  throw new MysqlPoolError('POOL_TRUST', message, cause);
 }
 
 /** The path in `?ssl=/path/ca.pem`. The other values of `ssl` are words and JSON. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { isRefused } from '../../src/gateway/database/faults.ts';
-import type { MysqlConnection } from '../../src/gateway/database/mysql/mysql-connection.ts';
-import { idRuleOf, insertRows } from '../../src/gateway/database/mysql/mysql-prepared.ts';
+import { means } from '../../../src/lib/mysql-errors/mysql-errors.ts';
+import type { MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connection.ts';
+import { idRuleOf, insertRows } from '../../../src/lib/mysql-pool/prepared-statements.ts';
 
 const ROWS = [['Rex'], ['Ada'], ['Kim']];
 const INTO = 'pets (name)';
@@ -43,7 +43,7 @@ describe('the ids of rows that are added', () => {
   test('are not known of several rows where the step may change: each must be sent alone', async () => {
     const { session, asked } = connectTo(WITHOUT_RULE);
     const refused = await insertRows(session, INTO, ROWS).catch((error: unknown) => error);
-    expect([isRefused(refused), asked]).toEqual([true, []]);
+    expect([means(refused, 'rowRefused'), asked]).toEqual([true, []]);
   });
 
   test('are not taken from an answer that is not about as many rows', async () => {

@@ -1,9 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2';
-import { type Deadline, remainingMs, watchDeadlines } from '../../../lib/deadline/deadline.ts';
-import { CONNECTION_END_MS } from '../../deadlines.ts';
-import { poolError } from '../faults.ts';
-import type { MysqlAddress, MysqlHost } from './mysql-url.ts';
+import { type Deadline, remainingMs, watchDeadlines } from '../deadline/deadline.ts';
+import type { MysqlAddress, MysqlHost } from './mysql-address.ts';
+import { asFatal, MysqlPoolError } from './pool-error.ts';
 
 /** One IP address of a host. The host's name is for the check of certificates. */
 export interface MysqlTarget extends MysqlHost {
@@ -16,8 +15,11 @@ export const PREPARED_MAX = 200;
 /** A connection of mysql2 on which every command settles by its deadline. */
 export type MysqlConnection = ReturnType<typeof createConnection>;
 
-/** Creates a connection, which is not open yet. Throws POOL_TRUST when a file that DATABASE_URL names cannot be used. */
-export function createConnection(address: MysqlAddress, target: MysqlTarget) {
+/**
+ * Creates a connection, which is not open yet; `end` gives it `endMs` to end by itself. Throws POOL_TRUST when a file that the
+ * address names cannot be used.
+ */
+export function createConnection(address: MysqlAddress, target: MysqlTarget, endMs: number) {
   const driver = createDriver(address, target);
   /** The commands in flight. An array, because there are few: a Set would take twice the time. */
   const pending: { readonly deadline: Deadline; readonly reject: (reason: Error) => void }[] = [];
@@ -29,7 +31,7 @@ export function createConnection(address: MysqlAddress, target: MysqlTarget) {
   };
   const watch = watchDeadlines(() => {
     if (pending.some(({ deadline }) => remainingMs(deadline) === 0))
-      destroy(poolError('POOL_TIMEOUT', `no answer in time from ${target.address}:${target.port}`));
+      destroy(new MysqlPoolError('POOL_TIMEOUT', `no answer in time from ${target.address}:${target.port}`));
     return pending.length > 0;
   });
   endOnError(driver, destroy);
@@ -56,10 +58,10 @@ export function createConnection(address: MysqlAddress, target: MysqlTarget) {
     },
     /** Closes the socket at once; the commands in flight fail with `reason`. */
     destroy,
-    /** Sends COM_QUIT after the commands in flight; closes the socket after CONNECTION_END_MS in any case. */
+    /** Sends COM_QUIT after the commands in flight; closes the socket after `endMs` in any case. */
     end(): void {
       driver.end(() => {});
-      setTimeout(() => driver.stream.destroy(), CONNECTION_END_MS).unref();
+      setTimeout(() => driver.stream.destroy(), endMs).unref();
     },
   };
 }
@@ -99,19 +101,19 @@ function endOnError(driver: Driver, destroy: (reason: Error) => void): void {
     try {
       handlePacket(packet);
     } catch (error) {
-      destroy(Object.assign(error as Error, { fatal: true })); // as mysql2 marks its own
+      destroy(asFatal(error));
     }
   };
   // After packets out of order, an answer could be taken for that of another command; MySQL's own client disconnects, too.
   // https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_packets.html#sect_protocol_basic_packets_sequence_id
-  driver.on('warn', () => destroy(poolError('POOL_NOT_UNDERSTOOD', "the server's packets came out of order")));
+  driver.on('warn', () => destroy(new MysqlPoolError('POOL_NOT_UNDERSTOOD', "the server's packets came out of order")));
 }
 
 /** Names the plugin of an account that mysql2 cannot log in with; other errors stay as they are. */
 export function namePlugin(error: Error): Error {
   const [, plugin] = /^Server request\w+ authentication using (?:unknown plugin )?(\w+)/.exec(error.message) ?? [];
   const works = 'caching_sha2_password, mysql_native_password and sha256_password work';
-  return plugin === undefined ? error : poolError('POOL_PLUGIN', `its plugin is ${plugin}; ${works}`, error);
+  return plugin === undefined ? error : new MysqlPoolError('POOL_PLUGIN', `its plugin is ${plugin}; ${works}`, error);
 }
 
 /** The rows of a statement. */

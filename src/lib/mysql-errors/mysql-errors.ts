@@ -1,27 +1,25 @@
 /** What an error of the database means. An error may have several meanings; without one, the database cannot do the work now. */
 export type Meaning =
-  | 'wrongStatement' // a bug of the gateway: nothing that operators do to a database causes it
+  | 'wrongStatement' // a bug of the caller: nothing that operators do to a database causes it
   | 'rolledBack' // nothing was done: the transaction was rolled back in favour of another
   | 'notBegun' // nothing was done: the statement was refused before it began
   | 'readOnly' // this server takes no writes
+  | 'noWriter' // no server takes writes
   | 'notReady' // this server does not serve: it shuts down, or has left its cluster
   | 'unknownOutcome' // the statement may have taken effect
   | 'staleSession' // a new session may have more rights, or a newer schema
   | 'rowRefused' // by a type, a constraint or a trigger; no row of the statement was written
   | 'duplicate' // there is a row with the same key
-  | 'outOfIds' // AUTO_INCREMENT has given its last id
+  | 'idTaken' // AUTO_INCREMENT gave an id that exists already, or none
   | 'lockWait' // another transaction held a lock for too long
   | 'tooLarge'
   | (typeof PERMANENT)[number];
 
-/**
- * THE list of permanent errors, which last until somebody changes a setting, the account or the database. They end a start; a
- * start waits for the end of all others, the transient ones. A DatabaseFault may have these meanings, too.
- */
+/** THE list of permanent errors, which last until somebody changes a setting, the account or the database. */
 export const PERMANENT = ['accessDenied', 'unknownDatabase', 'untrusted', 'unusable'] as const;
 
 /** Meanings by SQLSTATE class, the first two characters (ISO 9075-2; 70 is MySQL's own). MYSQL_NUMBERS takes precedence. */
-export const SQLSTATES: Readonly<Record<string, readonly Meaning[]>> = {
+const SQLSTATES: Readonly<Record<string, readonly Meaning[]>> = {
   '08': ['unknownOutcome'], // connection exception
   22: ['rowRefused'], // data exception: a narrowed column refuses a value
   23: ['rowRefused'], // integrity constraint violation
@@ -38,8 +36,8 @@ export const SQLSTATES: Readonly<Record<string, readonly Meaning[]>> = {
  * https://dev.mysql.com/doc/mysql-errors/9.7/en/client-error-reference.html), and where MariaDB is named
  * https://mariadb.com/kb/en/mariadb-error-code-reference/; from 8000 on https://docs.pingcap.com/tidb/stable/error-codes/
  */
-export const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
-  167: ['outOfIds'], // HA_ERR_AUTOINC_ERANGE (MariaDB)
+const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
+  167: ['idTaken'], // HA_ERR_AUTOINC_ERANGE (MariaDB)
   1020: ['rolledBack'], // ER_CHECKREAD: MariaDB's snapshot conflict
   1040: [], // ER_CON_COUNT_ERROR: its class is that of lost connections, but nothing was begun
   1044: ['staleSession', 'accessDenied'], // ER_DBACCESS_DENIED_ERROR
@@ -76,7 +74,7 @@ export const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1390: ['wrongStatement'], // ER_PS_MANY_PARAM
   1412: ['rolledBack'], // ER_TABLE_DEF_CHANGED: the table was altered after the transaction had begun
   1461: [], // ER_MAX_PREPARED_STMT_COUNT_REACHED
-  1467: ['outOfIds'], // ER_AUTOINC_READ_FAILED
+  1467: ['idTaken'], // ER_AUTOINC_READ_FAILED
   1524: ['accessDenied'], // ER_PLUGIN_IS_NOT_LOADED: the account's own
   1526: ['rowRefused'], // ER_NO_PARTITION_FOR_GIVEN_VALUE
   1615: ['notBegun'], // ER_NEED_REPREPARE
@@ -118,26 +116,58 @@ export const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   9007: ['rolledBack'], // write conflict
 };
 
-/** Meanings by error code of mysql2 or of the pool (`poolError`). */
-export const DRIVER_CODES: Readonly<Record<string, readonly Meaning[]>> = {
+/** Meanings by error code of mysql2. */
+const DRIVER_CODES: Readonly<Record<string, readonly Meaning[]>> = {
   AUTH_SWITCH_PLUGIN_ERROR: ['untrusted'], // the server asks for the password in a way that is unknown
   HANDSHAKE_NO_SSL_SUPPORT: ['untrusted'],
   MYSQL_CLEAR_PASSWORD_NOT_ENABLED: ['untrusted'],
-  POOL_ONE_ROW: ['rowRefused'], // the batch is split, so that each row is sent alone
-  POOL_PLUGIN: ['accessDenied'],
-  POOL_SETTING_REFUSED: ['unusable'],
-  POOL_TRUST: ['untrusted'],
 };
+/** Codes of the system, of mysql2 and of pools; Node's own begin with ERR_. */
+const EXTERNAL_CODES = /^(?:E(?!RR_)|PROTOCOL_|HANDSHAKE_|POOL_)/;
+/** Codes of a connection that was lost during a statement; not of a failed connect. */
+const LOST_CODES = /^(?:ECONNRESET|EPIPE|ERR_\w+|PROTOCOL_\w+)$/;
+/** Codes of TLS. A handshake may fail for any reason; only the message tells whether one side refused the other. */
+const TLS_CODES = /^(?:HANDSHAKE_SSL_ERROR|ERR_SSL_\w+)$/;
+const TLS_REFUSAL = /certificate|\balert\b/i;
+/** The end of MySQL's message of a duplicate, which is the index's name. */
+const PRIMARY_KEY = /for key '(?:[^']+\.)?PRIMARY'$/;
 
-/** Meanings by result code of SQLite, including extended ones, https://www.sqlite.org/rescode.html; any other code means `unusable`. */
-export const SQLITE_CODES: Readonly<Record<number, readonly Meaning[]>> = {
-  5: ['lockWait'], // BUSY: another process writes
-  6: [], // LOCKED: another connection of this process writes
-  18: ['tooLarge'], // TOOBIG
-  19: ['rowRefused'], // CONSTRAINT
-  20: ['rowRefused'], // MISMATCH
-  21: ['wrongStatement'], // MISUSE
-  25: ['wrongStatement'], // RANGE
-  1555: ['duplicate', 'rowRefused'], // CONSTRAINT_PRIMARYKEY
-  2067: ['duplicate', 'rowRefused'], // CONSTRAINT_UNIQUE
-};
+/** The parts of an error of mysql2, and of one that says itself what it means. */
+interface DatabaseError {
+  /** Of mysql2 or the system. */
+  readonly code?: string;
+  /** The server's error number, or the system's negative one. */
+  readonly errno?: number;
+  readonly sqlState?: string;
+  /** Whether the connection is lost. */
+  readonly fatal?: boolean;
+  readonly message?: string;
+  readonly meanings?: readonly Meaning[];
+}
+
+/** The parts of anything thrown, each of which may be missing. */
+export function partsOf(thrown: unknown): DatabaseError {
+  return typeof thrown === 'object' && thrown !== null ? thrown : {};
+}
+
+/** Whether it was thrown by the server, mysql2, the network or a pool. */
+export function isDatabaseError(thrown: unknown): boolean {
+  const { code = '', errno, fatal } = partsOf(thrown);
+  return errno !== undefined || fatal === true || EXTERNAL_CODES.test(code);
+}
+
+/** What an error means; empty for one without a known meaning, and for anything else. */
+export function meaningsOf(thrown: unknown): readonly Meaning[] {
+  const { code = '', errno = 0, sqlState = '', fatal, message = '', meanings } = partsOf(thrown);
+  if (meanings) return meanings;
+  if (TLS_CODES.test(code) && TLS_REFUSAL.test(message)) return ['untrusted', 'unknownOutcome'];
+  if (LOST_CODES.test(code) || (fatal && code === '')) return ['unknownOutcome'];
+  const found = DRIVER_CODES[code] ?? MYSQL_NUMBERS[errno] ?? SQLSTATES[sqlState.slice(0, 2)] ?? [];
+  return found.includes('duplicate') && PRIMARY_KEY.test(message) ? [...found, 'idTaken'] : found;
+}
+
+/** Whether an error has one of these meanings. */
+export function means(thrown: unknown, ...meanings: readonly Meaning[]): boolean {
+  const found = meaningsOf(thrown);
+  return meanings.some((meaning) => found.includes(meaning));
+}

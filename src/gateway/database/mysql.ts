@@ -1,0 +1,88 @@
+import type { Knex } from 'knex';
+// Knex publishes its dialects by path.
+import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
+import type { Deadline } from '../../lib/deadline/deadline.ts';
+import { createMysqlPool, type PoolEntry, parseMysqlAddress } from '../../lib/mysql-pool/mysql-pool.ts';
+import { ConfigError } from '../config.ts';
+import * as deadlines from '../deadlines.ts';
+import type { RowValues } from '../kinds.ts';
+import { createRoundTrip } from './round-trip.ts';
+
+type PoolOptions = Parameters<typeof createMysqlPool>[0];
+
+/** For requests. The server ends a lock wait before the request's deadline, so no write happens after it. */
+export const REQUEST_LIMITS: PoolOptions['limits'] = {
+  lockMs: deadlines.LOCK_MS,
+  distantLockMs: deadlines.DISTANT_LOCK_MS,
+  statementMs: deadlines.STATEMENT_MS,
+  idleMs: deadlines.SESSION_IDLE_MS,
+};
+
+/** For work of minutes. The connection that holds the migration lock is idle meanwhile, so its idle time is as long. */
+export const LONG_WORK_LIMITS: PoolOptions['limits'] = {
+  lockMs: deadlines.LONG_WORK_LOCK_MS,
+  distantLockMs: deadlines.LONG_WORK_LOCK_MS,
+  statementMs: 0,
+  idleMs: deadlines.LONG_WORK_MS,
+};
+
+const TIMES: PoolOptions['times'] = {
+  nameLookupMs: deadlines.NAME_LOOKUP_MS,
+  connectMs: deadlines.CONNECT_MS,
+  connectionEndMs: deadlines.CONNECTION_END_MS,
+  roleIntervalMs: deadlines.ROLE_INTERVAL_MS,
+  roleTimeoutMs: deadlines.ROLE_TIMEOUT_MS,
+  roleMaxAgeMs: deadlines.ROLE_MAX_AGE_MS,
+  distantMs: deadlines.DISTANT_MS,
+};
+
+/**
+ * Knex settings for a `mysql://` address. Queries through Knex end at `currentDeadline`. Throws ConfigError when the address is
+ * wrong.
+ */
+export function createMysqlClient(
+  databaseUrl: string,
+  max: number,
+  limits: PoolOptions['limits'],
+  currentDeadline: () => Deadline,
+): Knex.Config {
+  const roundTrip = createRoundTrip();
+  const pool = createMysqlPool({ address: parseUrl(databaseUrl), max, limits, times: TIMES, roundTrip });
+  return {
+    /** Knex on mysql2. Knex makes no pool of its own, because the settings have no `connection`; its connections are pool entries. */
+    client: class GatewayMysqlClient extends Mysql2Client {
+      readonly takesWrites = pool.takesWrites;
+      readonly poolState = pool.state;
+      readonly packetBytes = pool.packetBytes;
+      readonly roundTripMs = roundTrip.ms;
+      readonly queryPrepared = pool.query;
+      readonly insertPrepared = pool.insert;
+      readonly examine = () => pool.examine(currentDeadline());
+
+      insertOn(session: PoolEntry, into: string, rows: readonly RowValues[]): Promise<string[]> {
+        return pool.insertOn(session, into, rows, currentDeadline());
+      }
+
+      override acquireConnection(): Promise<PoolEntry> {
+        return pool.acquire(currentDeadline());
+      }
+      override async releaseConnection(session: PoolEntry): Promise<void> {
+        pool.release(session);
+      }
+      override destroy(): Promise<void> {
+        return pool.close();
+      }
+      override _query(session: PoolEntry, query: { sql: string }): Promise<unknown> {
+        return pool.run(session, query.sql, currentDeadline(), () => super._query(session.connection.driver, query));
+      }
+    },
+  };
+}
+
+function parseUrl(databaseUrl: string): PoolOptions['address'] {
+  try {
+    return parseMysqlAddress(databaseUrl, 'DATABASE_URL');
+  } catch (error) {
+    throw new ConfigError((error as Error).message); // its own Errors
+  }
+}

@@ -1,0 +1,89 @@
+import { deadlineIn } from '../deadline/deadline.ts';
+import type { MysqlAddress } from './mysql-address.ts';
+import { createConnection, type MysqlConnection, type MysqlTarget, namePlugin, queryRows } from './mysql-connection.ts';
+import { asFatal, MysqlPoolError } from './pool-error.ts';
+import { idRuleOf } from './prepared-statements.ts';
+import { isOn, isReadOnly, READ_ONLY_VARS, type SessionLimits, setUp, show } from './session-settings.ts';
+
+/** The times of a connection, in ms. */
+export interface ConnectionTimes {
+  /** From the first packet to a session that is ready. */
+  readonly connectMs: number;
+  /** The wait for a connection to end by itself after COM_QUIT. */
+  readonly connectionEndMs: number;
+}
+
+/** Whether a server takes writes. */
+export type Role = 'writable' | 'read-only' | 'not ready';
+
+/** An open connection and facts of its server. */
+export type MysqlSession = Awaited<ReturnType<typeof beginSession>>;
+
+const IDENTITY_VARS = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
+const SERVER_VARS = ['version', 'version_comment', 'wsrep_on', 'auto_increment_increment', 'max_allowed_packet'];
+
+/** Connects, sets up the session and reads the server's role, within `connectMs`. All its errors are marked `fatal`. */
+export async function openSession(
+  address: MysqlAddress,
+  target: MysqlTarget,
+  limits: SessionLimits,
+  { connectMs, connectionEndMs }: ConnectionTimes,
+): Promise<MysqlSession> {
+  const connection = createConnection(address, target, connectionEndMs);
+  try {
+    return await connection.exchange(deadlineIn(connectMs), () => beginSession(connection, limits));
+  } catch (error) {
+    connection.destroy(new MysqlPoolError('POOL_NOT_UNDERSTOOD', 'the session could not be set up'));
+    throw asFatal(namePlugin(error as Error)); // mysql2 throws Errors, and here none leaves a usable connection
+  }
+}
+
+async function beginSession(connection: MysqlConnection, limits: SessionLimits) {
+  const { driver } = connection;
+  await new Promise<void>((resolve, reject) => driver.connect((error) => (error ? reject(error) : resolve())));
+  const { variables, askedAt: checkedAt } = await setUp(connection, limits, [...IDENTITY_VARS, ...SERVER_VARS]);
+  const isGalera = variables.get('wsrep_on') === 'ON';
+  const members = isGalera ? await readMembers(connection) : undefined;
+  const refusing = READ_ONLY_VARS.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
+  const roleSql = `SELECT ${['1', ...refusing].join(', ')}`;
+  const role: Role = members === '' ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable';
+  const isUnchanged = async () => {
+    await queryRows(connection, roleSql); // `wsrep_sync_wait`: answered when the node has caught up with its cluster
+    return (await readMembers(connection)) === members;
+  };
+  // The servers of such a cluster are interchangeable, and a proxy may lead to any of them.
+  const isOneOfEquals = isGalera || /tidb|vitess/i.test(variables.get('version') ?? '');
+  return {
+    connection,
+    role,
+    /** The time of the last role check, in ms of `performance.now()`. */
+    checkedAt,
+    /** Identifies the server; undefined in a cluster whose members all have every acknowledged write. */
+    identity: isOneOfEquals ? undefined : IDENTITY_VARS.map((name) => variables.get(name)).join(' '),
+    /** The longest wait for a lock, in ms; the server ends it. */
+    lockMs: limits.lockMs,
+    /** The size limit of a statement, in bytes. */
+    packetBytes: Number(variables.get('max_allowed_packet')),
+    idRule: idRuleOf(variables),
+    /** Whether a server that took writes still does; rejects when it does not answer within `limitMs`. */
+    stillTakesWrites: (limitMs: number) =>
+      connection.exchange(deadlineIn(limitMs), async () => {
+        const [row] = await queryRows(connection, roleSql);
+        return row !== undefined && !READ_ONLY_VARS.some((name) => isOn(row[name]));
+      }),
+    /**
+     * On a Galera node only: whether a transaction that it reports as rolled back is certainly undone. While members join or leave,
+     * other members may have committed it.
+     */
+    isSurelyUndone: isGalera
+      ? (limitMs: number) => connection.exchange(deadlineIn(limitMs), isUnchanged).catch(() => false)
+      : undefined,
+  };
+}
+
+/** Identifies the membership that a Galera node sees; empty when it has lost its cluster and refuses all but SET and SHOW. */
+async function readMembers(connection: MysqlConnection): Promise<string> {
+  const names = "'wsrep_ready', 'wsrep_cluster_state_uuid', 'wsrep_cluster_conf_id'";
+  const status = await show(connection, `GLOBAL STATUS WHERE Variable_name IN (${names})`);
+  return status.get('wsrep_ready') === 'ON' ? [...status.values()].join(' ') : '';
+}
