@@ -11,9 +11,9 @@ export type RowValues = readonly Binding[];
 export type Bounds = Readonly<Record<string, unknown>>;
 
 /**
- * A kind of value within bounds: how the store and both APIs read and write it. `In` is the type of inputs: strings, numbers or
- * booleans, because filters and retries are compared as text. `Out` is the type of inputs and of values that a driver returns:
- * it may make others, such as mysql2 a `Date` of a `datetime`.
+ * A kind of value: how the store and both APIs read and write it. It describes its bounds, which the schema's rules check. `In` is
+ * the type of inputs: strings, numbers or booleans, because filters and retries are compared as text. `Out` is the type of inputs
+ * and of values that a driver returns: it may make others, such as mysql2 a `Date` of a `datetime`.
  */
 export interface Kind<In extends Out, Out = In> {
   /** Its JSON Schema in REST. */

@@ -14,7 +14,11 @@ export function createRefusalOf(schema: GraphQLSchema, plural: string, prepare: 
     const { variableValues = NO_VARIABLES } = getVariableValues(schema, definitions, given);
     const plan = prepared.plan(variableValues);
     try {
-      costOf(plan, prepared.isMutation, createArgumentsOf(variableValues));
+      costOf(
+        plan,
+        prepared.isMutation,
+        createArgumentsOf(variableValues, { caller: { keyId: '1', ownerId: '1', mayWrite: true } }),
+      );
     } catch (refusal) {
       return (refusal as Error).message;
     }

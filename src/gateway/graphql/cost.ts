@@ -8,8 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { ArgumentsOf, FieldPlan, OperationPlan } from '../../lib/graphql-plan/graphql-plan.ts';
-import { LIST_LIMIT } from '../schema/builder.ts';
-import { boundsOf } from '../schema/rules.ts';
+import { LIST_LIMIT, pageSizeOf } from '../schema/builder.ts';
 import { DOCUMENT_CODES, LIMITS, limitError } from './limits.ts';
 
 /** The most objects of one type in a request: five of the largest pages. */
@@ -44,13 +43,11 @@ export function limitsByType(schema: GraphQLSchema) {
  */
 export function createCost(schema: GraphQLSchema, plural: string) {
   const limits = limitsByType(schema);
-  const pages = pageArguments(schema);
   return (plan: OperationPlan, isMutation: boolean, argumentsOf: ArgumentsOf) => {
     if (plan.fieldCount > LIMITS.fields.max) throw limitError('fields');
     const cost: Cost = new Map();
-    const pageOf: PageOf = (field) => pageSizeOf(field, pages, argumentsOf);
     let reads = 0;
-    for (const field of plan.fields) reads += addField(cost, field, pageOf, 1);
+    for (const field of plan.fields) reads += addField(cost, field, argumentsOf, 1);
     const answerBytes = isMutation ? addInputs(cost, plan, argumentsOf) : 0;
     let highest = 0;
     for (const [type, { objects, leaves }] of cost) {
@@ -101,42 +98,23 @@ function add(cost: Cost, type: GraphQLObjectType, objects: number, leaves: numbe
  * Adds the objects of a field on `parents` parent objects, and those of its selection. Returns their reads. `page` is the page size
  * of an enclosing field such as a connection: it bounds the first list below it that has no resolver, such as `edges`.
  */
-function addField(cost: Cost, field: FieldPlan, pageOf: PageOf, parents: number, page?: number): number {
+function addField(cost: Cost, field: FieldPlan, argumentsOf: ArgumentsOf, parents: number, page?: number): number {
   const { selection, isList, resolver } = field;
   if (selection === undefined || parents === 0) return 0;
-  const ownPage = pageOf(field);
+  const ownPage = pageOf(field, argumentsOf);
   const listPage = resolver === undefined ? page : ownPage;
   const count = isList ? parents * (listPage ?? Number.POSITIVE_INFINITY) : parents; // a list without a page size has no bound
   add(cost, selection.type, count, count * selection.leafCount);
   const pageWithin = isList ? undefined : (ownPage ?? page);
   let reads = resolver === undefined ? 0 : parents;
-  for (const inner of selection.fields) reads += addField(cost, inner, pageOf, count, pageWithin);
+  for (const inner of selection.fields) reads += addField(cost, inner, argumentsOf, count, pageWithin);
   return reads;
 }
 
-/** Gives the page size of a field in one request; undefined for a field without one. */
-type PageOf = (field: FieldPlan) => number | undefined;
-
-/** 0 for an invalid size: the rules refuse it before any read. */
-function pageSizeOf(plan: FieldPlan, pages: ReturnType<typeof pageArguments>, argumentsOf: ArgumentsOf) {
-  const page = pages.get(plan.field);
-  if (page === undefined) return undefined;
-  const args = argumentsOf(plan);
-  const size = args instanceof Error ? 0 : Number(args[page.name]);
-  return size >= 0 && size <= page.max ? size : 0;
-}
-
-/** The page-size arguments of the fields that have one, each with its maximum. */
-function pageArguments(schema: GraphQLSchema) {
-  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
-  const fields = types.flatMap((type) => Object.values(type.getFields()));
-  return new Map(
-    fields.flatMap((field) => {
-      const argument = field.args.find(({ name }) => name === 'limit' || name === 'first');
-      if (argument === undefined) return [];
-      return [[field, { name: argument.name, max: Number(boundsOf(argument).maximum ?? Infinity) }] as const];
-    }),
-  );
+/** 0 for a field whose arguments are refused: nothing is read for it. */
+function pageOf(field: FieldPlan, argumentsOf: ArgumentsOf): number | undefined {
+  const args = argumentsOf(field);
+  return args instanceof Error ? 0 : pageSizeOf(args);
 }
 
 /**

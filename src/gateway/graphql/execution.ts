@@ -42,7 +42,7 @@ export function createExecution(
     const coerced = getVariableValues(schema, definitions, rawVariables, { maxErrors: ERRORS_MAX });
     if (coerced.errors) return { errors: coerced.errors };
     const { variableValues: variables } = coerced;
-    const argumentsOf = createArgumentsOf(variables);
+    const argumentsOf = createArgumentsOf(variables, context);
     const run = (plan: OperationPlan) => {
       onRun();
       return runPlan({ plan, isMutation, variables, argumentsOf, context });

@@ -83,7 +83,9 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
       variables,
       /** The selection of the root field; undefined for a leaf. */
       selection: root.selection,
-      /** Calls the resolver of the root field with coerced arguments. */
+      /** Gives checked arguments of the root field. Throws InputValidationError, and ApiError `forbidden`. */
+      check: (args: Arguments, context: Context) => root.checkArguments?.(args, context) ?? args,
+      /** Calls the resolver of the root field with checked arguments. */
       resolve: (args: Arguments, context: Context) => resolver(undefined, args, context, info),
       /** Completes the value of the root field as JSON. Rejects with a resolver's error; ApiError `bad_request` for too long a text. */
       write: createValueWriter<Context>(root, { bytesMax: ANSWER_BYTES_MAX, tooLarge: TOO_LARGE }),

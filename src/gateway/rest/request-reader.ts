@@ -1,6 +1,8 @@
+import type { Arguments } from '../../lib/graphql-plan/graphql-plan.ts';
 import { ApiError } from '../errors.ts';
 import type { PathParams } from '../http/call.ts';
 import { readQueryParameters } from '../http/request-target.ts';
+import type { Context } from '../schema/context.ts';
 import { brokenRule } from '../schema/rules.ts';
 import { notAllowed, textRefusal } from './input-refusals.ts';
 import type { Operation } from './operation.ts';
@@ -37,13 +39,20 @@ export function refuseNotFound({ notFound = '' }: Operation): never {
   throw new ApiError('not_found', notFound);
 }
 
-/** Converts a broken rule of the schema to an ApiError that names the parameter or property. Gives any other error as it is. */
-export function explainError({ queryParams, body, notFound = '' }: Operation, { query }: RestRequest, thrown: unknown) {
-  const rule = brokenRule(thrown);
-  if (rule === undefined) return thrown;
-  const [argument, ...path] = rule.path;
-  if (argument === body?.name) return new ApiError('bad_request', `${path.join('.')} ${rule.message}.`);
-  const parameter = queryParams.find((candidate) => candidate.argument.name === argument);
-  if (!parameter) return new ApiError('not_found', notFound); // the argument is a path parameter
-  return notAllowed(parameter.name, query[parameter.name] ?? '', rule.message.replace(/^must be /, ''));
+/**
+ * Checks the arguments of a request by the schema's rules, and gives them as the resolver gets them. Throws an ApiError that names
+ * the parameter or property.
+ */
+export function checkRequest(operation: Operation, { args, query }: RestRequest, context: Context): Arguments {
+  try {
+    return operation.check(args, context);
+  } catch (thrown) {
+    const rule = brokenRule(thrown);
+    if (rule === undefined) throw thrown;
+    const [argument, ...path] = rule.path;
+    if (argument === operation.body?.name) throw new ApiError('bad_request', `${path.join('.')} ${rule.message}.`);
+    const parameter = operation.queryParams.find((candidate) => candidate.argument.name === argument);
+    if (!parameter) refuseNotFound(operation); // the argument is a path parameter
+    throw notAllowed(parameter.name, query[parameter.name] ?? '', rule.message.replace(/^must be /, ''));
+  }
 }

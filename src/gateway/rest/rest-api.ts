@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { deprecationHeaders } from '../deprecations.ts';
 import type { AdmittedCall, Answer, Call, Route } from '../http/call.ts';
 import { parseJsonBytes } from '../http/json-body.ts';
-import { LIST_LIMIT } from '../schema/builder.ts';
+import { LIST_LIMIT, pageSizeOf } from '../schema/builder.ts';
 import { createContext, readIdempotencyKey } from '../schema/context.ts';
 import type { Stores } from '../store/store.ts';
 import { createCompiler } from './compile.ts';
@@ -11,7 +11,7 @@ import { createOpenApi, ERROR_SCHEMA } from './openapi.ts';
 import { CURSOR, compileOperationRow, type Operation, type RestService } from './operation.ts';
 import { describeOperation } from './operation-description.ts';
 import type { Json, Schemas } from './representation.ts';
-import { explainError, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
+import { checkRequest, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
 
 /**
  * Creates the REST API of a service: operations with their descriptions, routes, and the function that makes the OpenAPI document. Clients reach it below `publicPath`.
@@ -53,18 +53,13 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
 
   const handle = async (call: AdmittedCall): Promise<Answer> => {
     const request = readRequest(operation, call.querystring, call.params, body && parseJsonBytes(call.body));
-    const reserved = call.reserve(isPaged ? validPageSize(Number(request.args.limit)) : 1);
-    if (reserved !== undefined) await reserved;
     const context = createContext(stores, call.caller, call.headers, call.deadline);
-    let value: unknown;
-    let text: string | undefined;
-    try {
-      value = await operation.resolve(request.args, context);
-      if (isNullable && (value === null || value === undefined)) refuseNotFound(operation);
-      text = answer && (await operation.write(value, context));
-    } catch (thrown) {
-      throw explainError(operation, request, thrown);
-    }
+    const args = checkRequest(operation, request, context);
+    const reserved = call.reserve(isPaged ? (pageSizeOf(args) ?? LIST_LIMIT.max) : 1);
+    if (reserved !== undefined) await reserved;
+    const value = await operation.resolve(args, context);
+    if (isNullable && (value === null || value === undefined)) refuseNotFound(operation);
+    const text = answer && (await operation.write(value, context));
     const headers = {
       ...locationOf?.(value as Json), // a row with `location` gives an object
       ...(context.listsWithNextPage.includes(value) && nextPage(operation, call, request, value as readonly Json[])),
@@ -85,11 +80,6 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
     ...(deprecation && { headers: deprecationHeaders(deprecation, publicPath) }),
     handle,
   };
-}
-
-/** The page size; 0 for an invalid one: its request is refused by the schema's rules before anything is read. */
-function validPageSize(limit: number): number {
-  return limit >= LIST_LIMIT.min && limit <= LIST_LIMIT.max ? limit : 0;
 }
 
 /** Creates the function that gives the header `Location` of a created object; undefined for an operation without one. */

@@ -2,8 +2,10 @@ import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
 import * as z from 'zod/mini';
 import { type Int64, parseInt64 } from '../../lib/exact-json/exact-json.ts';
+import type { Arguments } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { KINDS, KindName, ValueIn, ValueOut } from '../kinds.ts';
 import type { Context } from './context.ts';
+import { FIELD_CHECKS } from './field-checks.ts';
 
 type ScalarOf<Name extends KindName> = Extract<(typeof KINDS)[Name]['scalar'], string>;
 
@@ -27,7 +29,10 @@ export type Builder = PothosSchemaTypes.SchemaBuilder<BuilderTypes>;
 
 /** Creates a builder without types. */
 export function createBuilder(): Builder {
-  return new SchemaBuilder<SchemaTypes>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
+  return new SchemaBuilder<SchemaTypes>({
+    plugins: [FIELD_CHECKS, ValidationPlugin], // the last one comes first
+    defaultFieldNullability: false,
+  });
 }
 
 /** The rule of every `ID` input: a 64-bit integer in canonical decimal form. The validated value is an Int64. */
@@ -41,6 +46,11 @@ export const LIST_LIMIT = { min: 1, max: 100, defaultValue: 20 } as const;
 
 const { min, max, defaultValue } = LIST_LIMIT;
 const pageSizeMessage = `must be an integer from ${min} to ${max}`;
+
+/** The page size in the arguments of a field; undefined for a field without one. */
+export function pageSizeOf({ limit, first = limit }: Arguments): number | undefined {
+  return typeof first === 'number' ? Math.max(0, first) : undefined;
+}
 
 /** An argument for the page size, such as `limit`. `plural` is the noun for the objects in its description. */
 export const pageSizeArgument = (t: PothosSchemaTypes.InputFieldBuilder<BuilderTypes, 'Arg'>, plural: string) =>

@@ -1,7 +1,6 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import type { GraphQLArgument, GraphQLInputField } from 'graphql';
 import * as z from 'zod/mini';
-import { originalError } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Bounds } from '../kinds.ts';
 
 /** The rules of an argument or input field as JSON Schema keywords; rules without a keyword are left out. */
@@ -25,8 +24,7 @@ export interface BrokenRule {
 
 /** The first broken rule of a validation error; undefined for any other error. */
 export function brokenRule(thrown: unknown): BrokenRule | undefined {
-  const cause = originalError(thrown);
-  const [issue] = cause instanceof InputValidationError ? cause.issues : [];
+  const [issue] = thrown instanceof InputValidationError ? thrown.issues : [];
   if (issue === undefined) return undefined;
   const path = (issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step));
   return { path, message: issue.message };

@@ -1,8 +1,6 @@
-import { type GraphQLObjectType, type GraphQLSchema, printSchema, type ValidationRule } from 'graphql';
+import { type GraphQLSchema, printSchema, type ValidationRule } from 'graphql';
 import { type Deprecation, deprecationOf, longDay } from '../deprecations.ts';
-import { requireWrite } from '../keys/caller.ts';
 import { type Builder, createBuilder } from './builder.ts';
-import type { Context } from './context.ts';
 
 /** The parts of a service that its schema is made from. */
 interface SchemaParts {
@@ -20,8 +18,6 @@ export function createSchema({ plural, resources, deprecations }: SchemaParts): 
   for (const { defineTypes } of resources) defineTypes(builder);
   const schema = builder.toSchema({ sortSchema: false });
   for (const deprecation of deprecations) deprecate(schema, deprecation);
-  const mutation = schema.getMutationType();
-  if (mutation) guardMutations(mutation);
   return schema;
 }
 
@@ -42,21 +38,6 @@ export function noteDeprecations(deprecations: readonly Deprecation[], found: Se
       if (deprecation !== undefined) found.add(deprecation);
     },
   });
-}
-
-/**
- * Wraps the resolver of every field of Mutation: it refuses read-only keys, then hands over stores that change rows. So no resolver
- * has to check rights. No other field gets such a store: read-only keys and GET may select those of Query.
- */
-function guardMutations(mutation: GraphQLObjectType<unknown, Context>): void {
-  for (const field of Object.values(mutation.getFields())) {
-    const { resolve, name } = field;
-    if (!resolve) throw new Error(`Mutation.${name} has no resolver.`);
-    field.resolve = (source, args, context, info) => {
-      requireWrite(context.caller);
-      return resolve(source, args, context.forMutation(), info);
-    };
-  }
 }
 
 /** A schema in SDL, as in `schema.graphql`. */

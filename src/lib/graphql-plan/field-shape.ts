@@ -17,6 +17,7 @@ import {
   TypeMetaFieldDef,
   validateExecutionArgs,
 } from 'graphql';
+import type { CheckArguments } from './planned-arguments.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -78,6 +79,8 @@ function shapeField(parentType: GraphQLObjectType, field: Field, leafWriter: Lea
     resolver: typeof exposed === 'string' ? undefined : field.resolve,
     /** The property that a field without a resolver reads: the exposed one, else the field's name as in GraphQL's default resolver. */
     property: typeof exposed === 'string' ? exposed : field.name,
+    /** What the resolver's arguments must pass. README.md says that it stands here. */
+    checkArguments: field.extensions.checkArguments as CheckArguments | undefined,
     /** Writes a leaf other than null as JSON. Throws Error when the schema does not allow the value. */
     writeLeaf: isLeaf ? writerOf(content, coordinate, leafWriter) : JSON.stringify,
   };

@@ -10,7 +10,13 @@ export {
   pathOf,
   type SelectionPlan,
 } from './plan.ts';
-export { type Arguments, type ArgumentsOf, createArgumentsOf, NO_VARIABLES } from './planned-arguments.ts';
+export {
+  type Arguments,
+  type ArgumentsOf,
+  type CheckArguments,
+  createArgumentsOf,
+  NO_VARIABLES,
+} from './planned-arguments.ts';
 export {
   type Answer,
   type AnswerBound,

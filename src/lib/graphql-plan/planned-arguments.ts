@@ -1,18 +1,16 @@
-import {
-  type FieldNode,
-  type GraphQLError,
-  type GraphQLField,
-  getArgumentValues,
-  Kind,
-  type VariableValues,
-  visit,
-} from 'graphql';
+import { type FieldNode, type GraphQLField, getArgumentValues, Kind, type VariableValues, visit } from 'graphql';
 
 /** Coerced arguments by their names. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** GraphQL §6.4.1 CoerceArgumentValues, into objects with a prototype. Throws GraphQLError. */
 export type CoerceArguments = (variables: VariableValues) => Arguments;
+
+/**
+ * Gives coerced arguments as the resolver gets them. Throws Error, which becomes the field's error, when something about them or
+ * the context is not allowed.
+ */
+export type CheckArguments = (args: Arguments, context: unknown) => Arguments;
 
 /** The variable values of an operation without variables. */
 export const NO_VARIABLES: VariableValues = { sources: {}, coerced: {} };
@@ -54,19 +52,26 @@ function toPlain(value: unknown): unknown {
   return plain;
 }
 
-/** Gives the coerced arguments of a field in one request, or the error of argument coercion. */
-export type ArgumentsOf = (field: { readonly coerceArguments: CoerceArguments }) => Arguments | GraphQLError;
+/** How the arguments of a planned field are read. */
+interface PlannedArguments {
+  readonly coerceArguments: CoerceArguments;
+  readonly checkArguments: CheckArguments | undefined;
+}
+
+/** Gives the coerced and checked arguments of a field in one request, or the error of that. */
+export type ArgumentsOf = (field: PlannedArguments) => Arguments | Error;
 
 /** Creates the argument coercion of one request. Results are kept: an analysis of the cost may ask for them, too. */
-export function createArgumentsOf(variables: VariableValues): ArgumentsOf {
-  const known = new Map<object, Arguments | GraphQLError>();
+export function createArgumentsOf(variables: VariableValues, context: unknown): ArgumentsOf {
+  const known = new Map<PlannedArguments, Arguments | Error>();
   return (field) => {
     let args = known.get(field);
     if (args !== undefined) return args;
     try {
-      args = field.coerceArguments(variables);
+      const coerced = field.coerceArguments(variables);
+      args = field.checkArguments?.(coerced, context) ?? coerced;
     } catch (error) {
-      args = error as GraphQLError; // getArgumentValues throws nothing else
+      args = error as Error; // getArgumentValues and checks throw nothing else
     }
     known.set(field, args);
     return args;

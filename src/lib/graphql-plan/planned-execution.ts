@@ -79,7 +79,7 @@ export function createPlannedExecution<Context>(bound: AnswerBound) {
 export function createValueWriter<Context>(field: FieldPlan, bound: AnswerBound) {
   const shared: Shared = { ...bound, lastList: { text: '' } };
   return async (value: unknown, context: Context): Promise<string> => {
-    const values = { variables: NO_VARIABLES, argumentsOf: createArgumentsOf(NO_VARIABLES), context };
+    const values = { variables: NO_VARIABLES, argumentsOf: createArgumentsOf(NO_VARIABLES, context), context };
     const { dataJson = '', errors } = await execute(shared, values, (run) => complete(run, field, value, undefined));
     if (errors[0]) throw originalError(errors[0]);
     return dataJson;

@@ -128,7 +128,7 @@ async function runByPlan(query: string, given: Given, found: Rows) {
     plan: plan(document, operation, values),
     isMutation: operation.operation === 'mutation',
     variables: values,
-    argumentsOf: createArgumentsOf(values),
+    argumentsOf: createArgumentsOf(values, undefined),
     context: contextOf(found),
   };
   const { dataJson, errors } = await execute(request);

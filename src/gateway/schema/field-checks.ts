@@ -1,0 +1,52 @@
+import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
+import type { GraphQLFieldResolver } from 'graphql';
+import type { Arguments, CheckArguments } from '../../lib/graphql-plan/graphql-plan.ts';
+import { requireWrite } from '../keys/caller.ts';
+import type { Context } from './context.ts';
+
+/** The name of the plugin below. */
+export const FIELD_CHECKS = 'fieldChecks';
+
+/**
+ * What a field checks before its resolver runs. The rules of arguments are taken out of the resolvers, where Pothos runs them: plans
+ * check arguments when they are coerced, before the cost of an operation is known. A field of Mutation refuses read-only keys
+ * first, and its resolver gets stores that change rows. So no resolver has to check rights, and no other field can change data.
+ */
+class FieldChecks<Types extends SchemaTypes> extends BasePlugin<Types> {
+  override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
+    const argMappers: readonly unknown[] = config.argMappers;
+    const rules = argMappers as readonly Rule[]; // those of the validation plugin read no further argument
+    const checkArguments: CheckArguments = (args, context) => {
+      if (config.kind === 'Mutation') requireWrite((context as Context).caller); // the schema is run with no other context
+      return rules.reduce(applyRule, args);
+    };
+    return { ...config, argMappers: [], extensions: { ...config.extensions, checkArguments } };
+  }
+
+  override wrapResolve(resolve: Resolve, { kind }: PothosOutputFieldConfig<Types>): Resolve {
+    if (kind !== 'Mutation') return resolve;
+    return (source, args, context, info) => resolve(source, args, (context as Context).forMutation(), info); // as above
+  }
+}
+
+type Resolve = GraphQLFieldResolver<unknown, object, object>;
+type Rule = (args: Arguments) => Arguments | Promise<Arguments>;
+
+/** Throws InputValidationError for a broken rule, and Error for an asynchronous one: there is no time to wait for it. */
+function applyRule(args: Arguments, rule: Rule): Arguments {
+  const checked = rule(args);
+  if (!(checked instanceof Promise)) return checked;
+  checked.catch(() => {}); // no unhandled rejection
+  throw new Error('A rule of an argument is asynchronous.');
+}
+
+declare global {
+  // biome-ignore lint/style/noNamespace: https://pothos-graphql.dev/docs/guide/writing-plugins
+  namespace PothosSchemaTypes {
+    interface Plugins<Types extends SchemaTypes> {
+      [FIELD_CHECKS]: FieldChecks<Types>;
+    }
+  }
+}
+
+SchemaBuilder.registerPlugin(FIELD_CHECKS, FieldChecks);
