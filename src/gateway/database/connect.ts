@@ -42,6 +42,8 @@ export interface Database {
   packetBytes(): number;
   /** The shortest recent round trip, in ms; 0 before the first measurement, and for the embedded store. */
   roundTripMs(): number;
+  /** DatabaseFault `unavailable`, for work that is not done at its deadline. */
+  lateError(): DatabaseFault;
   /** How many calls of `run` and `insert` have failed so far. */
   failures(): number;
   /** Whether the server that was connected to last takes writes. */
@@ -130,6 +132,7 @@ function createDatabase(
     },
     packetBytes: () => client.packetBytes(),
     roundTripMs: () => client.roundTripMs(),
+    lateError,
     failures: () => failures,
     takesWrites: () => client.takesWrites(),
     poolState: () => client.poolState(),
@@ -138,14 +141,15 @@ function createDatabase(
   };
 }
 
+function lateError(): DatabaseFault {
+  const cause = Object.assign(new Error('the database did not answer in time'), { code: 'POOL_TIMEOUT' });
+  return new DatabaseFault('unavailable', cause);
+}
+
 /** The result of `done`. DatabaseFault `unavailable` at the deadline; a write that waits for a lock may still happen later. */
 function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const refuse = () => {
-    const error = Object.assign(new Error('the database did not answer in time'), { code: 'POOL_TIMEOUT' });
-    late.reject(new DatabaseFault('unavailable', error));
-  };
-  const timer = setTimeout(refuse, remainingMs(deadline));
+  const timer = setTimeout(() => late.reject(lateError()), remainingMs(deadline));
   return Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
 }
 

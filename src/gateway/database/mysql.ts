@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
 // Knex publishes its dialects by path.
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
+import { createRoundTrip } from '../../lib/batcher/batcher.ts';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { createMysqlPool, type PoolEntry, parseMysqlAddress } from '../../lib/mysql-pool/mysql-pool.ts';
 import { ConfigError } from '../config.ts';
 import * as deadlines from '../deadlines.ts';
 import type { RowValues } from '../kinds.ts';
-import { createRoundTrip } from './round-trip.ts';
 
 type PoolOptions = Parameters<typeof createMysqlPool>[0];
 

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
+import { createBatcher } from '../../lib/batcher/batcher.ts';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { type Int64, type Integer64, toInt64 } from '../../lib/exact-json/exact-json.ts';
-import { createBatcher } from '../database/batching.ts';
 import { type Database, NOW_MS } from '../database/connect.ts';
 import { means } from '../database/faults.ts';
 import { DatabaseFault } from '../errors.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
+import { createBatcher } from '../../lib/batcher/batcher.ts';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
-import { createBatcher } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';

@@ -1,6 +1,6 @@
+import { type Batcher, createBatcher } from '../../lib/batcher/batcher.ts';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
-import { type Batcher, createBatcher } from '../database/batching.ts';
 import type { Database } from '../database/connect.ts';
 import { bindValue, columnsOf, type PageQuery, type StoredRow, selectList, type Table } from './table.ts';
 

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
+import { createBatcher, LOW_LATENCY_MS } from '../../lib/batcher/batcher.ts';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
-import { createBatcher, LOW_LATENCY_MS } from '../database/batching.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isRefused, means } from '../database/faults.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';

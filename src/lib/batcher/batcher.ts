@@ -1,6 +1,7 @@
-import { type Deadline, remainingMs, watchDeadlines } from '../../lib/deadline/deadline.ts';
-import { DatabaseFault } from '../errors.ts';
-import type { Database } from './connect.ts';
+import { type Deadline, remainingMs, watchDeadlines } from '../deadline/deadline.ts';
+
+// biome-ignore lint/performance/noBarrelFile: a library has one entry; README.md says what for
+export { createRoundTrip } from './round-trip.ts';
 
 /** Up to this round trip, in ms, a batch may wait to become larger: the wait costs less than the saved statements. */
 export const LOW_LATENCY_MS = 1.5;
@@ -8,6 +9,16 @@ export const LOW_LATENCY_MS = 1.5;
 const SLOW_MS = 10;
 /** The size limit of a batch, in bytes. A larger input is sent alone: no other input waits for its upload. */
 const BATCH_BYTES = 256 * 1024;
+
+/** The server that batches are sent to. */
+export interface BatchTarget {
+  /** The number of connections. */
+  readonly connectionsMax: number;
+  /** The shortest recent round trip, in ms; 0 while it is not known. */
+  roundTripMs(): number;
+  /** The error of an input that has no answer at its deadline. */
+  lateError(): Error;
+}
 
 /** When a batch is sent, and which inputs it takes. */
 interface BatchRules<Input> {
@@ -31,7 +42,7 @@ interface BatchRules<Input> {
   isInputError?(error: unknown): boolean;
 }
 
-/** Queues an input; gives its answer. Rejects with DatabaseFault `unavailable` at the deadline at the latest. */
+/** Queues an input; gives its answer. Rejects with `lateError()` at the deadline at the latest. */
 export type Batcher<Input, Answer> = (input: Input, deadline: Deadline) => Promise<Answer>;
 
 interface Waiter<Answer> extends Pick<PromiseWithResolvers<Answer>, 'resolve' | 'reject'> {
@@ -53,11 +64,11 @@ interface Entry<Input, Answer> {
  * before its inputs have arrived.
  */
 export function createBatcher<Input, Answer>(
-  database: Pick<Database, 'connectionsMax' | 'roundTripMs'>,
+  target: BatchTarget,
   rules: BatchRules<Input>,
   runBatch: (inputs: readonly Input[], deadline: Deadline) => Promise<readonly Answer[]>,
 ): Batcher<Input, Answer> {
-  const { inFlightMax = database.connectionsMax, slowMs = SLOW_MS } = rules;
+  const { inFlightMax = target.connectionsMax, slowMs = SLOW_MS } = rules;
   let queue = new Map<unknown, Entry<Input, Answer>>();
   const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; sentAt: number }[] = [];
 
@@ -76,7 +87,7 @@ export function createBatcher<Input, Answer>(
   /** The size limit of the next batch, in inputs; 0 while it must wait. */
   const batchSize = (): number => {
     if (queue.size === 0 || inFlight.length >= inFlightMax) return 0;
-    if (database.roundTripMs() > LOW_LATENCY_MS) return rules.maxSize;
+    if (target.roundTripMs() > LOW_LATENCY_MS) return rules.maxSize;
     const fastSince = performance.now() - slowMs;
     const fast = inFlight.filter(({ sentAt }) => sentAt > fastSince).length;
     return sizeNow(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
@@ -106,9 +117,9 @@ export function createBatcher<Input, Answer>(
 
   /** Rejects the waiters at their deadline. The statement goes on for the others. */
   const watch = watchDeadlines(() => {
-    for (const { entries } of inFlight) entries.forEach(rejectLate);
+    for (const { entries } of inFlight) for (const entry of entries) rejectLate(entry, target);
     for (const [key, entry] of queue) {
-      rejectLate(entry);
+      rejectLate(entry, target);
       if (entry.waiters.length === 0) queue.delete(key);
     }
     return inFlight.length + queue.size > 0;
@@ -163,11 +174,9 @@ function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answe
 }
 
 /** Rejects the waiters whose deadline is over. */
-function rejectLate<Answer>(entry: Entry<unknown, Answer>): void {
+function rejectLate<Answer>(entry: Entry<unknown, Answer>, { lateError }: BatchTarget): void {
   const late = entry.waiters.filter(({ deadline }) => remainingMs(deadline) === 0);
   if (late.length === 0) return;
   entry.waiters = entry.waiters.filter((waiter) => !late.includes(waiter));
-  for (const { reject } of late) {
-    reject(new DatabaseFault('unavailable', new Error('the database did not answer in time')));
-  }
+  for (const { reject } of late) reject(lateError());
 }

@@ -2,7 +2,7 @@
 const WINDOW_MS = 30_000;
 
 /**
- * Measures the round trip to a database as the shortest recent time, as TCP Vegas does: load only makes times longer,
+ * Measures the round trip to a server as the shortest recent time, as TCP Vegas does: load only makes times longer,
  * https://doi.org/10.1145/190314.190317
  */
 export function createRoundTrip() {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createRoundTrip } from '../../src/gateway/database/round-trip.ts';
+import { createRoundTrip } from '../../../src/lib/batcher/batcher.ts';
 
 afterEach(() => void vi.useRealTimers());
 
