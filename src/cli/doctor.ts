@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { CREATE_KEY, runProgram } from '../gateway/command-line.ts';
 import { type Config, describeSettings } from '../gateway/config.ts';
 import type { Database } from '../gateway/database/connect.ts';
+import { isRefused } from '../gateway/database/faults.ts';
 import { migrationStatus } from '../gateway/database/migrations.ts';
 import { examineSession, schemaProblems } from '../gateway/database/schema-check.ts';
 import { describeUnknown } from '../gateway/dot-env.ts';
@@ -12,7 +13,7 @@ import { LIMITS } from '../gateway/graphql/limits.ts';
 import { createKeyStore } from '../gateway/keys/key-store.ts';
 import { LIST_LIMIT } from '../gateway/schema/builder.ts';
 import { createSchema } from '../gateway/schema/schema.ts';
-import { checkWrites } from '../gateway/store/store.ts';
+import { checkWrites } from '../gateway/store/write-check.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
 import { databaseFile, inspectDatabase, printTable } from './command.ts';
 
@@ -108,11 +109,14 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
     const file = databaseFile(config);
     if (file !== undefined) for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
     const tables = PETSTORE.resources.map(({ table }) => table);
-    await checkWrites(database, tables);
-    facts['takes writes'] = 'yes';
+    const changed = await checkWrites(database, tables);
+    if (changed !== undefined) problems.push(`the database changes what is written: ${changed}`);
+    facts['takes writes'] = changed === undefined ? 'yes' : 'changed';
   } catch (error) {
     facts['takes writes'] = 'no';
-    problems.push(`the database takes no writes: ${explainFailure(error).line}`);
+    problems.push(
+      `the database ${isRefused(error) ? 'refuses some writes' : 'takes no writes'}: ${explainFailure(error).line}`,
+    );
   }
   const keys = await createKeyStore(database).list();
   const valid = keys.filter((key) => !key.revokedAt && (!key.expiresAt || key.expiresAt.getTime() > Date.now()));

@@ -1,7 +1,8 @@
 import { deadlineIn } from '../lib/deadline/deadline.ts';
+import { IS_WORKER } from './cluster-worker.ts';
 import { type Config, ConfigError } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
-import { errorNumber } from './database/faults.ts';
+import { errorNumber, isRefused } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { engineProblems } from './database/schema-check.ts';
 import { PROBE_DISTANCE_MS, PROBE_MS } from './deadlines.ts';
@@ -18,7 +19,9 @@ import { droppedLines, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createRoutes } from './routes.ts';
 import type { Service } from './service.ts';
-import { checkWrites, createStores } from './store/store.ts';
+import { createStores } from './store/store.ts';
+import type { Table } from './store/table.ts';
+import { checkWrites } from './store/write-check.ts';
 
 /** A service with its database and its app; it does not listen. */
 export type Gateway = Awaited<ReturnType<typeof createGateway>>;
@@ -39,7 +42,7 @@ interface GatewayParts {
  * ConfigError, or DatabaseFault `unavailable` when the database cannot be reached.
  */
 export async function createGateway({ service, config, log, collectMetrics }: GatewayParts) {
-  const database = await openDatabase(config, service);
+  const database = await openDatabase(config, service, log);
   const stores = createStores(database);
   const keys = createKeyStore(database);
   const usage = createUsage(keys, createDeprecatedUseStore(database), log);
@@ -88,15 +91,17 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
   };
 }
 
-async function openDatabase(config: Config, { resources }: Service): Promise<Database> {
+async function openDatabase(config: Config, { resources }: Service, log: Logger): Promise<Database> {
   const database = await connectDatabase(config);
   try {
     await database.ping();
-    await (config.migrateOnStart ? migrateUp : migrationStatus)(database);
-    const tables = resources.map(({ table }) => table.name);
+    if (config.migrateOnStart) await migrateUp(database);
+    const isMigrated = config.migrateOnStart || (await migrationStatus(database)).pending.length === 0;
+    const tables = resources.map(({ table }) => table);
     // Without transactions, a retry with an Idempotency-Key could add a row twice.
-    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables]);
+    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables.map(({ name }) => name)]);
     if (problem !== undefined) throw new ConfigError(problem);
+    if (!IS_WORKER && isMigrated && database.takesWrites()) await tryWrites(database, tables, log);
     return database;
   } catch (error) {
     await database.close();
@@ -104,11 +109,18 @@ async function openDatabase(config: Config, { resources }: Service): Promise<Dat
   }
 }
 
+/** Throws ConfigError when the database changes what is written. Writes that it refuses, wholly or of some values, are logged. */
+async function tryWrites(database: Database, tables: readonly Table[], log: Logger): Promise<void> {
+  const problem = await checkWrites(database, tables).catch((error) => {
+    if (errorNumber(error) > 0) log.warn({ err: error }, 'the database refuses writes, or some: npm run doctor');
+  });
+  if (problem !== undefined) throw new ConfigError(`the database changes what is written: ${problem}`);
+}
+
 /**
  * Gives the check of readiness: within PROBE_MS, far away up to PROBE_DISTANCE_MS more, the database answers and no migration is pending; otherwise it throws
  * an ApiError. A single server that takes no writes is ready, because it still answers reads. After a failure each
- * probe tries a write that adds nothing, until the database takes it: a gateway that is not ready gets no requests that
- * would try.
+ * probe tries writes, until the database takes them: a gateway that is not ready gets no requests that would try.
  */
 function readinessCheck(database: Database, { resources }: Service): () => Promise<{ database: string }> {
   const tables = resources.map(({ table }) => table);
@@ -124,10 +136,12 @@ function readinessCheck(database: Database, { resources }: Service): () => Promi
     if (pending.length > 0) throw notReady('Migrations are pending: npm run migrate.');
     const failures = database.failures();
     if (failures !== checkedFailures && database.takesWrites()) {
-      await checkWrites(database, tables, deadline).catch((error) => {
-        // An error without a number, such as the end of PROBE_MS during a wait for a lock, is no refusal by the server.
-        if (errorNumber(error) > 0) throw notReady('The database refuses writes.', error);
+      const problem = await checkWrites(database, tables, deadline).catch((error) => {
+        // An error without a number, such as the end of PROBE_MS during a wait for a lock, is no refusal by the server. Where only
+        // some values are refused, the others are served.
+        if (errorNumber(error) > 0 && !isRefused(error)) throw notReady('The database refuses writes.', error);
       });
+      if (problem !== undefined) throw notReady(`The database changes what is written: ${problem}.`);
       checkedFailures = failures;
     }
     return { database: database.takesWrites() ? 'ok' : 'takes no writes' };

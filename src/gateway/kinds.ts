@@ -20,6 +20,8 @@ export interface Kind<In extends Out, Out = In> {
   readonly schema: Bounds;
   /** The allowed values, in words for REST's error messages: `a 64-bit integer`. */
   readonly allowed: string;
+  /** Inputs that a database may not keep exactly, or not take, when its column was changed. */
+  readonly probes: readonly In[];
   /** Converts an input for an SQL statement. */
   bind(value: In): NonNullBinding;
   /** Reads the text of a URL parameter; undefined when it is not allowed. */
@@ -34,11 +36,15 @@ export interface Kind<In extends Out, Out = In> {
   writeGraphql(value: Out): string;
 }
 
+/** The length of the longest text that is probed, in characters: as long as a body by default. */
+const PROBE_LENGTH = 65_000;
+
 const text = (bounds: Bounds): Kind<string> => {
   const { minLength = 0, maxLength } = bounds;
   return {
     schema: { type: 'string', ...bounds },
     allowed: maxLength === undefined ? 'a string' : `a string of ${minLength} to ${maxLength} characters`,
+    probes: ["É \\'😀 ", 'e'.repeat(Math.min(Number(maxLength ?? Number.POSITIVE_INFINITY), PROBE_LENGTH))],
     bind: (value) => value,
     fromText: (sent) => sent,
     fromJson: (value) => (typeof value === 'string' ? value : undefined),
@@ -51,6 +57,7 @@ const text = (bounds: Bounds): Kind<string> => {
 const int64 = (): Kind<Int64, Integer64> => ({
   schema: { type: 'integer', format: 'int64' },
   allowed: 'a 64-bit integer',
+  probes: [(-(2n ** 63n)).toString() as Int64, (2n ** 63n - 1n).toString() as Int64],
   bind: BigInt,
   fromText: parseInt64,
   fromJson: int64FromJson,
@@ -67,6 +74,7 @@ const int = (bounds: Bounds): Kind<number> => {
     schema: { type: 'integer', format: 'int32', ...bounds },
     allowed:
       minimum === undefined || maximum === undefined ? 'a 32-bit integer' : `an integer from ${minimum} to ${maximum}`,
+    probes: [Number(minimum ?? -(2 ** 31)), Number(maximum ?? 2 ** 31 - 1)],
     bind: (value) => value,
     fromText: (sent) => (/^-?\d+$/.test(sent) ? fromJson(Number(sent)) : undefined),
     fromJson,
@@ -84,6 +92,7 @@ const int = (bounds: Bounds): Kind<number> => {
 const boolean = (): Kind<boolean, boolean | number> => ({
   schema: { type: 'boolean' },
   allowed: 'true or false',
+  probes: [true, false],
   bind: Number,
   fromText: (sent) => (sent === 'true' || sent === 'false' ? sent === 'true' : undefined),
   fromJson: (value) => (typeof value === 'boolean' ? value : undefined),
@@ -101,6 +110,7 @@ const word = ({ enum: given }: Bounds): Kind<string> => {
   return {
     schema: { type: 'string', enum: words },
     allowed: `one of ${words.join(', ')}`,
+    probes: words,
     bind: (value) => value,
     fromText,
     fromJson: (value) => (typeof value === 'string' ? fromText(value) : undefined),

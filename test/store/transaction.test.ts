@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { inTransaction } from '../../src/gateway/database/connect.ts';
 import { DatabaseFault } from '../../src/gateway/errors.ts';
-import { checkWrites, createStores } from '../../src/gateway/store/store.ts';
+import { createStores } from '../../src/gateway/store/store.ts';
 import { defineTable } from '../../src/gateway/store/table.ts';
+import { checkWrites } from '../../src/gateway/store/write-check.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
@@ -25,7 +26,7 @@ describeEachEngine('a transaction', (engine) => {
     expect(await countPets()).toBe(count);
   });
 
-  test('of no rows, which tells whether writes are taken, leaves nothing', async () => {
+  test('of rows that are taken back, which tells whether writes are taken, leaves nothing', async () => {
     const { database } = await prepareDatabase(engine);
     await checkWrites(database, [PETS]);
     // SQLite notes the last id of a table.
@@ -33,7 +34,7 @@ describeEachEngine('a transaction', (engine) => {
     expect(noted).toEqual([]);
   });
 
-  test('of no rows is tried on each table', async () => {
+  test('of such rows is tried on each table', async () => {
     const { database } = await prepareDatabase(engine);
     const ORDERS = defineTable('orders', { petId: { kind: 'int64' } });
     await expect(checkWrites(database, [PETS, ORDERS])).rejects.toThrow(DatabaseFault); // there is no such table

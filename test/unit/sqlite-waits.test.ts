@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { connectDatabase } from '../../src/gateway/database/connect.ts';
 import { ANSWER_MS } from '../../src/gateway/deadlines.ts';
-import { checkWrites } from '../../src/gateway/store/store.ts';
+import { checkWrites } from '../../src/gateway/store/write-check.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
 

@@ -8,7 +8,6 @@ import { createRowAdder } from './row-adder.ts';
 import { createRowChanger } from './row-changer.ts';
 import {
   type Changes,
-  columnsOf,
   createCanonicalizer,
   createFieldPicker,
   createRowBinder,
@@ -91,23 +90,4 @@ export async function addSamples<T extends Table>(
     added += SAMPLES;
   }
   return added;
-}
-
-/**
- * Checks that the database takes writes to these tables. An INSERT of no rows needs the same rights, table and server as a real
- * one. The transaction is rolled back, because even such an INSERT makes SQLite store the last id. Rejects as a real write would.
- */
-export async function checkWrites(database: Database, tables: readonly Table[], deadline?: Deadline): Promise<void> {
-  const writeNothing = async (knex: Knex) => {
-    const transaction = await knex.transaction();
-    try {
-      for (const table of tables) {
-        const columns = columnsOf(table).map(({ column }) => column);
-        await transaction.raw(`INSERT INTO ${insertList(table)} SELECT ${columns} FROM ${table.name} WHERE 1 = 0`);
-      }
-    } finally {
-      await transaction.rollback();
-    }
-  };
-  await database.run(writeNothing, { deadline });
 }

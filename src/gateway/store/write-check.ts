@@ -1,0 +1,86 @@
+import type { Knex } from 'knex';
+import type { Deadline } from '../../lib/deadline/deadline.ts';
+import type { Int64 } from '../../lib/exact-json/exact-json.ts';
+
+import { type Database, insertWithin } from '../database/connect.ts';
+import { isRefused } from '../database/faults.ts';
+import type { RowValues } from '../kinds.ts';
+import { columnsOf, insertList, selectList, type Table } from './table.ts';
+
+/**
+ * Adds rows to each table as creates do, reads them back, and rolls all back: an operator may have changed a column, an index or a
+ * trigger. The rows have values that are hard to keep (`probes` of a kind), each twice, so that a unique index is met. A server may use up
+ * their ids. Gives what the database does not keep, in words, or undefined. Rejects as a create would, with an error that
+ * `isRefused` tells when only some values are refused.
+ */
+export async function checkWrites(
+  database: Database,
+  tables: readonly Table[],
+  deadline?: Deadline,
+): Promise<string | undefined> {
+  const writeAndRead = async (knex: Knex) => {
+    const transaction = await knex.transaction();
+    try {
+      for (const table of tables) {
+        const problem = await checkTable(transaction, table);
+        if (problem !== undefined) return problem;
+      }
+      return undefined;
+    } finally {
+      await transaction.rollback();
+    }
+  };
+  return database.run(writeAndRead, { deadline });
+}
+
+async function checkTable(transaction: Knex.Transaction, table: Table): Promise<string | undefined> {
+  const { ids, taken, refusal } = await addProbes(transaction, table);
+  const stored = await transaction(table.name)
+    .select(transaction.raw(selectList(table)))
+    .whereIn('id', ids);
+  const byId = new Map(stored.map((row) => [String(row.id), row]));
+  if (byId.size < taken.length)
+    return `${table.name}.id is not what the server tells, as after a trigger that gives ids`;
+  for (const [index, row] of taken.entries()) {
+    const kept = byId.get(String(ids[index]));
+    const changed = columnsOf(table).find(({ name, kind }, place) => {
+      const [is, was] = [kept[name], row[place]].map((value) => (value === null ? null : kind.write(value)));
+      return is !== was;
+    });
+    if (changed) return `${table.name}.${changed.column} does not keep what is stored, by its type or by a trigger`;
+  }
+  if (refusal !== undefined) throw refusal;
+  return undefined;
+}
+
+/** Adds the probes together, or those that are taken alone, with the first refusal. */
+async function addProbes(transaction: Knex.Transaction, table: Table) {
+  const [into, rows] = [insertList(table), probesOf(table)];
+  let refusal: unknown;
+  const add = (some: readonly RowValues[]) =>
+    insertWithin(transaction, into, some).catch((error) => {
+      if (!isRefused(error)) throw error;
+      refusal = error;
+      return undefined;
+    });
+  const together = await add(rows);
+  if (together !== undefined) return { ids: together, taken: rows, refusal };
+  const [ids, taken]: [Int64[], RowValues[]] = [[], []];
+  for (const row of rows) {
+    const [id] = (await add([row])) ?? [];
+    if (id === undefined) continue;
+    ids.push(id);
+    taken.push(row);
+  }
+  return { ids, taken, refusal };
+}
+
+/** The bindings of the rows: one more than a field has probes, so that each value comes twice. */
+function probesOf(table: Table): RowValues[] {
+  const values = columnsOf(table).map(({ kind, isOptional }) => {
+    const probes = kind.probes.map((probe) => kind.bind(probe));
+    return isOptional ? [null, ...probes] : probes;
+  });
+  const length = Math.max(1, ...values.map((probes) => probes.length)) + 1;
+  return Array.from({ length }, (_, index) => values.map((probes) => probes[index % probes.length] ?? null));
+}
