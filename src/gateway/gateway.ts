@@ -1,5 +1,4 @@
 import { deadlineIn } from '../lib/deadline/deadline.ts';
-import { IS_WORKER } from './cluster-worker.ts';
 import { type Config, ConfigError } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
 import { errorNumber, isRefused } from './database/faults.ts';
@@ -20,7 +19,6 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { createRoutes } from './routes.ts';
 import type { Service } from './service.ts';
 import { createStores } from './store/store.ts';
-import type { Table } from './store/table.ts';
 import { checkWrites } from './store/write-check.ts';
 
 /** A service with its database and its app; it does not listen. */
@@ -42,7 +40,7 @@ interface GatewayParts {
  * ConfigError, or DatabaseFault `unavailable` when the database cannot be reached.
  */
 export async function createGateway({ service, config, log, collectMetrics }: GatewayParts) {
-  const database = await openDatabase(config, service, log);
+  const database = await openDatabase(config, service);
   const stores = createStores(database);
   const keys = createKeyStore(database);
   const usage = createUsage(keys, createDeprecatedUseStore(database), log);
@@ -91,30 +89,20 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
   };
 }
 
-async function openDatabase(config: Config, { resources }: Service, log: Logger): Promise<Database> {
+async function openDatabase(config: Config, { resources }: Service): Promise<Database> {
   const database = await connectDatabase(config);
   try {
     await database.ping();
-    if (config.migrateOnStart) await migrateUp(database);
-    const isMigrated = config.migrateOnStart || (await migrationStatus(database)).pending.length === 0;
-    const tables = resources.map(({ table }) => table);
+    await (config.migrateOnStart ? migrateUp : migrationStatus)(database);
+    const tables = resources.map(({ table }) => table.name);
     // Without transactions, a retry with an Idempotency-Key could add a row twice.
-    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables.map(({ name }) => name)]);
+    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables]);
     if (problem !== undefined) throw new ConfigError(problem);
-    if (!IS_WORKER && isMigrated && database.takesWrites()) await tryWrites(database, tables, log);
     return database;
   } catch (error) {
     await database.close();
     throw error;
   }
-}
-
-/** Throws ConfigError when the database changes what is written. Writes that it refuses, wholly or of some values, are logged. */
-async function tryWrites(database: Database, tables: readonly Table[], log: Logger): Promise<void> {
-  const problem = await checkWrites(database, tables).catch((error) => {
-    if (errorNumber(error) > 0) log.warn({ err: error }, 'the database refuses writes, or some: npm run doctor');
-  });
-  if (problem !== undefined) throw new ConfigError(`the database changes what is written: ${problem}`);
 }
 
 /**

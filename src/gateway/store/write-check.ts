@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
-
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
 import type { RowValues } from '../kinds.ts';
