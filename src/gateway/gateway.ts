@@ -106,8 +106,8 @@ async function openDatabase(config: Config, { resources }: Service): Promise<Dat
 }
 
 /**
- * Gives the check of readiness: within PROBE_MS, far away up to PROBE_DISTANCE_MS more, the database answers and no migration is pending; otherwise it throws
- * an ApiError. A single server that takes no writes is ready, because it still answers reads. After a failure each
+ * Gives the check of readiness: within PROBE_MS, far away up to PROBE_DISTANCE_MS more, the database answers and no migration is
+ * pending; otherwise it throws an ApiError. A single server that takes no writes is ready, because it still answers reads. After a failure each
  * probe tries writes, until the database takes them: a gateway that is not ready gets no requests that would try.
  */
 function readinessCheck(database: Database, { resources }: Service): () => Promise<{ database: string }> {

@@ -52,24 +52,24 @@ async function checkTable(transaction: Knex.Transaction, table: Table): Promise<
   return undefined;
 }
 
-/** Adds the probes together, or those that are taken alone, with the first refusal. */
+/** Adds the probes together. When that is refused, adds each alone; gives those that are taken, with the last refusal. */
 async function addProbes(transaction: Knex.Transaction, table: Table) {
   const [into, rows] = [insertList(table), probesOf(table)];
-  let refusal: unknown;
-  const add = (some: readonly RowValues[]) =>
-    insertWithin(transaction, into, some).catch((error) => {
-      if (!isRefused(error)) throw error;
-      refusal = error;
-      return undefined;
-    });
+  const add = (some: readonly RowValues[]): Promise<Int64[] | { readonly refusal: unknown }> =>
+    insertWithin(transaction, into, some).catch((error) =>
+      isRefused(error) ? { refusal: error } : Promise.reject(error),
+    );
   const together = await add(rows);
-  if (together !== undefined) return { ids: together, taken: rows, refusal };
+  if (Array.isArray(together)) return { ids: together, taken: rows };
+  // Not a refusal yet: of some servers only the id of a single row is known (`POOL_ONE_ROW`).
   const [ids, taken]: [Int64[], RowValues[]] = [[], []];
+  let refusal: unknown;
   for (const row of rows) {
-    const [id] = (await add([row])) ?? [];
-    if (id === undefined) continue;
-    ids.push(id);
-    taken.push(row);
+    const alone = await add([row]);
+    if (Array.isArray(alone)) {
+      ids.push(...alone);
+      taken.push(row);
+    } else refusal = alone.refusal;
   }
   return { ids, taken, refusal };
 }
