@@ -168,7 +168,7 @@ describeOnMysql('a corrupted answer', (engine) => {
     const { change, hits } = corruptColumnsEnd();
     proxy.changeAnswers(change);
     const target = { host: '127.0.0.1', address: '127.0.0.1', port: proxy.port };
-    const opening = openSession(parseMysqlAddress(proxy.url), target, LIMITS, TIMES);
+    const opening = openSession(parseMysqlAddress(proxy.url), target, () => LIMITS, TIMES);
     await expect(opening).rejects.toMatchObject({
       code: 'PROTOCOL_ERROR',
     });

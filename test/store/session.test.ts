@@ -309,7 +309,7 @@ describe.runIf(engine)('a session', () => {
     const address = parseMysqlAddress(url);
     const limits = { ...LIMITS, statementMs: 0, idleMs: 1000 };
     const target = { host: '127.0.0.1', address: '127.0.0.1', port: Number(new URL(url).port) };
-    const { connection } = await openSession(address, target, limits, TIMES);
+    const { connection } = await openSession(address, target, () => limits, TIMES);
     await connection.driver.promise().query('BEGIN');
     await connection.driver.promise().query("INSERT INTO pets (name, category_id) VALUES ('lost', 1)");
     await eventually(() => !connection.isOpen(), 30_000, 'the server ends it');

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/performance/noBarrelFile: a library has one entry; README.md says what for
 import { type Deadline, remainingMs } from '../deadline/deadline.ts';
 import type { MysqlAddress } from './mysql-address.ts';
-import { type ConnectionTimes, openSession } from './mysql-session.ts';
+import { type ConnectionTimes, openSession, type RoundTrip } from './mysql-session.ts';
 import { MysqlPoolError } from './pool-error.ts';
 import { insertRows, readPrepared, type Value } from './prepared-statements.ts';
-import { createSessionPool, type PoolEntry, type RoleTimes, type RoundTrip } from './session-pool.ts';
+import { createSessionPool, type PoolEntry, type RoleTimes } from './session-pool.ts';
 import { examine, type SessionLimits } from './session-settings.ts';
 import { createWritableHost } from './writable-host.ts';
 
@@ -51,7 +51,7 @@ export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR 
   const isDistant = (): boolean => roundTrip.ms() > times.distantMs;
   const limitsNow = (): SessionLimits => (isDistant() ? { ...limits, lockMs: limits.distantLockMs } : limits);
   const open = createWritableHost(address.hosts, times.nameLookupMs, (target) =>
-    openSession(address, target, limitsNow(), times),
+    openSession(address, target, limitsNow, times, roundTrip),
   );
   const { runOn, ...pool } = createSessionPool({ max, open, times, roundTrip });
   const onSession = async <Answer>(deadline: Deadline, work: (session: PoolEntry) => Promise<Answer>) => {

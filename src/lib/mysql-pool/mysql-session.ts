@@ -13,6 +13,14 @@ export interface ConnectionTimes {
   readonly connectionEndMs: number;
 }
 
+/** Measures round trips to the server. */
+export interface RoundTrip {
+  /** The round trip in ms; 0 before the first measurement. */
+  ms(): number;
+  /** Runs `work`, one round trip or a few, and counts its time unless a shorter one is known. */
+  measure<Result>(work: () => PromiseLike<Result>): Promise<Result>;
+}
+
 /** Whether a server takes writes. */
 export type Role = 'writable' | 'read-only' | 'not ready';
 
@@ -22,25 +30,35 @@ export type MysqlSession = Awaited<ReturnType<typeof beginSession>>;
 const IDENTITY_VARS = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
 const SERVER_VARS = ['version', 'version_comment', 'wsrep_on', 'auto_increment_increment', 'max_allowed_packet'];
 
-/** Connects, sets up the session and reads the server's role, within `connectMs`. All its errors are marked `fatal`. */
+/**
+ * Connects, sets up the session and reads the server's role, within `connectMs`. `limitsNow` is asked after the login, which is
+ * measured: the limits may depend on the round trip. All its errors are marked `fatal`.
+ */
 export async function openSession(
   address: MysqlAddress,
   target: MysqlTarget,
-  limits: SessionLimits,
+  limitsNow: () => SessionLimits,
   { connectMs, connectionEndMs }: ConnectionTimes,
+  roundTrip?: RoundTrip,
 ): Promise<MysqlSession> {
   const connection = createConnection(address, target, connectionEndMs);
+  const login = () => logIn(connection);
   try {
-    return await connection.exchange(deadlineIn(connectMs), () => beginSession(connection, limits));
+    return await connection.exchange(deadlineIn(connectMs), async () => {
+      await (roundTrip ? roundTrip.measure(login) : login());
+      return beginSession(connection, limitsNow());
+    });
   } catch (error) {
     connection.destroy(new MysqlPoolError('POOL_NOT_UNDERSTOOD', 'the session could not be set up'));
     throw asFatal(namePlugin(error as Error)); // mysql2 throws Errors, and here none leaves a usable connection
   }
 }
 
+function logIn({ driver }: MysqlConnection): Promise<void> {
+  return new Promise((resolve, reject) => driver.connect((error) => (error ? reject(error) : resolve())));
+}
+
 async function beginSession(connection: MysqlConnection, limits: SessionLimits) {
-  const { driver } = connection;
-  await new Promise<void>((resolve, reject) => driver.connect((error) => (error ? reject(error) : resolve())));
   const { variables, askedAt: checkedAt } = await setUp(connection, limits, [...IDENTITY_VARS, ...SERVER_VARS]);
   const isGalera = variables.get('wsrep_on') === 'ON';
   const members = isGalera ? await readMembers(connection) : undefined;

@@ -1,6 +1,6 @@
 import { type Deadline, remainingMs } from '../deadline/deadline.ts';
 import { means } from '../mysql-errors/mysql-errors.ts';
-import type { MysqlSession } from './mysql-session.ts';
+import type { MysqlSession, RoundTrip } from './mysql-session.ts';
 import { asFatal, isUnderstood, MysqlPoolError } from './pool-error.ts';
 
 /** The times of role checks, in ms: of each server it is checked, while it is used, whether it takes writes. */
@@ -11,14 +11,6 @@ export interface RoleTimes {
   readonly roleTimeoutMs: number;
   /** The greatest age of a check that a caller relies on: at least the two others together. */
   readonly roleMaxAgeMs: number;
-}
-
-/** Measures round trips to the server. */
-export interface RoundTrip {
-  /** The round trip in ms; 0 before the first measurement. */
-  ms(): number;
-  /** Runs `work`, one round trip. */
-  measure<Result>(work: () => PromiseLike<Result>): Promise<Result>;
 }
 
 /** What the pool is told. */
