@@ -13,7 +13,7 @@ import { createDeprecatedUseStore } from './keys/deprecated-use.ts';
 import { createKeyStore } from './keys/key-store.ts';
 import { createRateLimit } from './keys/rate-limit.ts';
 import { createUsage } from './keys/usage.ts';
-import { shareLimitsOf } from './load/shares.ts';
+import { shareLimitsOf } from './load/share-limits.ts';
 import { droppedLines, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createRoutes } from './routes.ts';
@@ -41,7 +41,7 @@ interface GatewayParts {
  */
 export async function createGateway({ service, config, log, collectMetrics }: GatewayParts) {
   const database = await openDatabase(config, service);
-  const stores = createStores(database);
+  const stores = createStores(database, config.bodyLimitBytes);
   const keys = createKeyStore(database);
   const usage = createUsage(keys, createDeprecatedUseStore(database), log);
   const metrics = createMetrics(database.poolState, () => droppedLines(log), keys.countExpiring);
@@ -61,7 +61,7 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     ...{ ...routes, config, log, metrics, usage, noteDeprecatedUse, isDraining },
     authenticator: createAuthenticator(keys),
     rateLimit: config.rateLimit && createRateLimit(config.rateLimit),
-    limits: shareLimitsOf(config.workers),
+    limits: shareLimitsOf(config.workers, config.bodyLimitBytes),
     bodyLimitBytes: config.bodyLimitBytes,
   });
   const sweep = () =>

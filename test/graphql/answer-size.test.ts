@@ -22,7 +22,7 @@ const execute = createExecution(schema, 'books');
 const run = (text: string) => {
   const [prepared] = prepare(text).operations;
   if (!prepared) throw new Error('one operation');
-  return execute({ prepared, variables: {}, context: {} as never, reserve: () => undefined, onRun() {} });
+  return execute({ prepared, variables: {}, context: {} as never, reserve: () => undefined, bytes: 0, onRun() {} });
 };
 
 /** What `{"title":""}` leaves of the longest answer. */

@@ -44,7 +44,7 @@ function run(text: string, room?: Promise<void>) {
     reserved = counts;
     return room;
   };
-  return execute({ prepared, variables: {}, context: {} as never, reserve, onRun });
+  return execute({ prepared, variables: {}, context: {} as never, reserve, bytes: 0, onRun });
 }
 
 test.each([

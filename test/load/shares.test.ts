@@ -1,15 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import {
-  createShares,
-  type Share,
-  type ShareLimits,
-  type Shares,
-  shareLimitsOf,
-} from '../../src/gateway/load/shares.ts';
+import { type ShareLimits, shareLimitsOf } from '../../src/gateway/load/share-limits.ts';
+import { createShares, type Share, type Shares } from '../../src/gateway/load/shares.ts';
 
-const LIMITS: ShareLimits = { inFlight: 256, bytes: 1000, waiting: 400, waitMs: 2000 };
+const LIMITS: ShareLimits = { inFlight: 256, bytes: 1000, objectBytes: 100, waiting: 400, waitMs: 2000 };
 afterEach(() => void vi.useRealTimers());
 
 const stays = () => false;
@@ -275,5 +270,20 @@ test.each([
   ['a container', 1, 8000 * MB, 512 * MB, 64 * MB],
   ['a container with four workers', 4, 8000 * MB, 512 * MB, 16 * MB],
 ])('what requests may hold follows the memory: %s', (_what, workers, heap, container, bytes) => {
-  expect(shareLimitsOf(workers, heap, container).bytes).toBe(bytes);
+  expect(shareLimitsOf(workers, 65_536, heap, container).bytes).toBe(bytes);
+});
+
+test('the least reserved for an object follows the longest body', () => {
+  expect([1024, 65_536, MB].map((limit) => shareLimitsOf(1, limit, 240 * MB, 0).objectBytes)).toEqual([
+    65_536,
+    65_536,
+    MB,
+  ]);
+});
+
+test('a heap that cannot bear the longest bodies is refused, by what it needs', () => {
+  expect(() => shareLimitsOf(1, 4 * MB, 191 * MB, 0)).toThrow(
+    'BODY_LIMIT=4194304 needs a heap of 192 MB, and this one has 191: NODE_OPTIONS=--max-old-space-size=192, or a lower limit',
+  );
+  expect(shareLimitsOf(1, 4 * MB, 192 * MB, 0).objectBytes).toBe(4 * MB);
 });

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createReservation, holdAnswer } from '../../src/gateway/http/unread-answers.ts';
-import { createShares, shareLimitsOf } from '../../src/gateway/load/shares.ts';
+import { shareLimitsOf } from '../../src/gateway/load/share-limits.ts';
+import { createShares } from '../../src/gateway/load/shares.ts';
 import { createRestApi } from '../../src/gateway/rest/rest-api.ts';
 import { createSchema } from '../../src/gateway/schema/schema.ts';
 import type { Stores } from '../../src/gateway/store/store.ts';
@@ -9,11 +10,12 @@ import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { admittedCall, connectionOf } from '../support/calls.ts';
 
 const ALL_BYTES = 400_000;
+const LIMITS = { bytes: ALL_BYTES, objectBytes: 65_536 };
 const COUNTED = 16_384;
 const stays = () => false;
 
 function keyAlone() {
-  const shares = createShares({ ...shareLimitsOf(1), bytes: ALL_BYTES });
+  const shares = createShares({ ...shareLimitsOf(1, 65_536), bytes: ALL_BYTES });
   return { shares, share: shares.of('1') };
 }
 
@@ -46,10 +48,10 @@ test('one too many is thrown away, but stays when it tells of a change', () => {
 
 test('an answer in the making counts 64 KiB an object, a third of all at most, until it is made', async () => {
   const { shares, share } = keyAlone();
-  const [small, none] = [1, 2].map(() => createReservation(shares, share, ALL_BYTES, stays));
+  const [small, none] = [1, 2].map(() => createReservation(shares, share, LIMITS, stays));
   expect(small?.reserve(2)).toBeUndefined();
   expect(share.bytes).toBe(2 * 65_536);
-  const largest = createReservation(shares, share, ALL_BYTES / 2, stays);
+  const largest = createReservation(shares, share, { ...LIMITS, bytes: ALL_BYTES / 2 }, stays);
   const room = largest.reserve(1000);
   expect(share.bytes).toBe(2 * 65_536);
   for (const done of [none, small]) done?.free();
@@ -62,7 +64,7 @@ test('an answer in the making counts 64 KiB an object, a third of all at most, u
 test('an answer that is given up while it waits for its room frees nothing that others hold', async () => {
   const { shares, share } = keyAlone();
   shares.hold(share, 150_000);
-  const givenUp = createReservation(shares, share, ALL_BYTES, () => true);
+  const givenUp = createReservation(shares, share, LIMITS, () => true);
   const room = givenUp.reserve(2);
   shares.free(share, 0);
   await expect(room).rejects.toMatchObject({ code: 'too_many_requests' });
@@ -72,7 +74,7 @@ test('an answer that is given up while it waits for its room frees nothing that 
 
 test('an answer that needs several reads at once is as many requests in flight, until it is made', () => {
   const { shares, share } = keyAlone();
-  const reservation = createReservation(shares, share, ALL_BYTES, stays);
+  const reservation = createReservation(shares, share, LIMITS, stays);
   reservation.reserve(1, 5);
   expect(share.inFlight).toBe(4); // beside the request itself
   reservation.free();

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it, test } from 'vitest';
-import { shareLimitsOf } from '../../src/gateway/load/shares.ts';
+import { shareLimitsOf } from '../../src/gateway/load/share-limits.ts';
 import { sendRaw } from '../support/client.ts';
 import { afterFile, SQLITE } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
@@ -8,7 +8,7 @@ import { useLibrary } from './library-gateway.ts';
 
 const MB = 2 ** 20;
 /** One key may have half of what bodies may take, in bodies of 4 MB. */
-const HELD = Math.floor(shareLimitsOf(1).bytes / 2 / (4 * MB));
+const HELD = Math.floor(shareLimitsOf(1, 65_536).bytes / 2 / (4 * MB));
 const SENT = HELD + 8;
 const METHODS = ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT'];
 

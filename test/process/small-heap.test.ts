@@ -109,3 +109,48 @@ describeEachEngine(`large names, with a heap of ${HEAP_MB} MB`, (engine) => {
     300_000,
   );
 });
+
+/** The longest that a setting allows. */
+const LONGEST = 4 * 2 ** 20;
+const JUNK: Readonly<Record<string, string>> = {
+  'objects and one number': `{"a":[${'{},'.repeat(LONGEST / 3 - 20)}1e1]}`,
+  'as many numbers as pass, and a long text': `{"categoryId":[${'1e2,'.repeat(32_000)}1],"name":"${'x'.repeat(LONGEST - 150_000)}"}`,
+  'a long name': `{"categoryId":1,"name":"${'x'.repeat(LONGEST - 40)}"}`,
+};
+const BURST = 40;
+
+describeEachEngine(`the largest BODY_LIMIT, with a heap of ${HEAP_MB} MB`, (engine) => {
+  test('pages of the longest names and bodies of every kind: the process lives, another key is served', async () => {
+    const prepared = await prepareDatabase(engine);
+    const { key: greedy } = await prepared.keys.create({ name: 'greedy', expiresAt: null });
+    const pets = createStores(prepared.database)(PETS);
+    const animal = { name: 'x'.repeat(LONGEST - 100), categoryId: '1' as never, status: null }; // digits
+    for (let count = 0; count < 60; count++) await pets.addAll([animal]);
+    const gateway = await startProcess({
+      DATABASE_URL: prepared.url,
+      BODY_LIMIT: String(LONGEST),
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+    });
+    const ask = (key: string, path: string, body?: string) =>
+      fetch(`${gateway.url}${path}`, {
+        ...(body && { method: 'POST', body }),
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      }).then(async (answer) => ({ status: answer.status, text: await answer.text() }));
+    const page = await ask(prepared.key, '/v1/pets?limit=100');
+    expect(page.status).toBe(400);
+    expect(page.text).toContain('ask for a smaller limit');
+    expect((await ask(prepared.key, '/v1/pets?limit=7')).status).toBe(200);
+    const lists = Array.from({ length: 5 }, (_, n) => `a${n}: pets(limit: 7, after: "${n}") { name }`).join(' ');
+    const { text } = await ask(prepared.key, '/graphql', JSON.stringify({ query: `{ ${lists} }` }));
+    expect(text).toContain('MAX_RESPONSE_BYTES_EXCEEDED');
+    const kinds = [undefined, ...Object.values(JUNK)];
+    const burst = Array.from({ length: BURST }, (_, n) => {
+      const body = kinds[n % kinds.length];
+      return ask(greedy, body === undefined ? `/v1/pets?limit=100&after=${n % 20}` : '/v1/pets', body);
+    });
+    const polite = await ask(prepared.key, '/v1/pets?limit=1');
+    expect(polite.status).toBe(200);
+    for (const { status } of await Promise.all(burst)) expect([200, 201, 400, 413, 429, 503]).toContain(status);
+    expect(gateway.child.exitCode).toBeNull();
+  }, 300_000);
+});

@@ -190,3 +190,15 @@ describeEachEngine('createPet › BODY_LIMIT=1024', (engine) => {
     expect((await gateway().post(streamOf(petOf(size)))).status).toBe(status);
   });
 });
+
+describeEachEngine('createPet › a body of many values, BODY_LIMIT=131072', (engine) => {
+  const gateway = useGateway(engine, { BODY_LIMIT: '131072' });
+  /** The object, its two properties and the array are counted, too. */
+  const valuesOf = (count: number) => `{"name":"${'x'.repeat(10_000)}","categoryId":[${'1,'.repeat(count - 4)}1]}`;
+
+  it('32,768 are read, one more is 413', async () => {
+    expect((await gateway().post(valuesOf(32_768))).status).toBe(400);
+    const { status, json } = await gateway().post(valuesOf(32_769));
+    expect([status, json.message]).toEqual([413, 'The body must not have more than 32768 JSON values.']);
+  });
+});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { int64FromJson, parseInt64, parseJson } from '../../src/lib/exact-json/exact-json.ts';
+import { boundOfValues, int64FromJson, parseInt64, parseJson } from '../../src/lib/exact-json/exact-json.ts';
 
 const MAX = 2n ** 63n - 1n;
 const MIN = -(2n ** 63n);
@@ -167,4 +167,20 @@ describe('parseJson', () => {
       }),
     );
   });
+});
+
+test('boundOfValues is at least the number of values, at most twice that, and ends for what is no JSON', () => {
+  const count = (value: unknown): number =>
+    typeof value === 'object' && value !== null
+      ? Object.values(value).reduce<number>((sum, inner) => sum + count(inner), 1)
+      : 1;
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1), (value, space) => {
+      const bound = boundOfValues(JSON.stringify(value, null, space));
+      expect(bound).toBeGreaterThanOrEqual(count(value));
+      expect(bound).toBeLessThanOrEqual(2 * count(value));
+    }),
+  );
+  fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\') }), (text) => boundOfValues(text) > 0));
+  expect(boundOfValues(String.raw`["\\","\"","a",1]`)).toBe(5);
 });

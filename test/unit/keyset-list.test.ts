@@ -31,7 +31,7 @@ function createRooms(ids: readonly Id[] = []) {
   };
   // All that lists ask of a database.
   const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
-  const list = createKeysetList(database, ROOMS);
+  const list = createKeysetList(database, ROOMS, 65_536);
   const ask = (queries: readonly Partial<Query>[]) =>
     Promise.all(queries.map((given) => list({ limit: 20, after: null, ...given }, deadlineIn(5000))));
   return { ask, sent };

@@ -72,7 +72,14 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     if (document.errors.length > 0) return answerErrors(call, document);
     const context = createContext(stores, caller, headers, deadline);
     const onRun = () => observe(call, prepared);
-    const result = await execute({ prepared, variables: request.variables, context, reserve, onRun });
+    const result = await execute({
+      prepared,
+      variables: request.variables,
+      context,
+      reserve,
+      bytes: call.body.length,
+      onRun,
+    });
     const answer =
       result.errors.length > 0
         ? await answerErrors(call, result)

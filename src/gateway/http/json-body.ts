@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parseJson } from '../../lib/exact-json/exact-json.ts';
+import { boundOfValues, parseJson } from '../../lib/exact-json/exact-json.ts';
 import { ApiError } from '../errors.ts';
 
 /**
@@ -75,15 +75,27 @@ export function discardBody(request: IncomingMessage): void {
   request.on('data', () => {}); // faster than `resume()` without a listener
 }
 
+/**
+ * How many JSON values a body may have: as many as fit into 65,536 characters, the default BODY_LIMIT. A value takes far more memory and
+ * time than its characters, those of a long string do not.
+ */
+const VALUES_MAX = 32_768;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Parses a JSON body without rounding integers (see `parseJson`). ApiError `bad_request` when it is not JSON in UTF-8. */
+/**
+ * Parses a JSON body without rounding integers (see `parseJson`). ApiError `bad_request` when it is not JSON in UTF-8,
+ * `payload_too_large` beyond VALUES_MAX.
+ */
 export function parseJsonBytes(bytes: Buffer): unknown {
   let text = '';
   try {
     text = utf8.decode(bytes);
+    if (text.length > 2 * VALUES_MAX && boundOfValues(text) > VALUES_MAX)
+      throw new ApiError('payload_too_large', `The body must not have more than ${VALUES_MAX} JSON values.`);
     return parseJson(text);
   } catch (error) {
+    if (error instanceof ApiError) throw error;
     if (error instanceof TypeError) throw new ApiError('bad_request', 'The body is not valid UTF-8.');
     if (text.trim() === '') throw new ApiError('bad_request', 'The body is empty.');
     if (!(error instanceof SyntaxError)) throw new ApiError('bad_request', 'The body is nested too deeply.');

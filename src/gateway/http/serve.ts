@@ -5,7 +5,8 @@ import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
 import { requireWrite } from '../keys/caller.ts';
 import type { Counted, RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
-import { createShares, type ShareLimits } from '../load/shares.ts';
+import type { ShareLimits } from '../load/share-limits.ts';
+import { createShares } from '../load/shares.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createAdmission } from './admission.ts';
@@ -74,7 +75,7 @@ export function createServe(parts: ServeParts): Serve {
       const deadline = performance.now() + REQUEST_MS - waitedMs;
       const { authorization } = call.headers;
       return await admission.run({ valid, authorization, share, deadline, answer: response }, async ({ caller }) => {
-        const { reserve, free } = createReservation(shares, share, limits.bytes, () => response.closed);
+        const { reserve, free } = createReservation(shares, share, limits, () => response.closed);
         const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(free);
         return holdAnswer(shares, share, answer, route.changes || answer.tellsChange === true, response);
       });

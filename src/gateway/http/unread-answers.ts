@@ -1,27 +1,31 @@
 import type { ServerResponse } from 'node:http';
 import { ApiError } from '../errors.ts';
+import type { ShareLimits } from '../load/share-limits.ts';
 import type { Share, Shares } from '../load/shares.ts';
 import type { Answer } from './call.ts';
 
 /** Answers of at least this length, in characters or bytes, count until they are read. The limit of requests in flight bounds the others. */
 const COUNTED_LENGTH = 16_384;
 
-/** Bytes reserved for each object of an answer while it is built: for the row, its text and its part of the whole answer. */
-const OBJECT_BYTES = 65_536;
 /** The largest reservation of one answer, as a fraction of all bytes. There is room for one beside bodies, never for two. */
 const RESERVED_FRACTION = 1 / 3;
 
 /**
- * Reserves bytes for one answer until `free`, and counts each of its reads as a request in flight. `allBytes` is the limit of all
- * keys together.
+ * Reserves bytes for one answer until `free`, and counts each of its reads as a request in flight. `limits` are those
+ * of all keys together.
  */
-export function createReservation(shares: Shares, share: Share, allBytes: number, isAbandoned: () => boolean) {
+export function createReservation(
+  shares: Shares,
+  share: Share,
+  limits: Pick<ShareLimits, 'bytes' | 'objectBytes'>,
+  isAbandoned: () => boolean,
+) {
   let reserved = 0;
   let furtherReads = 0;
   return {
     reserve(objects: number, reads = 1): Promise<void> | undefined {
       if (reads > 1) furtherReads = shares.addInFlight(share, reads - 1);
-      const bytes = Math.min(objects * OBJECT_BYTES, RESERVED_FRACTION * allBytes);
+      const bytes = Math.min(objects * limits.objectBytes, RESERVED_FRACTION * limits.bytes);
       const queued = shares.reserve(share, bytes, isAbandoned)?.then(() => {
         reserved = bytes;
       });

@@ -1,9 +1,5 @@
-import { getHeapStatistics } from 'node:v8';
-import { SHARE_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
-
-/** The limits of all keys together in one process. */
-export type ShareLimits = Readonly<ReturnType<typeof shareLimitsOf>>;
+import type { ShareLimits } from './share-limits.ts';
 
 /** The share of one key. */
 export interface Share {
@@ -26,28 +22,6 @@ const SHARES_MAX = 10_000;
  * there is no room.
  */
 const RESERVABLE_FRACTION = 0.75;
-/** An upper limit for large heaps. */
-const BYTES_MAX = 384 * 2 ** 20;
-
-/** The limits of one of `workers` processes on this machine. */
-export function shareLimitsOf(
-  workers: number,
-  heapBytes = getHeapStatistics().heap_size_limit,
-  containerBytes = process.constrainedMemory(),
-) {
-  const ofContainer = containerBytes > 0 ? containerBytes / workers / 8 : BYTES_MAX; // 0: no container
-  return {
-    inFlight: 256,
-    /**
-     * Bytes of bodies, of reservations for answers and of answers that clients have not read. A sixth of the heap, which also
-     * holds the program and garbage; at most an eighth of a container's memory, because bodies are also held outside of the heap.
-     */
-    bytes: Math.min(BYTES_MAX, heapBytes / 6, ofContainer),
-    waiting: 2000,
-    waitMs: SHARE_WAIT_MS,
-  };
-}
-
 /**
  * Shares the process between API keys by dynamic thresholds (Choudhury and Hahne, https://doi.org/10.1109/90.664262): a key may
  * hold as much as is still free. So one flooding key gets half, two get a third each, and some is always free for another key.

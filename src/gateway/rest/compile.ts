@@ -17,8 +17,7 @@ import {
   pathOf,
 } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
-import { ApiError } from '../errors.ts';
-import { ANSWER_BYTES_MAX, REST_FORMAT } from '../schema/answer-format.ts';
+import { ANSWER_BYTES_MAX, answerTooLarge, REST_FORMAT } from '../schema/answer-format.ts';
 import type { Context } from '../schema/context.ts';
 import { noteDeprecations } from '../schema/schema.ts';
 
@@ -93,5 +92,5 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
   };
 }
 
-const REFUSAL = `The answer would be larger than ${ANSWER_BYTES_MAX} bytes: ask for a smaller limit.`;
-const TOO_LARGE = new GraphQLError(REFUSAL, { originalError: new ApiError('bad_request', REFUSAL) });
+const REFUSAL = answerTooLarge();
+const TOO_LARGE = new GraphQLError(REFUSAL.message, { originalError: REFUSAL });

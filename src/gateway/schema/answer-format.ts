@@ -1,9 +1,16 @@
 import { GraphQLEnumType, type GraphQLNamedType } from 'graphql';
 import type { AnswerFormat } from '../../lib/graphql-plan/graphql-plan.ts';
+import { ApiError } from '../errors.ts';
 import { type AnyKind, type Bounds, KINDS, kindOfScalar } from '../kinds.ts';
 
 /** The most bytes of an answer's data. */
 export const ANSWER_BYTES_MAX = 32 * 2 ** 20;
+
+/** The refusal of a page whose rows have more. */
+export function answerTooLarge(): ApiError {
+  const message = `The answer would be larger than ${ANSWER_BYTES_MAX} bytes: ask for a smaller limit.`;
+  return new ApiError('bad_request', message, { graphqlCode: 'MAX_RESPONSE_BYTES_EXCEEDED' });
+}
 
 /** How GraphQL writes answers. */
 export const GRAPHQL_FORMAT: AnswerFormat = { leafWriter: (type) => leafKind(type).writeGraphql, omitsNull: false };

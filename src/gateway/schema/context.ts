@@ -7,6 +7,7 @@ import type { Caller } from '../keys/caller.ts';
 import type { Page } from '../store/keyset-list.ts';
 import type { Stores } from '../store/store.ts';
 import type { Changes, NewRow, PageQuery, StoredRow, Table } from '../store/table.ts';
+import { ANSWER_BYTES_MAX, answerTooLarge } from './answer-format.ts';
 
 /**
  * The rule of an Idempotency-Key: a quoted string, whose content the first group has and which is not empty, or no quoted string,
@@ -68,6 +69,11 @@ export function createContext(
   const listsWithNextPage: unknown[] = [];
   let isReplayed = false;
   let creates = 0;
+  let readBytes = 0;
+  const countRead = (bytes: number) => {
+    readBytes += bytes;
+    if (readBytes > ANSWER_BYTES_MAX) throw answerTooLarge();
+  };
   /** The Idempotency-Key with the scope of the next create; null without the header. */
   const nextScopedKey = (): ScopedIdempotencyKey | null => {
     const idempotencyKey = readIdempotencyKey(headers);
@@ -80,9 +86,9 @@ export function createContext(
       throw new Error(`Only a field of Mutation may change ${table.name}.`);
     };
     return {
-      page: (query) => list(query, deadline),
+      page: (query) => list(query, deadline, countRead),
       async list(query) {
-        const { rows, hasMore } = await list(query, deadline);
+        const { rows, hasMore } = await list(query, deadline, countRead);
         if (hasMore) listsWithNextPage.push(rows);
         return rows;
       },

@@ -1,6 +1,6 @@
 import { type Batcher, createBatcher } from '../../lib/batcher/batcher.ts';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
-import type { Int64 } from '../../lib/exact-json/exact-json.ts';
+import { type Int64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import type { Database } from '../database/connect.ts';
 import { bindValue, columnsOf, type PageQuery, type StoredRow, selectList, type Table } from './table.ts';
 
@@ -17,9 +17,28 @@ const ID_MIN = -(2n ** 63n);
 
 /** An assumed size of a row in a result set, in bytes. */
 const ROW_BYTES = 320;
+/** The longest row, in bytes, with which a statement may read as many rows as it likes. */
+export const LONG_ROW_BYTES = 65_536;
+/** How many rows of that length one statement reads at most. */
+const STEP_ROWS = 100;
+/** How many rows are read by their ids at once. */
+const GET_ROWS = 32;
 
-/** Creates a function that reads a page by keyset pagination (`id > after`). Concurrent queries are batched. */
-export function createKeysetList<T extends Table>(database: Database, table: T) {
+/** Counts bytes that a request has read; throws when they are too many. */
+export type CountRead = (bytes: number) => void;
+
+/** How many times longer than LONG_ROW_BYTES a row may be, at least 1: by so much smaller is what one statement reads. */
+function lengthFactor(rowBytesMax: number): number {
+  return Math.max(1, rowBytesMax / LONG_ROW_BYTES);
+}
+
+/**
+ * Creates a function that reads a page by keyset pagination (`id > after`). Concurrent queries are batched. Where a row may have
+ * `rowBytesMax` bytes, more than LONG_ROW_BYTES, a long page is read in steps and counted, so that it ends before it takes the heap.
+ */
+export function createKeysetList<T extends Table>(database: Database, table: T, rowBytesMax: number) {
+  const factor = lengthFactor(rowBytesMax);
+  const stepRows = Math.max(1, Math.floor(STEP_ROWS / factor));
   const filters = columnsOf(table).filter(({ index }) => index !== undefined);
   const select = selectList(table);
 
@@ -65,7 +84,7 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
         bindings.reduce<string>((key, value) => `${key} ${`${value}`.length}:${value}`, group),
       groupOf: ({ group }) => group,
       // A batch has up to eight pages of 100 rows. A larger result would delay all queries of the batch.
-      bytesOf: ({ limit }) => limit * ROW_BYTES,
+      bytesOf: ({ limit }) => limit * ROW_BYTES * factor,
     },
     async (parts, deadline) => {
       const sql = sqlOf(parts[0]?.group ?? '', parts.length);
@@ -75,13 +94,34 @@ export function createKeysetList<T extends Table>(database: Database, table: T) 
       return parts.map(({ limit }, index) => toPage(lists[index] ?? [], limit));
     },
   );
-  return (query: PageQuery<T>, deadline: Deadline) => list(toPart(query), deadline);
+  const listInSteps = async (query: PageQuery<T>, deadline: Deadline, countRead: CountRead) => {
+    const read: StoredRow<T>[] = [];
+    for (let after = query.after; ; after = toInt64((read.at(-1) as StoredRow<T>).id)) {
+      const limit = Math.min(stepRows, query.limit - read.length);
+      const { rows, hasMore } = await list(toPart({ ...query, after, limit }), deadline);
+      for (const row of rows) countRead(lengthOf(row));
+      read.push(...rows);
+      if (!hasMore || read.length === query.limit) return { rows: Object.freeze(read), hasMore };
+    }
+  };
+  return (query: PageQuery<T>, deadline: Deadline, countRead: CountRead = () => {}): Promise<Page<StoredRow<T>>> =>
+    factor === 1 ? list(toPart(query), deadline) : listInSteps(query, deadline, countRead);
+}
+
+/** The length of a row's texts, in characters. */
+function lengthOf(row: object): number {
+  return Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 }
 
 /** Creates a function that reads the row with an id, or null. Concurrent calls are batched. */
-export function createRowReader<T extends Table>(database: Database, table: T): Batcher<Int64, StoredRow<T> | null> {
+export function createRowReader<T extends Table>(
+  database: Database,
+  table: T,
+  rowBytesMax: number,
+): Batcher<Int64, StoredRow<T> | null> {
   const select = `SELECT ${selectList(table)} FROM ${table.name} WHERE id IN`;
-  const rules = { inFlight: 2, maxSize: 32, keyOf: (id: Int64) => id };
+  const maxSize = Math.max(1, Math.floor(GET_ROWS / lengthFactor(rowBytesMax)));
+  const rules = { inFlight: 2, maxSize, keyOf: (id: Int64) => id };
   return createBatcher(database, rules, async (ids, deadline) => {
     const sql = `${select} (${ids.map(() => '?').join(', ')})`;
     const rows = await database.query<StoredRow<T>>(sql, ids.map(BigInt), deadline);

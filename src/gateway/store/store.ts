@@ -3,7 +3,7 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import type { Database } from '../database/connect.ts';
 import { createIdempotentCreates, type ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
-import { createKeysetList, createRowReader } from './keyset-list.ts';
+import { createKeysetList, createRowReader, LONG_ROW_BYTES } from './keyset-list.ts';
 import { createRowAdder } from './row-adder.ts';
 import { createRowChanger } from './row-changer.ts';
 import {
@@ -23,20 +23,23 @@ export type Store<T extends Table> = ReturnType<typeof createStore<T>>;
 /** Gives the store of a table. Each call gives the same store, which batches concurrent queries. */
 export type Stores = ReturnType<typeof createStores>;
 
-/** Creates the stores of a database. A process should have one set: queries of different sets share no batch. */
-export function createStores(database: Database) {
+/**
+ * Creates the stores of a database. A process should have one set: queries of different sets share no batch. Where a row may have
+ * `rowBytesMax` bytes, more than usual, less is read at once.
+ */
+export function createStores(database: Database, rowBytesMax = LONG_ROW_BYTES) {
   const stores = new Map<Table, unknown>();
   return <T extends Table>(table: T): Store<T> => {
-    const store = (stores.get(table) as Store<T> | undefined) ?? createStore(database, table); // set here, for this table
+    const store = (stores.get(table) as Store<T> | undefined) ?? createStore(database, table, rowBytesMax); // set here, for this table
     stores.set(table, store);
     return store;
   };
 }
 
-function createStore<T extends Table>(database: Database, table: T) {
+function createStore<T extends Table>(database: Database, table: T, rowBytesMax: number) {
   const { add, ...adder } = createRowAdder(database, table);
   const changer = createRowChanger(database, table);
-  const get = createRowReader(database, table);
+  const get = createRowReader(database, table, rowBytesMax);
   const pick = createFieldPicker(table);
   const createIdempotently = createIdempotentCreates<NewRow<T>>(database, {
     operation: table.name,
@@ -44,7 +47,7 @@ function createStore<T extends Table>(database: Database, table: T) {
     ...adder,
   });
   return {
-    list: createKeysetList(database, table),
+    list: createKeysetList(database, table, rowBytesMax),
     /** The row of an id, or null. */
     get,
     /** Adds a row. With `scopedKey`, a retry gets the row of the first request: see `createIdempotentCreates`, also for errors. */
