@@ -28,7 +28,7 @@ const KEY_MAX = Number(/\{1,(\d+)\}/.exec(IDEMPOTENCY_KEY.pattern.source)?.[1]);
 const REPLAY_H = constantIn('idempotency-records.ts', 'REPLAY_MS') / HOUR;
 const KEY_CACHE_S = constantIn('deadlines.ts', 'KEY_CACHE_MS') / SECOND;
 const WAIT_S = constantIn('deadlines.ts', 'SHARE_WAIT_MS') / SECOND;
-const IN_FLIGHT = constantIn('shares.ts', 'inFlight') / 2; // a key has as much as it leaves free
+const IN_FLIGHT = constantIn('share-limits.ts', 'inFlight') / 2; // a key has as much as it leaves free
 const HEADERS_S = constantIn('deadlines.ts', 'HEADERS_MS') / SECOND;
 const REQUEST_S = constantIn('deadlines.ts', 'RECEIVE_MS') / SECOND;
 const STALLED_S = constantIn('deadlines.ts', 'STALLED_MS') / SECOND;
@@ -142,8 +142,8 @@ const ROWS: readonly Row[] = [
   [
     SHARES_DECISION,
     'requests in flight (#), queued requests (#)',
-    constantIn('shares.ts', 'inFlight'),
-    constantIn('shares.ts', 'waiting'),
+    constantIn('share-limits.ts', 'inFlight'),
+    constantIn('share-limits.ts', 'waiting'),
   ],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
   [SHARES_DECISION, 'for # seconds at most', WAIT_S],
