@@ -71,7 +71,7 @@ function serveBooks(
   /** The answer to a request of `/books`; `close` ends its connection. */
   const ask = (method = 'GET', headers: Record<string, string> = {}, { closed = false } = {}) => {
     const { request, response, close } = connectionOf({ closed });
-    const call = callOf({ method, path: '/books', headers });
+    const call = callOf({ method, path: '/books', headers: { authorization: 'Bearer key', ...headers } });
     return { answer: serve(call, request, response), call, close };
   };
   return { serve, ask, counts };

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { KEY_LOOKUP_MS } from '../../src/gateway/deadlines.ts';
 import { generateApiKey } from '../../src/gateway/keys/api-key.ts';
-import { createAuthenticator } from '../../src/gateway/keys/authenticator.ts';
+import { createAuthenticator, readBearerKey } from '../../src/gateway/keys/authenticator.ts';
 import type { ApiKey } from '../../src/gateway/keys/key-store.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -29,7 +29,7 @@ async function believedAfter(key: ApiKey, tookMs: number): Promise<number> {
     },
   };
   const authenticator = createAuthenticator(keys, () => moment);
-  const { validUntil } = await authenticator.lookUp(`Bearer ${generateApiKey()}`);
+  const { validUntil } = await authenticator.lookUp(generateApiKey());
   return validUntil - 1000;
 }
 
@@ -41,9 +41,9 @@ test('a key is believed for four seconds from the question, however late the ans
 test('a key is not believed any more at the very end of its time', async () => {
   let moment = 1000;
   const { lookUp, findCached } = createAuthenticator({ findByHash: async () => KEY }, () => moment);
-  const header = `Bearer ${generateApiKey()}`;
-  moment = (await lookUp(header)).validUntil;
-  expect(findCached(header)).toBeUndefined();
+  const key = generateApiKey();
+  moment = (await lookUp(key)).validUntil;
+  expect(findCached(key)).toBeUndefined();
 });
 
 test('a key that expires is believed until then, from the answer on: it says how much is left', async () => {
@@ -63,7 +63,7 @@ test('a look-up that waited for others as long as a look-up may take is 503, and
     },
   };
   const { lookUp } = createAuthenticator(keys);
-  const outcomes = Array.from({ length: 21 }, () => lookUp(`Bearer ${generateApiKey()}`).catch(({ code }) => code));
+  const outcomes = Array.from({ length: 21 }, () => lookUp(generateApiKey()).catch(({ code }) => code));
   expect(asked).toHaveLength(20);
   vi.advanceTimersByTime(KEY_LOOKUP_MS);
   for (const { resolve } of asked) resolve(undefined);
@@ -79,7 +79,7 @@ test('other requests are read between the look-ups of many keys, however fast th
       return undefined;
     },
   });
-  const outcomes = Array.from({ length: 60 }, () => lookUp(`Bearer ${generateApiKey()}`).catch(({ code }) => code));
+  const outcomes = Array.from({ length: 60 }, () => lookUp(generateApiKey()).catch(({ code }) => code));
   await turn();
   expect(asked).toBe(20);
   expect(new Set(await Promise.all(outcomes))).toEqual(new Set(['unauthorized']));
@@ -87,33 +87,25 @@ test('other requests are read between the look-ups of many keys, however fast th
 });
 
 test('a key that is found to be revoked when it is looked up again is refused from then on', async () => {
-  let [moment, key] = [0, KEY];
-  const { lookUp, findCached } = createAuthenticator({ findByHash: async () => key }, () => moment);
-  const header = `Bearer ${generateApiKey()}`;
-  await lookUp(header);
-  key = { ...KEY, revokedAt: new Date() };
+  let [moment, stored] = [0, KEY];
+  const { lookUp, findCached } = createAuthenticator({ findByHash: async () => stored }, () => moment);
+  const key = generateApiKey();
+  await lookUp(key);
+  stored = { ...KEY, revokedAt: new Date() };
   moment = 2000; // it is looked up again beside the request
-  expect(findCached(header)).toBeDefined();
+  expect(findCached(key)).toBeDefined();
   await new Promise(setImmediate);
-  expect(findCached(header)).toBeUndefined();
-  await expect(lookUp(header)).rejects.toThrow('has been revoked');
+  expect(findCached(key)).toBeUndefined();
+  await expect(lookUp(key)).rejects.toThrow('has been revoked');
 });
 
-test('a key is looked up once, however its header is written', async () => {
-  let asked = 0;
-  const findByHash = async () => {
-    asked++;
-    return KEY;
-  };
-  const { lookUp } = createAuthenticator({ findByHash }, () => 0);
-  const key = generateApiKey();
-  for (const header of [`Bearer ${key}`, `bearer ${key}`, `BEARER   ${key}`]) await lookUp(header);
-  expect(asked).toBe(1);
+test.each(['Bearer KEY', 'bearer KEY', 'BEARER   KEY'])('the key of %s is KEY, so it is looked up once', (header) => {
+  expect(readBearerKey(header)).toBe('KEY');
 });
 
 test('10,000 keys are cached: the one that was looked up longest ago goes first', async () => {
   const { lookUp, findCached } = createAuthenticator({ findByHash: async () => KEY }, () => 0);
-  const headers = Array.from({ length: 10_001 }, () => `Bearer ${generateApiKey()}`);
-  for (const header of headers) await lookUp(header);
-  expect(headers.map((header) => findCached(header) !== undefined).indexOf(true)).toBe(1);
+  const keys = Array.from({ length: 10_001 }, () => generateApiKey());
+  for (const key of keys) await lookUp(key);
+  expect(keys.map((key) => findCached(key) !== undefined).indexOf(true)).toBe(1);
 });

@@ -16,7 +16,8 @@ interface AdmissionParts {
 /** A request that asks for a place in flight. */
 interface Entrant {
   readonly valid: ValidKey;
-  readonly authorization: string | undefined;
+  /** The API key itself. */
+  readonly apiKey: string;
   readonly share: Share;
   readonly deadline: Deadline;
   readonly answer: Pick<ServerResponse, 'closed' | 'on'>;
@@ -47,7 +48,7 @@ export function createAdmission({ authenticator, shares, metrics, bodyLimitBytes
      * `service_unavailable`.
      */
     async run<Result>(
-      { valid, authorization, share, deadline, answer }: Entrant,
+      { valid, apiKey, share, deadline, answer }: Entrant,
       work: (valid: ValidKey) => Promise<Result>,
     ): Promise<Result | undefined> {
       const now = performance.now();
@@ -61,19 +62,19 @@ export function createAdmission({ authenticator, shares, metrics, bodyLimitBytes
         if (answer.closed) return void share.release();
         answer.on('close', share.release);
         const isBelieved = performance.now() < valid.validUntil;
-        return work(isBelieved ? valid : await lookUpAgain(authenticator, authorization, deadline));
+        return work(isBelieved ? valid : await lookUpAgain(authenticator, apiKey, deadline));
       });
     },
   };
 }
 
 /** Checks the key after a slow body or a wait in the queue. It queries the database only if the cache entry has expired. */
-async function lookUpAgain(authenticator: Authenticator, authorization: string | undefined, deadline: Deadline) {
-  const cached = authenticator.findCached(authorization);
+async function lookUpAgain(authenticator: Authenticator, apiKey: string, deadline: Deadline) {
+  const cached = authenticator.findCached(apiKey);
   if (!cached && remainingMs(deadline) < KEY_LOOKUP_MS) {
     throw serviceUnavailable(new Error('too little time is left to look the key up again'));
   }
-  return cached ?? authenticator.lookUp(authorization);
+  return cached ?? authenticator.lookUp(apiKey);
 }
 
 const LAG_SAMPLE_MS = 100;

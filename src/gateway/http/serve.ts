@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { REQUEST_MS } from '../deadlines.ts';
 import { toApiError } from '../errors.ts';
-import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
+import { type Authenticator, readBearerKey, type ValidKey } from '../keys/authenticator.ts';
 import { requireWrite } from '../keys/caller.ts';
 import type { Counted, RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
@@ -40,6 +40,7 @@ interface KeyedCall {
   readonly route: Route;
   readonly params: PathParams;
   readonly call: Call;
+  readonly apiKey: string;
   readonly valid: ValidKey;
   readonly waitedMs: number;
 }
@@ -58,7 +59,7 @@ export function createServe(parts: ServeParts): Serve {
 
   /** The steps after the key: the right, the body, a place in flight, the handler. Undefined when the client has gone. */
   const serveRoute = async (
-    { route, params, call, valid, waitedMs }: KeyedCall,
+    { route, params, call, apiKey, valid, waitedMs }: KeyedCall,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<Answer | undefined> => {
@@ -73,8 +74,7 @@ export function createServe(parts: ServeParts): Serve {
         ? await readJsonBytes(request, bodyLimitBytes, () => askForBody(request, response))
         : NO_BODY;
       const deadline = performance.now() + REQUEST_MS - waitedMs;
-      const { authorization } = call.headers;
-      return await admission.run({ valid, authorization, share, deadline, answer: response }, async ({ caller }) => {
+      return await admission.run({ valid, apiKey, share, deadline, answer: response }, async ({ caller }) => {
         const { reserve, free } = createReservation(shares, share, limits, () => response.closed);
         const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(free);
         return holdAnswer(shares, share, answer, route.changes || answer.tellsChange === true, response);
@@ -86,7 +86,6 @@ export function createServe(parts: ServeParts): Serve {
 
   return async (call, request, response) => {
     const { told, path } = call;
-    const { authorization } = call.headers;
     const api = apiAt(path);
     told.api = api.name;
     const { route, open, refusal, params, needsKey, varies } = findRoute(call);
@@ -98,14 +97,15 @@ export function createServe(parts: ServeParts): Serve {
       if (!needsKey) throw refusal;
       // Authentication comes first: without a key, no answer tells which paths and methods exist.
       const askedAt = performance.now();
-      const valid = authenticator.findCached(authorization) ?? (await authenticator.lookUp(authorization));
+      const apiKey = readBearerKey(call.headers.authorization);
+      const valid = authenticator.findCached(apiKey) ?? (await authenticator.lookUp(apiKey));
       told.keyId = valid.caller.keyId;
       usage.noteUse(told.keyId);
       rate = rateLimit && (await rateLimit(told.keyId));
       if (rate?.refusal) throw rate.refusal;
       if (!route) throw refusal;
       const waitedMs = performance.now() - askedAt;
-      const answer = await serveRoute({ route, params, call, valid, waitedMs }, request, response);
+      const answer = await serveRoute({ route, params, call, apiKey, valid, waitedMs }, request, response);
       return answer && withHeaders(answer, varies, route.headers, rate?.headers);
     } catch (thrown) {
       const error = toApiError(thrown);

@@ -21,7 +21,7 @@ export interface ValidKey {
   readonly queriedAt: number;
 }
 
-/** Checks the bearer keys of `Authorization` headers. */
+/** Checks API keys. */
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /**
@@ -31,48 +31,50 @@ export function createAuthenticator(
   keys: Pick<KeyStore, 'findByHash'>,
   now: () => number = performance.now.bind(performance),
 ) {
-  // By canonical header, so that a cache hit needs no hash and no check of the key's form.
+  // By key, so that a hit needs no hash and no check of the key's form.
   const cache = new Map<string, ValidKey>();
   const inFlight = new Map<string, Promise<ValidKey>>();
   const withinLimit = createConcurrencyLimit();
 
-  const query = async (header: string, token: string): Promise<ValidKey> => {
+  const query = async (key: string): Promise<ValidKey> => {
     const queriedAt = now(); // before the query: a revocation during it must not be cached for longer
     const deadline = deadlineIn(KEY_LOOKUP_MS);
-    const find = () => keys.findByHash(hashApiKey(token), deadline);
-    const found = await (cache.has(header) ? find() : withinLimit(find, deadline));
-    cache.delete(header);
+    const find = () => keys.findByHash(hashApiKey(key), deadline);
+    const found = await (cache.has(key) ? find() : withinLimit(find, deadline));
+    cache.delete(key);
     const entry = toEntry(found, queriedAt, now());
     const [oldest = ''] = cache.size < CACHE_SIZE ? [] : cache.keys();
     cache.delete(oldest);
-    cache.set(header, entry); // at the end: the oldest entry is evicted first
+    cache.set(key, entry); // at the end: the oldest entry is evicted first
     return entry;
   };
 
   /** Looks a key up, or joins a look-up of the same key in flight. */
-  const queryOnce = (header: string, token: string): Promise<ValidKey> => {
-    const lookup = inFlight.get(header) ?? query(header, token).finally(() => inFlight.delete(header));
-    inFlight.set(header, lookup);
+  const queryOnce = (key: string): Promise<ValidKey> => {
+    const lookup = inFlight.get(key) ?? query(key).finally(() => inFlight.delete(key));
+    inFlight.set(key, lookup);
     return lookup;
   };
 
   /** The cached key, if it is still valid; an old entry is refreshed in the background. */
-  const findCached = (header = ''): ValidKey | undefined => {
-    const found = cache.get(header);
+  const findCached = (key: string): ValidKey | undefined => {
+    const found = cache.get(key);
     const moment = now();
     if (found === undefined || moment >= found.validUntil) return undefined;
     // A failed refresh does not matter: when the entry has expired, a request looks the key up and waits.
-    if (moment - found.queriedAt >= KEY_REFRESH_MS) queryOnce(header, readBearerKey(header)).catch(() => {});
+    if (moment - found.queriedAt >= KEY_REFRESH_MS) queryOnce(key).catch(() => {});
     return found;
   };
 
   return {
     findCached,
-    /** The key of the header, from the cache or the database. ApiError `unauthorized`, `too_many_requests` (full queue). */
-    async lookUp(authorization = ''): Promise<ValidKey> {
-      const token = readBearerKey(authorization);
-      const header = `Bearer ${token}`; // canonical: one entry for each key, whatever the case and spaces of the header
-      return findCached(header) ?? queryOnce(header, token);
+    /** The valid key, from the cache or the database. ApiError `unauthorized`, `too_many_requests` (full queue). */
+    async lookUp(key: string): Promise<ValidKey> {
+      if (!isApiKey(key))
+        throw invalidToken(
+          `The API key is cut or mistyped: a key has ${KEY_LENGTH} characters, without quotes or spaces.`,
+        );
+      return findCached(key) ?? queryOnce(key);
     },
   };
 }
@@ -112,20 +114,18 @@ function toEntry(key: ApiKey | undefined, queriedAt: number, answeredAt: number)
 
 const FORM = 'send the header "Authorization: Bearer <API_KEY>".';
 
-function readBearerKey(authorization: string): string {
+/** The API key in a header `Authorization`, whatever its form. ApiError `unauthorized` without one. */
+export function readBearerKey(authorization = ''): string {
   // The scheme is case-insensitive, and spaces follow it: RFC 9110 §11.1 and §11.4.
-  const [scheme, token] = /^Bearer(?: +(.*))?$/i.exec(authorization) ?? [];
+  const [scheme, key] = /^Bearer(?: +(.*))?$/i.exec(authorization) ?? [];
   if (scheme === undefined) {
     const fault = authorization.includes(KEY_PREFIX)
       ? 'The Authorization header lacks the word Bearer'
       : 'An API key is required';
     throw unauthorized(`${fault}: ${FORM}`);
   }
-  if (!token) throw unauthorized(`The Authorization header lacks the API key: ${FORM}`);
-  if (!isApiKey(token)) {
-    throw invalidToken(`The API key is cut or mistyped: a key has ${KEY_LENGTH} characters, without quotes or spaces.`);
-  }
-  return token;
+  if (!key) throw unauthorized(`The Authorization header lacks the API key: ${FORM}`);
+  return key;
 }
 
 // RFC 6750 §3: the error attribute is for requests that had a token.
