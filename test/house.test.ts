@@ -75,7 +75,7 @@ describe('the house', () => {
     // One state machine stands in one file.
     const longer = [
       'src/lib/mysql-pool/session-pool.ts',
-      'src/gateway/load/shares.ts',
+      'src/lib/fair-shares/fair-shares.ts',
       'src/lib/graphql-plan/planned-execution.ts',
     ];
     expect(sources.filter((path) => lines(path) > (longer.includes(path) ? 350 : 200))).toEqual([]);

@@ -147,7 +147,7 @@ const ROWS: readonly Row[] = [
   ],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
   [SHARES_DECISION, 'for # seconds at most', WAIT_S],
-  [SHARES_DECISION, 'requests begin for # ms at most', constantIn('shares.ts', 'TURN_BUDGET_MS')],
+  [SHARES_DECISION, 'requests begin for # ms at most', constantIn('fair-shares.ts', 'TURN_BUDGET_MS')],
   [SHARES_DECISION, 'and at most # MB', constantIn('share-limits.ts', 'BYTES_MAX') / MIB],
   [RUN, 'the container, # MB at most', constantIn('share-limits.ts', 'BYTES_MAX') / MIB],
   [ERRORS, 'these have waited for # s', WAIT_S],

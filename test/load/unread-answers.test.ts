@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createReservation, holdAnswer } from '../../src/gateway/http/unread-answers.ts';
 import { shareLimitsOf } from '../../src/gateway/load/share-limits.ts';
-import { createShares } from '../../src/gateway/load/shares.ts';
 import { createRestApi } from '../../src/gateway/rest/rest-api.ts';
 import { createSchema } from '../../src/gateway/schema/schema.ts';
 import type { Stores } from '../../src/gateway/store/store.ts';
+import { createShares } from '../../src/lib/fair-shares/fair-shares.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { admittedCall, connectionOf } from '../support/calls.ts';
 

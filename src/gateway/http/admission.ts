@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { type Deadline, remainingMs } from '../../lib/deadline/deadline.ts';
+import type { Share, Shares } from '../../lib/fair-shares/fair-shares.ts';
 import { KEY_LOOKUP_MS, LAG_LIMIT_MS } from '../deadlines.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
-import type { Share, Shares } from '../load/shares.ts';
 import type { Metrics } from '../metrics.ts';
 
 interface AdmissionParts {

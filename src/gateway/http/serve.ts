@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { createShares } from '../../lib/fair-shares/fair-shares.ts';
 import { REQUEST_MS } from '../deadlines.ts';
 import { toApiError } from '../errors.ts';
 import { type Authenticator, readBearerKey, type ValidKey } from '../keys/authenticator.ts';
 import { requireWrite } from '../keys/caller.ts';
 import type { Counted, RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
-import type { ShareLimits } from '../load/share-limits.ts';
-import { createShares } from '../load/shares.ts';
+import type { ProcessLimits } from '../load/share-limits.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createAdmission } from './admission.ts';
@@ -25,7 +25,7 @@ export interface ServeParts extends RouterParts {
   /** Undefined without RATE_LIMIT: then requests of a key are not counted. */
   readonly rateLimit: RateLimit | undefined;
   /** The limits of all keys together. */
-  readonly limits: ShareLimits;
+  readonly limits: ProcessLimits;
   readonly bodyLimitBytes: number;
   readonly noteDeprecatedUse: (keyId: string, operation: string) => void;
   readonly metrics: Pick<Metrics, 'countShedRequest'>;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import type { Share, Shares } from '../../lib/fair-shares/fair-shares.ts';
 import { ApiError } from '../errors.ts';
-import type { ShareLimits } from '../load/share-limits.ts';
-import type { Share, Shares } from '../load/shares.ts';
+import type { ProcessLimits } from '../load/share-limits.ts';
 import type { Answer } from './call.ts';
 
 /** Answers of at least this length, in characters or bytes, count until they are read. The limit of requests in flight bounds the others. */
@@ -17,7 +17,7 @@ const RESERVED_FRACTION = 1 / 3;
 export function createReservation(
   shares: Shares,
   share: Share,
-  limits: Pick<ShareLimits, 'bytes' | 'objectBytes'>,
+  limits: Pick<ProcessLimits, 'bytes' | 'objectBytes'>,
   isAbandoned: () => boolean,
 ) {
   let reserved = 0;

@@ -1,9 +1,11 @@
 import { getHeapStatistics } from 'node:v8';
+import type { Refusal } from '../../lib/fair-shares/fair-shares.ts';
 import { ConfigError } from '../config.ts';
 import { SHARE_WAIT_MS } from '../deadlines.ts';
+import { ApiError } from '../errors.ts';
 
 /** The limits of all keys together in one process. */
-export type ShareLimits = Readonly<ReturnType<typeof shareLimitsOf>>;
+export type ProcessLimits = Readonly<ReturnType<typeof shareLimitsOf>>;
 
 const MIB = 2 ** 20;
 /** An upper limit for large heaps, in bytes. */
@@ -12,6 +14,12 @@ const BYTES_MAX = 384 * 2 ** 20;
 const OBJECT_BYTES = 65_536;
 /** The least heap for a BODY_LIMIT: so many of the longest bodies. */
 const HEAP_BODIES = 48;
+
+const REFUSALS: Readonly<Record<Refusal, string>> = {
+  'queue full': 'Too many requests of this API key at once; try again shortly.',
+  late: 'Too many requests of this API key are waiting; try again shortly.',
+  abandoned: 'The request has been abandoned.',
+};
 
 /**
  * The limits of one of `workers` processes on this machine. Throws ConfigError when the heap is too small
@@ -42,5 +50,6 @@ export function shareLimitsOf(
     objectBytes: Math.max(OBJECT_BYTES, bodyLimitBytes),
     waiting: 2000,
     waitMs: SHARE_WAIT_MS,
+    refusal: (why: Refusal) => new ApiError('too_many_requests', REFUSALS[why]),
   };
 }

@@ -1,5 +1,19 @@
-import { ApiError } from '../errors.ts';
-import type { ShareLimits } from './share-limits.ts';
+/** Why work does not begin: too much of its key waits already, it waited too long, or nobody waits for it any more. */
+export type Refusal = 'queue full' | 'late' | 'abandoned';
+
+/** The limits of all keys together. */
+export interface ShareLimits {
+  /** Requests in flight. */
+  readonly inFlight: number;
+  /** Bytes that they hold. */
+  readonly bytes: number;
+  /** Queued requests. */
+  readonly waiting: number;
+  /** The longest wait in a queue, in ms. */
+  readonly waitMs: number;
+  /** The error of work that does not begin. */
+  readonly refusal: (why: Refusal) => Error;
+}
 
 /** The share of one key. */
 export interface Share {
@@ -23,7 +37,7 @@ const SHARES_MAX = 10_000;
  */
 const RESERVABLE_FRACTION = 0.75;
 /**
- * Shares the process between API keys by dynamic thresholds (Choudhury and Hahne, https://doi.org/10.1109/90.664262): a key may
+ * Shares a process between keys by dynamic thresholds (Choudhury and Hahne, https://doi.org/10.1109/90.664262): a key may
  * hold as much as is still free. So one flooding key gets half, two get a third each, and some is always free for another key.
  * Further requests are queued. `clock` is in ms.
  */
@@ -76,7 +90,7 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
     },
     /**
      * Runs `work` at once, or queues it. It counts as in flight until `share.release`. `now` is the current time of `clock`. Skips
-     * `work` and gives undefined when the request was abandoned in the queue. ApiError `too_many_requests`.
+     * `work` and gives undefined when the request was abandoned in the queue. Rejects with a refusal.
      */
     run<Result>(
       share: Share,
@@ -120,11 +134,11 @@ function createBytes(limits: ShareLimits) {
   return {
     /** Takes bytes of the key's share until `free`; false when the share is used up. */
     hold,
-    /** Takes bytes at once and gives undefined, or gives a promise that waits in a queue. ApiError `too_many_requests`. */
+    /** Takes bytes at once and gives undefined, or gives a promise that waits in a queue. Rejects with a refusal. */
     reserve(share: Share, bytes: number, isAbandoned: () => boolean): Promise<void> | undefined {
       if (!queue.has(share) && tryReserve(share, bytes)) return undefined;
       return queue.wait<void>(share, () => {
-        if (isAbandoned()) return Promise.reject(new ApiError('too_many_requests', 'The request has been abandoned.'));
+        if (isAbandoned()) return Promise.reject(limits.refusal('abandoned'));
         return tryReserve(share, bytes) ? Promise.resolve() : undefined;
       });
     },
@@ -159,12 +173,10 @@ function createQueue(limits: ShareLimits) {
   return {
     has: (share: Share) => queues.has(share),
     beginNext,
-    /** Waits until `begin` gives a promise. ApiError `too_many_requests` when the queue is full or the wait too long. */
+    /** Waits until `begin` gives a promise. Refused when the queue is full or the wait too long. */
     wait<Result>(share: Share, begin: () => Promise<Result> | undefined): Promise<Result> {
       const own = queues.get(share) ?? new Set();
-      if (own.size >= limits.waiting - waiting) {
-        throw new ApiError('too_many_requests', 'Too many requests of this API key at once; try again shortly.');
-      }
+      if (own.size >= limits.waiting - waiting) throw limits.refusal('queue full');
       const { promise, resolve, reject } = Promise.withResolvers<Result>();
       const dequeue = () => {
         clearTimeout(timer);
@@ -181,7 +193,7 @@ function createQueue(limits: ShareLimits) {
       const refuse = () => {
         dequeue();
         if (own.size === 0) queues.delete(share);
-        reject(new ApiError('too_many_requests', 'Too many requests of this API key are waiting; try again shortly.'));
+        reject(limits.refusal('late'));
         beginNext();
       };
       const timer = setTimeout(refuse, limits.waitMs).unref();

@@ -1,10 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type ShareLimits, shareLimitsOf } from '../../src/gateway/load/share-limits.ts';
-import { createShares, type Share, type Shares } from '../../src/gateway/load/shares.ts';
+import { createShares, type Share, type ShareLimits, type Shares } from '../../../src/lib/fair-shares/fair-shares.ts';
 
-const LIMITS: ShareLimits = { inFlight: 256, bytes: 1000, objectBytes: 100, waiting: 400, waitMs: 2000 };
+const LIMITS: ShareLimits = {
+  inFlight: 256,
+  bytes: 1000,
+  waiting: 400,
+  waitMs: 2000,
+  refusal: (why) => Object.assign(new Error(why), { why }),
+};
 afterEach(() => void vi.useRealTimers());
 
 const stays = () => false;
@@ -139,7 +144,7 @@ test('a queue has an end: in number, of which one key never has all, and in time
   const shares = createShares({ ...LIMITS, waiting: 40 }, noClock);
   const [flooding, other] = [shares.of('1'), shares.of('2')];
   const { outcomes } = beginMany(shares, flooding, 148);
-  expect(() => shares.run(flooding, 0, stays, async () => {})).toThrow('at once');
+  expect(() => shares.run(flooding, 0, stays, async () => {})).toThrow('queue full');
   const beside = beginMany(shares, other, 65);
   expect(beside.begun).toBe(64);
   vi.advanceTimersByTime(LIMITS.waitMs);
@@ -147,7 +152,7 @@ test('a queue has an end: in number, of which one key never has all, and in time
   expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(128);
   expect(settled.at(-1)).toMatchObject({
     status: 'rejected',
-    reason: { code: 'too_many_requests', headers: { 'Retry-After': '1' } },
+    reason: { why: 'queue full' },
   });
   expect((await beside.outcomes).at(-1)).toMatchObject({ reason: { message: expect.stringContaining('waiting') } });
 });
@@ -227,7 +232,7 @@ describe('bytes', () => {
     isAbandoned = true;
     shares.free(share, 0);
     vi.advanceTimersByTime(LIMITS.waitMs);
-    expect(await outcomes).toMatchObject([{ status: 'rejected' }, { reason: { code: 'too_many_requests' } }]);
+    expect(await outcomes).toMatchObject([{ status: 'rejected' }, { reason: { why: 'late' } }]);
     expect(share.bytes).toBe(500);
   });
 
@@ -241,7 +246,7 @@ describe('bytes', () => {
     const small = shares.reserve(share, 50, stays);
     vi.advanceTimersByTime(LIMITS.waitMs - 1000);
     expect(share.bytes).toBe(350);
-    await expect(large).rejects.toMatchObject({ code: 'too_many_requests' });
+    await expect(large).rejects.toMatchObject({ why: 'late' });
     await small;
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -260,30 +265,4 @@ test('a key that holds nothing is forgotten among many, one that waits or holds 
   expect(shares.of('holding')).toBe(holding);
   expect(shares.of('waiting')).toBe(waiting);
   expect(shares.of('idle')).not.toBe(idle);
-});
-
-const MB = 2 ** 20;
-test.each([
-  ['a small heap', 1, 240 * MB, 0, 40 * MB],
-  ['a large heap', 1, 8000 * MB, 0, 384 * MB],
-  ['no limit that a container could have', 1, 8000 * MB, 2 ** 64, 384 * MB],
-  ['a container', 1, 8000 * MB, 512 * MB, 64 * MB],
-  ['a container with four workers', 4, 8000 * MB, 512 * MB, 16 * MB],
-])('what requests may hold follows the memory: %s', (_what, workers, heap, container, bytes) => {
-  expect(shareLimitsOf(workers, 65_536, heap, container).bytes).toBe(bytes);
-});
-
-test('the least reserved for an object follows the longest body', () => {
-  expect([1024, 65_536, MB].map((limit) => shareLimitsOf(1, limit, 240 * MB, 0).objectBytes)).toEqual([
-    65_536,
-    65_536,
-    MB,
-  ]);
-});
-
-test('a heap that cannot bear the longest bodies is refused, by what it needs', () => {
-  expect(() => shareLimitsOf(1, 4 * MB, 191 * MB, 0)).toThrow(
-    'BODY_LIMIT=4194304 needs a heap of 192 MB, and this one has 191: NODE_OPTIONS=--max-old-space-size=192, or a lower limit',
-  );
-  expect(shareLimitsOf(1, 4 * MB, 192 * MB, 0).objectBytes).toBe(4 * MB);
 });

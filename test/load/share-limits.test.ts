@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { shareLimitsOf } from '../../src/gateway/load/share-limits.ts';
+
+const MB = 2 ** 20;
+test.each([
+  ['a small heap', 1, 240 * MB, 0, 40 * MB],
+  ['a large heap', 1, 8000 * MB, 0, 384 * MB],
+  ['no limit that a container could have', 1, 8000 * MB, 2 ** 64, 384 * MB],
+  ['a container', 1, 8000 * MB, 512 * MB, 64 * MB],
+  ['a container with four workers', 4, 8000 * MB, 512 * MB, 16 * MB],
+])('what requests may hold follows the memory: %s', (_what, workers, heap, container, bytes) => {
+  expect(shareLimitsOf(workers, 65_536, heap, container).bytes).toBe(bytes);
+});
+
+test('the least reserved for an object follows the longest body', () => {
+  expect([1024, 65_536, MB].map((limit) => shareLimitsOf(1, limit, 240 * MB, 0).objectBytes)).toEqual([
+    65_536,
+    65_536,
+    MB,
+  ]);
+});
+
+test('a heap that cannot bear the longest bodies is refused, by what it needs', () => {
+  expect(() => shareLimitsOf(1, 4 * MB, 191 * MB, 0)).toThrow(
+    'BODY_LIMIT=4194304 needs a heap of 192 MB, and this one has 191: NODE_OPTIONS=--max-old-space-size=192, or a lower limit',
+  );
+  expect(shareLimitsOf(1, 4 * MB, 192 * MB, 0).objectBytes).toBe(4 * MB);
+});
