@@ -91,16 +91,16 @@ export const USAGE_FLUSH_MS = 60_000;
 export const DRAIN_MS = 1000;
 /** The longest hold of requests while a stopping server accepts its last connections. */
 export const ACCEPT_MS = 200;
-/** The time after SHUTDOWN_GRACE_MS for writing the counts and closing the database. */
-export const CLOSING_MS = 4000;
-/** Writing the counts, whether the database answers or not. */
-export const LAST_COUNTS_MS = 3000;
+/** The time after SHUTDOWN_GRACE_MS for writing what is left of the counts and closing the database. */
+export const CLOSING_MS = 800;
+/** Writing the counts, which begins with the stop: this long beyond SHUTDOWN_GRACE_MS at the most. */
+export const LAST_COUNTS_MS = 300;
 /** The wait for a database connection to end by itself after COM_QUIT. */
-export const CONNECTION_END_MS = 500;
+export const CONNECTION_END_MS = 200;
 /** The wait for standard output to take the last lines of the log. */
 export const LAST_LINES_MS = 300;
 /** The primary waits this much longer than its workers, so that they end by themselves. */
-export const WORKERS_FIRST_MS = 500;
+export const WORKERS_FIRST_MS = 200;
 
 // A client
 

@@ -4,7 +4,7 @@ import { connectDatabase, type Database } from './database/connect.ts';
 import { errorNumber, isRefused } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { engineProblems } from './database/schema-check.ts';
-import { PROBE_DISTANCE_MS, PROBE_MS } from './deadlines.ts';
+import { LAST_COUNTS_MS, PROBE_DISTANCE_MS, PROBE_MS } from './deadlines.ts';
 import { ApiError, DatabaseFault } from './errors.ts';
 import { createApp } from './http/app.ts';
 import { createRecords } from './idempotency/idempotency-records.ts';
@@ -76,14 +76,15 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     metrics,
     /** Loads what would have slowed the start. Afterwards an upgrade may replace the files, but GraphiQL's. */
     preload: () => Promise.all([database.preload(), routes.preload()]),
-    /** Makes `/readyz` answer 503 and every answer close its connection. */
+    /** Makes `/readyz` answer 503 and every answer close its connection; begins to write the counts. */
     drain() {
       draining = true;
+      usage.drain();
     },
-    /** Writes the counts that are still in memory and closes the database. */
-    async close() {
+    /** Writes the counts that are left, within `leftMs` and LAST_COUNTS_MS, and closes the database. */
+    async close(leftMs = 0) {
       clearInterval(sweeper);
-      await usage.close();
+      await usage.close(leftMs + LAST_COUNTS_MS);
       await database.close();
     },
   };

@@ -144,7 +144,7 @@ describe('deploy/', () => {
     expect(settings.filter(({ name }) => !settingNames().includes(name))).toEqual([]);
     const config = readConfig(Object.fromEntries(settings.map(({ name, value }) => [name, value])));
     const sleepSeconds = Number(gateway.lifecycle.preStop.exec.command[1]);
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(sleepSeconds + config.shutdownGraceMs / 1000 + 5);
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(sleepSeconds + config.shutdownGraceMs / 1000 + 2);
     expect(gateway.livenessProbe.httpGet.path).toBe('/livez');
     expect(gateway.readinessProbe.httpGet.path).toBe('/readyz');
     // The probes ask, and Prometheus scrapes, where ADMIN_PORT serves them; the Service leads to the other port.

@@ -177,7 +177,7 @@ const ROWS: readonly Row[] = [
     "| a command's wait for another process's migration | # s |",
     constantIn('deadlines.ts', 'MIGRATION_LOCK_MS') / SECOND,
   ],
-  [RUN, 'the next one waits 0.2 to # s', constantIn('workers.ts', 'BACK_OFF_MAX_MS') / SECOND],
+  [RUN, 'then twice as long each time, # s at most', constantIn('workers.ts', 'BACK_OFF_MAX_MS') / SECOND],
   [DATABASES, 'prepares the texts that it uses, # at most', PREPARED_MAX],
   [DATABASES, 'machines × # should fit', PREPARED_MAX],
   [

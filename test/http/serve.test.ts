@@ -59,7 +59,7 @@ function serveBooks(
         return { caller, validUntil: performance.now() + believedMs, queriedAt: 0 };
       },
     },
-    usage: { noteUse() {}, noteDeprecatedUse() {}, close: async () => {} },
+    usage: { noteUse() {}, noteDeprecatedUse() {}, drain() {}, close: async () => {} },
     rateLimit: undefined,
     limits: { ...shareLimitsOf(1, 65_536), bytes },
     bodyLimitBytes: 4 * MB,

@@ -11,7 +11,6 @@ import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { run, type TestProcess } from '../support/process.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { has } from '../support/tools.ts';
-import { workersOf } from './workers-of.ts';
 
 const LIMIT_MS = 60_000;
 const NO_ANSWER = 0;
@@ -159,16 +158,6 @@ describe.runIf(has('database', 'openssl'))('a start that waits for a server', ()
     proxy.changeQuestions(undefined);
     proxy.move(server.port);
     await isServing();
-
-    // SIGHUP while new connections fail: those that serve stay until the new ones can.
-    const before = await workersOf(gateway);
-    proxy.move(away);
-    gateway.child.kill('SIGHUP');
-    await gateway.waitFor(/(?:does not listen yet[\s\S]*){2}/);
-    expect((await workersOf(gateway)).filter((pid) => before.includes(pid))).toEqual(before);
-    proxy.move(server.port);
-    await gateway.waitFor(/all workers are replaced/);
-    expect((await workersOf(gateway)).filter((pid) => before.includes(pid))).toEqual([]);
     expect(await status('/livez')).toBe(200);
   });
 

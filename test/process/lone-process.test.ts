@@ -20,13 +20,13 @@ describe('a gateway of one process', () => {
     }
   });
 
-  test('SIGHUP does not end it', async () => {
-    const { url: DATABASE_URL } = await prepareDatabase(sqlite);
-    const gateway = await startProcess({ DATABASE_URL });
+  test('SIGHUP ends it as SIGTERM does, as when its terminal is closed', async () => {
+    const prepared = await prepareDatabase(sqlite);
+    const gateway = await startProcess({ DATABASE_URL: prepared.url });
+    const half = await sendHalf(gateway.url, prepared.key, 'under way');
     gateway.child.kill('SIGHUP');
-    await gateway.waitFor(/SIGHUP replaces workers, and this is the only process/);
-    expect((await send(`${gateway.url}/livez`)).status).toBe(200);
-    gateway.child.kill('SIGTERM');
+    await gateway.waitFor(/"msg":"stopping"/);
+    expect(await half.finish()).toMatch(/^HTTP\/1.1 201 /);
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 

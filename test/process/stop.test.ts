@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, test } from 'vitest';
 import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
 import { send, sendRaw } from '../support/client.ts';
-import { describeEachEngine, SQLITE } from '../support/engines.ts';
+import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import {
   connectClient,
@@ -18,6 +18,7 @@ import {
 import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { msSince } from '../support/stall-clock.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const CLIENTS = 24;
 /** Far more than a busy machine takes; a stop that waits for its end is seen. */
@@ -174,6 +175,24 @@ describeEachEngine('stopping', (engine) => {
     gateway.child.kill('SIGTERM');
     expect((await gateway.exited).code).toBe(1); // 0 had it waited for the request
     socket.destroy();
+  });
+});
+
+describeOnMysql('a stop while the database is silent', (engine) => {
+  it.each(['1', '2'])('WORKERS=%s: it ends a second after the grace; what is lost is one line', async (WORKERS) => {
+    const prepared = await prepareDatabase(engine);
+    const proxy = await startTcpProxy(prepared.url);
+    const gateway = await startProcess({ DATABASE_URL: proxy.url, WORKERS, SHUTDOWN_GRACE_MS: '1000' });
+    const { ask, close } = connectClient(gateway.url, prepared.key);
+    expect((await ask('GET', '/v1/pets/1')).status).toBe(404);
+    close();
+    proxy.swallowAnswersTo(/^/);
+    const stoppedAt = performance.now();
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    expect(msSince(stoppedAt)).toBeLessThan(3000);
+    expect(gateway.stdout().match(/"level":[456]0/g)).toHaveLength(1);
+    expect(gateway.stdout()).toMatch(/"lost":2,"msg":"the last use of API keys could not be written"/);
   });
 });
 

@@ -1,19 +1,17 @@
-import { copyFile, open, readFile, rm } from 'node:fs/promises';
+import { copyFile, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
 import { connectClient, eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { run, startProcess, type TestProcess } from '../support/process.ts';
 import { sendHalf } from './half-sent.ts';
 import { twoWorkersOf, workersOf } from './workers-of.ts';
 
 const [sqlite] = ENGINES as [TestEngine]; // always there; processes are the same on each engine
 const CLIENTS = 30;
-/** After this time a worker's death is no failed start. */
-const SETTLED_MS = 10_000;
 
 /** Two workers, the first one first. */
 async function startTwo(env: Record<string, string> = {}, node?: string) {
@@ -28,17 +26,12 @@ async function startTwo(env: Record<string, string> = {}, node?: string) {
 }
 
 describe('the primary', { timeout: 180_000 }, () => {
-  test.each([
-    ['SIGHUP replaces', 'SIGHUP', 2],
-    ['a stop ends', 'SIGTERM', 0],
-  ] as const)('%s a worker that is frozen, too', async (_what, signal, left) => {
-    const { gateway, workers, said } = await startTwo({ SHUTDOWN_GRACE_MS: '100' });
+  test('a stop ends a worker that is frozen, too', async () => {
+    const { gateway, workers } = await startTwo({ SHUTDOWN_GRACE_MS: '100' });
     for (const pid of workers) process.kill(pid, 'SIGSTOP');
-    gateway.child.kill(signal);
-    if (signal === 'SIGHUP') await said(/all workers are replaced/, 120_000);
-    else await gateway.exited;
+    gateway.child.kill('SIGTERM');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
     for (const pid of workers) await eventually(() => hasEnded(pid), 10_000, 'no frozen one stays behind');
-    if (left > 0) await eventually(async () => (await workersOf(gateway)).length === left, 10_000, 'two serve');
   });
 
   test('goes on when a worker dies that is owed counts of a rate limit', async () => {
@@ -59,34 +52,40 @@ describe('the primary', { timeout: 180_000 }, () => {
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 
-  // 1: a dead one is replaced by itself, and the other one by the reload. 0: the one that was to take the place of the dead
-  // one listens, and leaves again.
-  it.each([1, 0] as const)('SIGHUP while worker %i dies: two new ones serve in the end', async (dying) => {
+  test('a first worker that is killed while it starts ends it, with one line that says so', async () => {
+    const prepared = await prepareDatabase(sqlite);
+    const env = { DATABASE_URL: prepared.url, WORKERS: '2', LOG_LEVEL: 'error', NODE_OPTIONS: endWorkersIf('true') };
+    const gateway = run('main.ts', [], { PORT: '0', ...env });
+    expect(await gateway.exited).toEqual({ code: 1, signal: null });
+    expect(gateway.stdout()).toMatch(/^\{"level":60,.*"signal":"SIGKILL","msg":"the first worker was killed"\}\n$/);
+  });
+
+  test('starts another at once for each worker that has served and is killed', async () => {
     const { gateway, workers, said } = await startTwo();
-    gateway.child.kill('SIGHUP');
-    await said(/replacing the workers/);
-    process.kill(workers[dying], 'SIGKILL');
-    await said(/all workers are replaced/);
-    await said(/(?:listening on[\s\S]*){4}/);
-    await twoWorkersOf(gateway, workers);
+    let known: readonly number[] = workers;
+    let newest: number = workers[0];
+    for (let deaths = 1; deaths <= 4; deaths++) {
+      await delay(1300);
+      process.kill(newest, 'SIGKILL');
+      await said(new RegExp(`(?:listening on[\\s\\S]*){${2 + deaths}}`));
+      newest = (await workersOf(gateway)).find((pid) => !known.includes(pid)) ?? expect.fail();
+      known = [...known, newest];
+    }
+    expect(waitsOf(gateway)).toEqual([0, 0, 0, 0]);
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('starts another at once for a worker that lived, and waits longer for each that dies early', async () => {
-    const { gateway, workers } = await startTwo();
-    const waits = () => [...gateway.stdout().matchAll(/"waitMs":(\d+)/g)].map(([, ms]) => Number(ms));
-    await delay(SETTLED_MS + 500);
-    let known: readonly number[] = workers;
+  test('waits longer for each worker in a row that ends before it listens, and starts one that does', async () => {
+    const broken = join(temporaryFolder(), 'broken');
+    const { gateway, workers, said } = await startTwo({ NODE_OPTIONS: endWorkersIf(`existsSync("${broken}")`) });
+    await delay(1300);
+    await writeFile(broken, '');
     process.kill(workers[0], 'SIGKILL');
-    for (let deaths = 1; deaths <= 2; deaths++) {
-      const isNew = async () => (await workersOf(gateway)).find((pid) => !known.includes(pid));
-      const born = await eventually(isNew, 60_000, 'another worker');
-      known = [...known, born];
-      process.kill(born, 'SIGKILL'); // long before it has lived so long
-    }
-    await eventually(() => waits().length === 3, 60_000, 'three deaths');
-    expect(waits()).toEqual([0, 200, 400]);
+    await eventually(() => waitsOf(gateway).length >= 4, 60_000, 'four deaths');
+    expect(waitsOf(gateway).slice(0, 4)).toEqual([0, 200, 400, 800]);
+    await rm(broken);
+    await said(/(?:listening on[\s\S]*){3}/);
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
@@ -96,32 +95,45 @@ describe('the primary', { timeout: 180_000 }, () => {
     await copyFile(process.execPath, node);
     const { gateway, workers, said } = await startTwo({}, node);
     await rm(node);
-    gateway.child.kill('SIGHUP');
-    await said(/a new worker did not start/);
     process.kill(workers[0], 'SIGKILL');
     await said(/(?:a worker could not be started[\s\S]*){3}/);
     // A file that is open for writing cannot be run: ETXTBSY, which Node throws, where a missing file is emitted.
     const installing = await open(node, 'w', 0o700);
     await installing.writeFile(await readFile(process.execPath));
     await said(/ETXTBSY/);
-    gateway.child.kill('SIGHUP');
-    await said(/(?:a new worker did not start[\s\S]*){2}/);
     await installing.close();
     await said(/(?:listening on[\s\S]*){3}/);
-    gateway.child.kill('SIGHUP');
-    await said(/all workers are replaced/);
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('SIGTERM during a reload cuts no request of a worker that drains', async () => {
-    const { prepared, gateway, said } = await startTwo();
+  test('SIGHUP, as a closed terminal sends it to all of them, even twice, cuts no request', async () => {
+    const { prepared, gateway, workers, said } = await startTwo();
     const halves = await Promise.all(['one', 'two'].map((name) => sendHalf(gateway.url, prepared.key, name)));
+    for (const pid of workers) process.kill(pid, 'SIGHUP');
     gateway.child.kill('SIGHUP');
-    await said(/"msg":"stopping"/); // the first worker, when its replacement listens
-    gateway.child.kill('SIGTERM');
-    await said(/(?:"msg":"stopping"[\s\S]*){4}/); // the primary, the second worker, the replacement
+    await said(/(?:"msg":"stopping"[\s\S]*){3}/); // the primary and its workers
+    gateway.child.kill('SIGHUP');
     for (const half of halves) expect(await half.finish()).toMatch(/^HTTP\/1.1 201 /);
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('at a stop every connection that arrives is answered or ended, while a request under way has its time', async () => {
+    const { prepared, gateway } = await startTwo({ SHUTDOWN_GRACE_MS: '120000' });
+    const half = await sendHalf(gateway.url, prepared.key, 'under way');
+    let isRefused = false;
+    const client = async () => {
+      while (!isRefused) {
+        const headers = { connection: 'close' };
+        await send(`${gateway.url}/livez`, { headers }).catch((error) => {
+          isRefused ||= error.cause?.code === 'ECONNREFUSED';
+        });
+      }
+    };
+    const clients = Array.from({ length: CLIENTS }, client);
+    gateway.child.kill('SIGTERM');
+    await Promise.all(clients);
+    expect(await half.finish()).toMatch(/^HTTP\/1.1 201 /);
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 
@@ -134,6 +146,17 @@ describe('the primary', { timeout: 180_000 }, () => {
     await eventually(() => workers.every((pid) => !isAlive(pid)), 10_000, 'the workers have ended');
   });
 });
+
+/** The option of Node that kills workers when they start, while a condition is true. */
+function endWorkersIf(condition: string): string {
+  const kill = `if (process.env.GATEWAY_PRIMARY_PID && ${condition}) process.kill(process.pid, "SIGKILL")`;
+  return `--import=data:text/javascript,${encodeURIComponent(`import { existsSync } from "node:fs"; ${kill}`)}`;
+}
+
+/** How long it waited before each new start, in ms. */
+function waitsOf({ stdout }: TestProcess): number[] {
+  return [...stdout().matchAll(/"waitMs":(\d+)/g)].map(([, ms]) => Number(ms));
+}
 
 /** Whether a process has ended, all its threads with it, and its parent has not asked about it yet, as Linux tells it. */
 async function hasEnded(pid: number): Promise<boolean> {

@@ -72,7 +72,7 @@ export function connectClient(url: string, key: string, tls: AgentOptions = {}):
   return { ask, close: () => agent.destroy() };
 }
 
-/** A gateway that stops, or reloads, closes connections that are idle for a second, in ms; some of it may be no stall. */
+/** A gateway that stops closes connections that are idle for a second, in ms; some of it may be no stall. */
 const IDLE_MS = 800;
 
 /**

@@ -10,18 +10,53 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('the back-off doubles while no worker can be started, to ten seconds at most', () => {
+/** What is waited before each start of the first forty seconds, in ms; `live` lets a worker live and die. */
+function waitsWhen(live: (worker: EventEmitter) => void): number[] {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
-  const first = Object.assign(new EventEmitter(), { process: { pid: 1 } });
-  vi.spyOn(cluster, 'fork').mockReturnValueOnce(first as unknown as Worker);
-  vi.mocked(cluster.fork).mockImplementation(() => {
-    throw new Error('ETXTBSY');
+  vi.spyOn(cluster, 'fork').mockImplementation(() => {
+    const worker = Object.assign(new EventEmitter(), { process: { pid: 1 } });
+    if (waits.length < STARTS_MAX) setTimeout(() => live(worker), 1);
+    return worker as unknown as Worker; // all that is used of it
   });
   const waits: number[] = [];
   const note = (line: string) => void ('waitMs' in JSON.parse(line) && waits.push(JSON.parse(line).waitMs));
-  superviseWorkers(readConfig({ WORKERS: '1' }), createLog('error', { write: note }), () => {});
-  first.emit('listens');
-  first.emit('exit', 1, null);
+  const config = readConfig({ WORKERS: '1' });
+  void superviseWorkers(config, createLog('error', { write: note }), () => {});
   vi.advanceTimersByTime(40_000);
-  expect(waits).toEqual([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000]);
+  return waits;
+}
+
+const STARTS_MAX = 9;
+const TO_TEN_SECONDS = [200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000];
+const listen = (worker: EventEmitter) => worker.emit('listening', { port: readConfig({}).port });
+const die = (worker: EventEmitter) => worker.emit('exit', null, 'SIGKILL');
+
+test('the back-off doubles while no worker can be started, to ten seconds at most', () => {
+  const waits = waitsWhen((first) => {
+    vi.mocked(cluster.fork).mockImplementation(() => {
+      throw new Error('ETXTBSY');
+    });
+    listen(first);
+    die(first);
+  });
+  expect(waits).toEqual(TO_TEN_SECONDS);
+});
+
+test('the same while workers end before they listen, or just after', () => {
+  let starts = 0;
+  const waits = waitsWhen((worker) => {
+    if (starts++ % 2 === 0) listen(worker);
+    die(worker);
+  });
+  expect(waits).toEqual(TO_TEN_SECONDS);
+});
+
+test('a worker that has served is replaced at once, whatever was before', () => {
+  let starts = 0;
+  const waits = waitsWhen((worker) => {
+    listen(worker);
+    if (starts++ % 3 === 2) setTimeout(() => die(worker), 500);
+    else die(worker);
+  });
+  expect(waits).toEqual([200, 400, 0, 200, 400, 0, 200, 400, 0]);
 });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LAST_COUNTS_MS, USAGE_FLUSH_MS } from '../deadlines.ts';
+import { USAGE_FLUSH_MS } from '../deadlines.ts';
 import type { Logger } from '../log.ts';
 import { throttle } from '../throttle.ts';
 import { type DeprecatedUse, type DeprecatedUseStore, dayNumber } from './deprecated-use.ts';
@@ -41,12 +41,16 @@ export function createUsage(
     }
   };
 
+  let isLast = false;
+  let failure: unknown;
   /** One write at a time, without a pause between two: the database may take longer than a minute. */
-  const flush = throttle(0, () =>
-    writeAll().catch((error) =>
-      log.warn({ err: error }, 'the use of API keys could not be written; trying again in a minute'),
-    ),
-  );
+  const flush = throttle(0, async () => {
+    failure = undefined;
+    await writeAll().catch((error) => {
+      failure = error;
+      if (!isLast) log.warn({ err: error }, 'the use of API keys could not be written; trying again in a minute');
+    });
+  });
 
   const timer = setInterval(flush, USAGE_FLUSH_MS).unref();
   return {
@@ -60,11 +64,19 @@ export function createUsage(
       const uses = (deprecated.get(name)?.uses ?? 0) + 1;
       setBounded(deprecated, name, { apiKeyId, operation, day, uses, lastSeenAt });
     },
-    /** Writes the counts in memory, within three seconds, and stops. */
-    async close(): Promise<void> {
+    /** Begins to write the counts in memory; `close` is next. */
+    drain(): void {
+      isLast = true;
+      void flush();
+    },
+    /** Writes the counts in memory and stops. What is not written within `limitMs` is lost, which the log says. */
+    async close(limitMs: number): Promise<void> {
+      isLast = true;
       clearInterval(timer);
-      const written = flush().then(flush); // the first may have begun before the last counts came
-      await Promise.race([written, delay(LAST_COUNTS_MS, undefined, { ref: false })]);
+      const written = flush().then(() => failure ?? flush()); // the first may have begun before the last counts came
+      await Promise.race([written, delay(limitMs, undefined, { ref: false })]);
+      const lost = lastUsedAt.size + deprecated.size;
+      if (lost > 0) log.warn({ err: failure, lost }, 'the last use of API keys could not be written');
     },
   };
 }

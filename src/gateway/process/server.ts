@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, Server as NetServer } from 'node:net';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { IS_WORKER } from '../cluster-worker.ts';
 import type { Config } from '../config.ts';
 import {
   ACCEPT_MS,
@@ -80,11 +81,12 @@ export async function listen(
     },
     /** Drains: no new connections, the requests in flight end within `graceMs`, then the gateway closes. */
     async close(graceMs = config.shutdownGraceMs): Promise<void> {
+      const endsAt = performance.now() + graceMs;
       gateway?.drain();
       await closeServer([server, admin], graceMs, (until) => {
         held = until;
       });
-      await gateway?.close();
+      await gateway?.close(Math.max(endsAt - performance.now(), 0));
     },
   };
 }
@@ -93,6 +95,9 @@ export async function listen(
 export function addressOf({ host, port }: Pick<Config, 'host' | 'port'>) {
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port };
 }
+
+/** How long a server that stops takes requests, in ms. */
+export const drainMs = (graceMs: number) => Math.min(DRAIN_MS, graceMs / 2);
 
 /**
  * Closes a server, and that of ADMIN_PORT, whose connections it serves. It serves for DRAIN_MS more, with `Connection: close`: a load balancer learns by `/readyz` to send
@@ -107,7 +112,7 @@ async function closeServer(
   const [server] = ports;
   setTimeout(() => server.closeAllConnections(), graceMs).unref();
   if (graceMs > 0) {
-    await delay(Math.min(DRAIN_MS, graceMs / 2));
+    await delay(drainMs(graceMs) + (IS_WORKER ? ACCEPT_MS : 0)); // the primary closes the port of its workers first
     const accepted = acceptPending(server);
     hold(accepted);
     await accepted;

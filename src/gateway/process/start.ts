@@ -1,7 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { IS_FOREIGN_WORKER, IS_WORKER } from '../cluster-worker.ts';
 import { CREATE_KEY, runProgram } from '../command-line.ts';
@@ -70,11 +69,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
     return listening?.close(0) ?? Promise.resolve();
   };
   let stop = leave;
-  const noWorkers = isAlone ? 'this is the only process' : 'none has begun';
-  let reload = () => log.warn(`SIGHUP replaces workers, and ${noWorkers}; nothing was done`);
   stopGracefully(() => stop(), config.shutdownGraceMs + (isAlone ? 0 : WORKERS_FIRST_MS), log);
-  // A terminal that is closed sends SIGHUP too; there it must end the process, as it does by default.
-  if (!isAlone || !isatty(0)) process.on('SIGHUP', () => reload());
   const meanwhile = async () => `${(await listenNow()).probesUrl}/livez is 200, everything else 503`;
   const open = () => createGateway({ service, config, log });
   const gateway = await whenDatabaseAnswers(open, config, log, meanwhile);
@@ -93,7 +88,7 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
   } else {
     const { port, url } = config.port === 0 ? await listenNow() : (listening ?? addressOf(config));
     const workers = superviseWorkers({ ...config, port }, log, leave);
-    ({ stop, reload } = workers);
+    stop = workers.stop;
     await workers.listening;
     await welcome(gateway, config, log, url).finally(gateway.close).catch(logFailure);
   }

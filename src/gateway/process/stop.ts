@@ -5,9 +5,9 @@ import { CLOSING_MS, LAST_LINES_MS } from '../deadlines.ts';
 import { type Logger, safely } from '../log.ts';
 
 /**
- * Makes SIGTERM and SIGINT call `close` and end the process with exit code 0, after `graceMs` and CLOSING_MS at the
- * latest. A second signal ends the process at once. A worker ignores SIGINT, because a terminal sends it to the primary
- * as well, and stops when the primary is gone.
+ * Makes SIGTERM, SIGINT and SIGHUP call `close` and end the process with exit code 0, after `graceMs` and CLOSING_MS at the
+ * latest. A second signal ends the process at once, but SIGHUP, which a closed terminal may send twice. A worker ignores
+ * SIGINT and SIGHUP, because a terminal sends them to the primary as well, and stops when the primary is gone.
  *
  * An uncaught error ends the process in the same way with exit code 1, because the state of the process is unknown
  * after it (docs/decisions/0034-last-resort.md). A supervisor starts another process: systemd, Docker, or the primary
@@ -29,11 +29,12 @@ export function stopGracefully(close: () => Promise<void>, graceMs: number, log:
   };
   process.on('SIGTERM', stopOn);
   process.on('SIGINT', (signal) => (IS_WORKER ? undefined : stopOn(signal)));
+  process.on('SIGHUP', (signal) => (IS_WORKER || stopping ? undefined : stopOn(signal)));
   // This listener must run before Node's own one, which ends the worker at once:
   // https://github.com/nodejs/node/blob/v24.x/lib/internal/cluster/child.js
   process.prependListener('disconnect', () => {
     if (cluster.worker) cluster.worker.exitedAfterDisconnect = true;
-    stopOn('the primary is gone');
+    if (!stopping) stopOn('the primary is gone'); // at a stop the primary ends the connection
   });
   // Emitted when a message, such as a question for the count of a rate limit, cannot be sent. Its sender has a time
   // limit.
