@@ -152,7 +152,7 @@ test('a queue has an end: in number, of which one key never has all, and in time
   expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(128);
   expect(settled.at(-1)).toMatchObject({
     status: 'rejected',
-    reason: { why: 'queue full' },
+    reason: { why: 'late' },
   });
   expect((await beside.outcomes).at(-1)).toMatchObject({ reason: { message: expect.stringContaining('waiting') } });
 });
