@@ -57,7 +57,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     const { tellErrors } = await loadYoga();
     const masked = errors.map(createErrorMask(requestId, telemetry));
     const told = await tellErrors(masked, dataJson !== undefined, acceptedMediaType(headers));
-    return dataJson === undefined ? told : { ...told, body: `${told.body.slice(0, -1)},"data":${dataJson}}` };
+    return dataJson === undefined ? told : { ...told, body: wrapData(`${told.body.slice(0, -1)},"data":`, dataJson) };
   };
 
   const handle = async (call: AdmittedCall): Promise<Answer> => {
@@ -86,12 +86,26 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
         : {
             status: 200,
             headers: { 'Content-Type': acceptedMediaType(headers) },
-            body: `{"data":${result.dataJson ?? 'null'}}`,
+            body: wrapData('{"data":', result.dataJson ?? 'null'),
           };
     const replayed = context.isReplayed && { 'Idempotency-Replayed': 'true' };
     return { ...answer, tellsChange: prepared.isMutation, headers: { ...replayed, ...answer.headers } };
   };
   return { handle, preload: loadYoga };
+}
+
+/** From this length on, in characters, an answer is made as bytes. */
+const BYTES_LENGTH = 16_384;
+
+/** The body, with the data as its last member. Long data is written into one buffer: a longer string would copy it twice. */
+function wrapData(start: string, dataJson: string): string | Buffer {
+  if (dataJson.length < BYTES_LENGTH) return `${start}${dataJson}}`;
+  const startBytes = Buffer.byteLength(start);
+  const bytes = Buffer.allocUnsafe(startBytes + Buffer.byteLength(dataJson) + 1);
+  bytes.write(start);
+  bytes.write(dataJson, startBytes);
+  bytes.write('}', bytes.length - 1);
+  return bytes;
 }
 
 /** GraphQL §6.1 GetOperation: the operation to run, or an answer with errors if there is none. */

@@ -53,12 +53,12 @@ export function holdAnswer(
   const { body } = answer;
   if (body === undefined || body.length < COUNTED_LENGTH) return answer;
   if (response.closed) return answer; // the client has gone, and no further `close` would free the bytes
-  const length = Buffer.byteLength(body);
-  if (shares.hold(share, length)) {
-    response.once('close', () => shares.free(share, length));
-    return { ...answer, body: Buffer.isBuffer(body) ? body : Buffer.from(body) }; // one copy, outside of the heap
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body); // one copy, outside of the heap
+  if (shares.hold(share, bytes.length)) {
+    response.once('close', () => shares.free(share, bytes.length));
+  } else if (!tellsChange) {
+    const message = 'Too many answers to this API key have not been read; read them, then try again.';
+    throw new ApiError('too_many_requests', message);
   }
-  if (tellsChange) return answer;
-  const message = 'Too many answers to this API key have not been read; read them, then try again.';
-  throw new ApiError('too_many_requests', message);
+  return { ...answer, body: bytes };
 }
