@@ -14,7 +14,7 @@ const DECLARATIONS: Record<string, readonly string[]> = {
   after: ['ID', 'ID = 2', 'ID = "3"'],
   status: ['PetStatus', 'PetStatus = SOLD', 'PetStatus!'],
   id: ['ID!', 'ID! = 4', 'ID! = "5"'],
-  yes: ['Boolean!', 'Boolean! = true', 'Boolean = true'],
+  yes: ['Boolean!', 'Boolean! = true', 'Boolean = true', 'Boolean = false'],
   name: ['String!', 'String! = "Rex"'],
   input: ['NewPetInput!', 'NewPetInput! = { name: "Rex", categoryId: 9007199254740993, status: PENDING }'],
 };

@@ -21,7 +21,7 @@ const schema = buildSchema(`
   type Mutation { addBook(input: NewBook!): Book!  move(from: Place!, to: Place!): Book! }
   input NewBook { title: String! }
   input Place { row: Int! }
-  type Book { id: ID!  title: String  label: String!  shelf: Shelf! }
+  type Book { id: ID!  isbn: String!  title: String  label: String!  shelf: Shelf! }
   type Shelf { row: Int! }
 `);
 for (const root of [schema.getQueryType(), schema.getMutationType()]) {
@@ -110,6 +110,17 @@ describe('a row that does not fit stops the start', () => {
     ['a Location that tells an object', located('{shelf}', 'id shelf { row }'), 'a stored value'],
     ['a Location of a list', { success: { ...CREATED, location: '/books/{id}' } }, 'A list has no Location.'],
     ['a page whose items have no id', { document: PAGE_OF_SHELVES }, 'asks for no id'],
+    [
+      'an id under another name',
+      { ...BY_ID, document: 'query ($id: ID!) { book(id: $id) { number: id } }' },
+      'It asks for "number: id"',
+    ],
+    [
+      'another field under the name of the id, by which pages go',
+      { document: 'query ($after: ID) { books(after: $after) { id: isbn } }' },
+      'It asks for "id: isbn"',
+    ],
+    ['another field under the name of the id, which its Location tells', located('{id}', 'id: isbn'), '"id: isbn"'],
     ['the name of a type', { document: '{ books { id __typename } }' }, 'asks for no __typename'],
   ])('%s', (_what, row, message) => {
     expect(() => compiled(row)).toThrow(message);
@@ -138,7 +149,7 @@ test.each<readonly [string, Partial<OperationRow>, Partial<OperationRow>, string
     {},
     'add: No operation gets /new, which its Location tells.',
   ],
-  ['a Location of a path that is served', located('{key}', 'key: id'), BY_ID, undefined],
+  ['a Location of a path that is served', located('{key}', 'key: isbn id'), BY_ID, undefined],
 ])('rows that do not go together stop the start: %s', (_what, row, other, message) => {
   const build = () => apiOf(schema, { ...ROW, schemaName: 'Other', ...other }, { ...ROW, operationId: 'add', ...row });
   if (message === undefined) expect(build).not.toThrow();

@@ -123,7 +123,11 @@ function createDatabase(
     query,
     insert(into, rows, deadline) {
       const end = before(deadline);
-      return withRetries<Int64[]>(() => client.insertPrepared(into, rows, end), end).catch(countFailure);
+      const add = (): Promise<Int64[]> =>
+        rows.length > 1 && client.doubtsIds?.()
+          ? deadlines.run(end, () => knex.transaction((transaction) => insertWithin(transaction, into, rows)))
+          : client.insertPrepared(into, rows, end);
+      return withRetries(add, end).catch(countFailure);
     },
     async ping() {
       const version = engine === 'mysql' ? 'version()' : 'sqlite_version()';

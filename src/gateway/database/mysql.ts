@@ -57,6 +57,7 @@ export function createMysqlClient(
       readonly roundTripMs = roundTrip.ms;
       readonly queryPrepared = pool.query;
       readonly insertPrepared = pool.insert;
+      readonly doubtsIds = pool.doubtsIds;
       readonly examine = () => pool.examine(currentDeadline());
 
       insertOn(session: PoolEntry, into: string, rows: readonly RowValues[]): Promise<string[]> {

@@ -22,7 +22,7 @@ export interface PreparedOperation {
   readonly isMutation: boolean;
   /** The coordinates of the deprecated fields in the document. */
   readonly deprecated: readonly string[];
-  /** Plans it for coerced variables; plans are cached. Throws GraphQLError when a value for `@skip` or `@include` is no Boolean. */
+  /** Plans it for coerced variables; plans are cached. */
   plan(variables: VariableValues): OperationPlan;
 }
 

@@ -58,7 +58,7 @@ export function createExecution(
       const reserved = reserve(objects, reads);
       return reserved === undefined ? run(plan) : reserved.then(() => run(plan));
     } catch (error) {
-      if (error instanceof GraphQLError) return { errors: [error] }; // a limit, or a value for @skip or @include that is no Boolean
+      if (error instanceof GraphQLError) return { errors: [error] }; // a limit
       throw error;
     }
   };

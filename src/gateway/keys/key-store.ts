@@ -103,17 +103,15 @@ async function insertKey(knex: Knex, now: string, newKey: NewKey, ownerId: strin
 
 /** Gives the old key, its new expiry, and the new key. `created` is undefined when the old key was no longer valid. */
 async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number) {
-  const row = await trx('api_keys')
-    .where({ id })
-    .forUpdate()
-    .first([...COLUMNS, trx.raw(`${nowSql} AS now`)]);
+  const row = await trx('api_keys').where({ id }).forUpdate().first(COLUMNS);
   if (row === undefined) return undefined;
   const old = toApiKey(row);
   const { name, readOnly, ownerId } = old;
-  const now = Number(row.now);
-  const expiry = old.expiresAt?.getTime() ?? null;
-  const endsAt = new Date(Math.min(now + graceMs, expiry ?? Number.POSITIVE_INFINITY));
-  if (old.revokedAt !== null || endsAt.getTime() < now) return { old, created: undefined, endsAt };
+  // Asked behind the lock: a statement's time is that of its beginning, and another rotation may have ended the key meanwhile.
+  const now = Number((await trx.first(trx.raw(`${nowSql} AS now`))).now);
+  const expiry = old.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  const endsAt = new Date(Math.min(now + graceMs, expiry));
+  if (old.revokedAt !== null || expiry <= now) return { old, created: undefined, endsAt };
   // Of the chain's newest key, because each rotation shortens the lifetime of the old one.
   const chain = trx('api_keys').where({ id: ownerId }).orWhere({ owner_id: ownerId });
   const { createdAt, expiresAt: end } = toApiKey(await chain.orderBy(['created_at', 'id']).then((keys) => keys.at(-1)));

@@ -2,7 +2,7 @@ import { getNamedType, getNullableType, isInputObjectType, isListType, isNonNull
 import type { FieldPlan } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
 import { leafKind } from '../schema/answer-format.ts';
-import type { Compile, CompiledVariable } from './compile.ts';
+import type { Compile, CompiledOperation, CompiledVariable } from './compile.ts';
 import { answerSchema, type Json, representInputLeaf, representInputObject, type Schemas } from './representation.ts';
 
 /** A row of the table of REST operations. It has only what cannot be derived from its GraphQL document and the schema. */
@@ -101,6 +101,7 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
   const isList = isListType(getNullableType(field.type));
   const isPaged = isList && queryParams.some(({ name }) => name === CURSOR);
   if (success.location !== undefined && isList) throw new Error('A list has no Location.');
+  refuseOtherId(compiled);
   /** The property of a resolved object for a member of the answer. Throws Error for a member that headers cannot tell. */
   const propertyOf = (member: string): string => {
     const selected = selection?.fields.find(({ responseName }) => responseName === member);
@@ -134,6 +135,14 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
     resolve,
     write,
   };
+}
+
+/** Throws Error for an id under another name, and for what takes its name: pages and headers go by `id`. */
+function refuseOtherId({ selection }: CompiledOperation): void {
+  for (const { responseName, field } of selection?.fields ?? []) {
+    if ((responseName === 'id') !== (field.name === 'id'))
+      throw new Error(`It asks for "${responseName}: ${field.name}": only an id is called id, and it always is.`);
+  }
 }
 
 /** A compiled row: also what is derived from its document. */

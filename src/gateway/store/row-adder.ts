@@ -14,7 +14,7 @@ const OVERHEAD_BYTES = 256;
 
 /**
  * Creates the functions that add rows to a table. A process should have one set for each table, because calls are batched. They
- * reject with DatabaseFault `tooLarge` if a statement exceeds max_allowed_packet, and `unavailable` when ids are used up.
+ * reject with DatabaseFault `tooLarge` if a statement exceeds max_allowed_packet, and `unavailable` when the id of a row is taken.
  */
 export function createRowAdder<T extends Table>(database: Database, table: T) {
   const into = insertList(table);
@@ -30,11 +30,13 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
     requireFit(database, bytes);
     return rows.map(({ values }) => values);
   };
-  // The database assigns the ids. A duplicate or missing one means that AUTO_INCREMENT has reached its end.
+  // The database assigns the ids. At its end, AUTO_INCREMENT gives the last one again, or none; a trigger may give any.
   const explain = (error: unknown): never => {
     if (!means(error, 'idTaken')) throw error;
-    const reason = new Error(`the ids of the table ${table.name} are used up`, { cause: error });
-    throw new DatabaseFault('unavailable', reason);
+    const seen = means(error, 'duplicate')
+      ? `a new row of the table ${table.name} got an id that another row has: from a trigger, or the ids are used up`
+      : `the ids of the table ${table.name} are used up`;
+    throw new DatabaseFault('unavailable', new Error(seen, { cause: error }));
   };
   const addRow = createBatcher<ReturnType<typeof toRow>, Int64>(
     database,

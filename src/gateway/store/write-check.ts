@@ -61,7 +61,7 @@ async function addProbes(transaction: Knex.Transaction, table: Table) {
     );
   const together = await add(rows);
   if (Array.isArray(together)) return { ids: together, taken: rows };
-  // Not a refusal yet: of some servers only the id of a single row is known (`POOL_ONE_ROW`).
+  // Not a refusal yet: of some servers, and with some triggers, only the id of a single row is known (`POOL_ONE_ROW`).
   const [ids, taken]: [Int64[], RowValues[]] = [[], []];
   let refusal: unknown;
   for (const row of rows) {

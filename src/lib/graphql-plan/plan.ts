@@ -55,6 +55,8 @@ export interface SelectionPlan {
   readonly leafCount: number;
   /** Whether no selected field, at any depth, has a resolver: all of them only expose properties. */
   readonly isExposed: boolean;
+  /** Why the selection of each object fails: the value of a condition is null. Then there are no fields. */
+  readonly error: unknown;
 }
 
 /** An operation, as a selection of its root type. */
@@ -66,10 +68,7 @@ export interface OperationPlan extends SelectionPlan {
 /** The most fields of a plan: nested fragments can multiply fields. Planning stops there; a plan with more must not run. */
 export const PLANNED_FIELDS_MAX = 2000;
 
-/**
- * Plans an operation of a valid document. The plan holds for the given values of the variables in `@skip` and `@include`.
- * Throws GraphQLError when one of these values is not a Boolean.
- */
+/** Plans an operation of a valid document. The plan holds for the given values of the variables in `@skip` and `@include`. */
 export type PlanOperation = ReturnType<typeof createPlanner>;
 
 /** How answers are written. `omitsNull` leaves out fields that are null, which GraphQL itself does not. */
@@ -115,7 +114,8 @@ function planSelection(
   const fields: FieldPlan[] = [];
   let head = '{'; // `{` is in the head of the first field, so with `omitsNull` it must be one that is never null
   let leafCount = 0;
-  for (const [responseName, fieldNodes] of collectFields(nodes, state)) {
+  const { collected, error } = collectFields(nodes, state);
+  for (const [responseName, fieldNodes] of collected) {
     if (++state.fieldCount > PLANNED_FIELDS_MAX) break;
     const [node] = fieldNodes;
     if (node.name.value === '__typename') {
@@ -142,13 +142,10 @@ function planSelection(
   }
   const tail = head === '{' ? '{}' : `${head.slice(0, -1)}}`;
   const isExposed = fields.every(({ resolver, selection }) => resolver === undefined && selection?.isExposed !== false);
-  return { type, fields, tail, leafCount, isExposed };
+  return { type, fields, tail, leafCount, isExposed, error };
 }
 
-/**
- * GraphQL §6.3.2 CollectFields, for a schema without interfaces and unions: the field nodes of each response name, in the
- * order of the answer. Throws GraphQLError when the value of a condition is not a Boolean.
- */
+/** GraphQL §6.3.2 CollectFields, without interfaces and unions: field nodes by response name, in order; or a condition's error. */
 function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], { fragments, variables }: PlanState) {
   const fields = new Map<string, [FieldNode, ...FieldNode[]]>();
   const spread = new Set<string>();
@@ -168,8 +165,12 @@ function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], { frag
       }
     }
   };
-  for (const { selectionSet } of nodes) collect(selectionSet);
-  return fields;
+  try {
+    for (const { selectionSet } of nodes) collect(selectionSet);
+    return { collected: fields, error: undefined };
+  } catch (error) {
+    return { collected: [], error }; // getDirectiveValues throws nothing else
+  }
 }
 
 function isIncluded(selection: SelectionNode, variables: VariableValues): boolean {

@@ -154,14 +154,17 @@ function join({ late, text }: Pieces): Text {
 }
 
 /** GraphQL §6.2.2: the root fields of a mutation run one after the other. */
-async function completeSerially(run: Run, { fields, tail }: SelectionPlan): Promise<string> {
+async function completeSerially(run: Run, { fields, tail, error }: SelectionPlan): Promise<string> {
+  if (error !== undefined) throw error;
   let text = '';
   for (const field of fields) text += withHead(run, field, await completeField(run, field, undefined, undefined));
   return text + tail;
 }
 
 /** Completes the fields of an object in parallel. Throws or rejects when a non-null field has an error. */
-function completeFields(run: Run, { fields, tail }: SelectionPlan, object: unknown, path: Path | undefined): Text {
+function completeFields(run: Run, selection: SelectionPlan, object: unknown, path: Path | undefined): Text {
+  const { fields, tail, error } = selection;
+  if (error !== undefined) throw error;
   const pieces: Pieces = { late: undefined, text: '' };
   for (const field of fields) {
     const value = completeField(run, field, object, path);

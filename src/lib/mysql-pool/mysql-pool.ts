@@ -3,7 +3,7 @@ import { type Deadline, remainingMs } from '../deadline/deadline.ts';
 import type { MysqlAddress } from './mysql-address.ts';
 import { type ConnectionTimes, openSession, type RoundTrip } from './mysql-session.ts';
 import { MysqlPoolError } from './pool-error.ts';
-import { insertRows, readPrepared, type Value } from './prepared-statements.ts';
+import { haveIds, insertRows, readPrepared, type Value } from './prepared-statements.ts';
 import { createSessionPool, type PoolEntry, type RoleTimes } from './session-pool.ts';
 import { examine, type SessionLimits } from './session-settings.ts';
 import { createWritableHost } from './writable-host.ts';
@@ -41,6 +41,8 @@ export interface MysqlPoolOptions {
 /** A pool that `createMysqlPool` made. */
 export type MysqlPool = ReturnType<typeof createMysqlPool>;
 
+type Rows = readonly (readonly Value[])[];
+
 const NEAR: RoundTrip = { ms: () => 0, measure: async (work) => work() };
 
 /**
@@ -62,22 +64,47 @@ export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR 
       pool.release(session);
     }
   };
+  // Whether several rows have always had the ids that the server told; undefined before the first ones.
+  let areIdsTold: boolean | undefined;
+  const insertOn = async (session: PoolEntry, into: string, rows: Rows, deadline: Deadline, isLasting = false) => {
+    const ids = await runOn(session, deadline, () => insertRows(session, into, rows, isDistant()));
+    if (rows.length === 1) return ids;
+    try {
+      const check = () => haveIds(session, into, rows, ids, isDistant());
+      const isTold = session.idRule === 'returning' || (await runOn(session, deadline, check));
+      areIdsTold = isTold && areIdsTold !== false;
+      if (isTold) return ids;
+      throw new MysqlPoolError('POOL_ONE_ROW', 'several rows have other ids than the server told');
+    } catch (error) {
+      throw isLasting
+        ? new MysqlPoolError('POOL_NOT_UNDERSTOOD', 'rows were added, and their ids are not known', error)
+        : error;
+    }
+  };
   return {
     ...pool,
+    /** Whether a trigger may give ids. Then several rows are to be added by `insertOn`, which tells it in time. */
+    doubtsIds: () => areIdsTold !== true,
+    /** As `insert`, within the transaction of a session. POOL_ONE_ROW, after which it must roll back, when ids are not known. */
+    insertOn,
     /** The rows of a statement, which stays prepared on its connection unless the server is distant. */
     query: (sql: string, values: readonly Value[], deadline: Deadline) =>
       onSession(deadline, ({ connection }) =>
         roundTrip.measure(() => readPrepared(connection, sql, values, isDistant())),
       ),
-    /** Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. */
-    insert: (into: string, rows: readonly (readonly Value[])[], deadline: Deadline) =>
-      onSession(deadline, async (session) => {
+    /**
+     * Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. POOL_NOT_UNDERSTOOD when the
+     * rows are added and their ids are not known.
+     */
+    async insert(into: string, rows: Rows, deadline: Deadline): Promise<string[]> {
+      const session = await pool.acquire(deadline);
+      try {
         refuseLateWrite(deadline, session);
-        return insertRows(session, into, rows, isDistant());
-      }),
-    /** As `insert`, within the transaction of a session. */
-    insertOn: (session: PoolEntry, into: string, rows: readonly (readonly Value[])[], deadline: Deadline) =>
-      runOn(session, deadline, () => insertRows(session, into, rows, isDistant())),
+        return await insertOn(session, into, rows, deadline, true);
+      } finally {
+        pool.release(session);
+      }
+    },
     /**
      * Runs `work`, which sends `sql` on the session's connection, and gives its result. Refuses a COMMIT with POOL_TIMEOUT when its
      * lock wait might end after the deadline. When a COMMIT or ROLLBACK fails, the connection is closed, which rolls back.

@@ -66,8 +66,8 @@ export function idRuleOf(variables: ReadonlyMap<string, string>): IdRule {
 }
 
 /**
- * Adds rows by one INSERT, prepared unless `asText`; gives their ids, of the column `id`, in the order of the rows. Throws
- * POOL_ONE_ROW for several rows without an id rule.
+ * Adds rows by one INSERT, prepared unless `asText`; gives their ids, of the column `id`, in the order of the rows: those of several
+ * rows without RETURNING are to be confirmed by `haveIds`. Throws POOL_ONE_ROW for several rows without an id rule.
  */
 export async function insertRows(
   { connection, idRule }: { readonly connection: Prepared; readonly idRule: IdRule },
@@ -86,5 +86,27 @@ export async function insertRows(
   }
   const answer = await executePrepared(connection, sql, rows.flat(), asText);
   const first = BigInt(Array.isArray(answer) ? throwUnexpectedResult() : answer.insertId);
+  if (first === 0n) throw new MysqlPoolError('POOL_NOT_UNDERSTOOD', 'the server did not tell the id of a row');
   return rows.map((_, index) => String(first + BigInt(index) * (idRule ?? 1n)));
+}
+
+/**
+ * Whether these rows, which `insertRows` has just added, have these ids. When a trigger gave some, the server told the first id that it
+ * made itself, which LAST_INSERT_ID() is; when it made none, the id of the last row.
+ */
+export async function haveIds(
+  { connection }: { readonly connection: Prepared },
+  into: string,
+  rows: readonly (readonly Value[])[],
+  ids: readonly string[],
+  asText = false,
+): Promise<boolean> {
+  const [, table, columns] = /^(\S+) \((.+)\)$/.exec(into) ?? [];
+  const sql = `SELECT LAST_INSERT_ID(), id, ${columns} FROM ${table} WHERE id BETWEEN ? AND ?`;
+  const ends = [ids[0], ids.at(-1)].map((id = '') => BigInt.asIntN(64, BigInt(id)));
+  const found = await readPrepared(connection, sql, ends, asText);
+  const textOf = (values: readonly unknown[]) =>
+    JSON.stringify(values.map((one) => (one === null ? one : String(one))));
+  const stored = new Set(found.map((row) => textOf(Object.values(row))));
+  return rows.every((row, index) => stored.has(textOf([ids[0], ids[index], ...row])));
 }

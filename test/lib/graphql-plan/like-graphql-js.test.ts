@@ -92,11 +92,12 @@ const root = fc.oneof(
   { weight: 4, arbitrary: selectionOf(wrong(schema.getQueryType()), 3).map((selection) => `query ${selection}`) },
   selectionOf(wrong(schema.getMutationType()), 2).map((selection) => `mutation ${selection}`),
 );
-const variables = fc.record({ yes: fc.boolean(), no: fc.boolean(), limit: fc.integer({ min: 1, max: 3 }), word: text });
+const condition = rarely(fc.boolean(), null);
+const variables = fc.record({ yes: condition, no: condition, limit: fc.integer({ min: 1, max: 3 }), word: text });
 
 /** The document with its variables declared and, often, a part of it in a fragment. */
 const documents = fc.tuple(root, fc.boolean()).map(([whole, isSpread]) => {
-  const declared = '($yes: Boolean!, $no: Boolean!, $limit: Int!, $word: String!)';
+  const declared = '($yes: Boolean = true, $no: Boolean = false, $limit: Int!, $word: String!)';
   const spread = isSpread ? whole.replaceAll(/owner *(\{[^{}]*\})/g, 'owner { ...Known ...Known }') : whole;
   const definition = spread.includes('...Known') ? ' fragment Known on Person { id shop { name owner { name } } }' : '';
   return spread.replace(/^\w+/, (type) => `${type} Named${declared}`) + definition;
@@ -172,6 +173,31 @@ test('nested objects, loaded and exposed: the data and the errors of graphql-js,
   expect(executed.length).toBeGreaterThanOrEqual(valid);
   expect(failing).toBeGreaterThan(valid / 10);
   expect(failing).toBeLessThan(valid * 0.9);
+});
+
+test.each([
+  ['at the root', '{ count @include(if: $yes) shop(id: 1) { id } }'],
+  ['in a fragment at the root', '{ ...Part } fragment Part on Query { count ... @skip(if: $yes) { count } }'],
+  ['of an object', '{ count shop(id: 1) { id @skip(if: $yes) } }'],
+  ['of the objects of a list', '{ shops { id guests { id @include(if: $yes) } } }'],
+  ['of an object that may not be null', '{ shop(id: 1) { id mailbox { number @include(if: $yes) } } }'],
+  ['of an object that is not there', '{ shop(id: 9) { id @include(if: $yes) } count }'],
+  [
+    'behind another one',
+    '{ shop(id: 1) { id @skip(if: $no) @include(if: $yes) name @skip(if: true) @include(if: $yes) } }',
+  ],
+  ['of a spread', '{ shop(id: 1) { ...Part @include(if: $yes) } } fragment Part on Shop { id }'],
+  ['in a mutation', 'mutation { enter(id: 1) { id @include(if: $yes) } again: enter(id: 2) { id } }'],
+  ['at the root of a mutation', 'mutation { enter(id: 1) { id } again: enter(id: 2) @include(if: $yes) { id } }'],
+])('a condition that is null, %s: the answer of graphql-js', async (_where, query) => {
+  const declared = query.replace(
+    /^(?:query|mutation)? ?/,
+    (type) => `${type || 'query '}($yes: Boolean = false, $no: Boolean = false) `,
+  );
+  const people = [1, 2].map((one) => ({ id: one, name: 'Ann', shopId: 1 }));
+  const rows = () => ({ shops: [{ ...ROW, guests: people }], people, loads: [] });
+  const byPlan = await runByPlan(declared, { yes: null, no: false }, rows());
+  expect(byPlan).toEqual(await runByGraphqlJs(declared, { yes: null, no: false }, rows()));
 });
 
 const MAILBOX = { street: 'Low Street', number: 1 };

@@ -1,23 +1,52 @@
 import { describe, expect, test } from 'vitest';
 import { means } from '../../../src/lib/mysql-errors/mysql-errors.ts';
 import type { MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connection.ts';
-import { idRuleOf, insertRows } from '../../../src/lib/mysql-pool/prepared-statements.ts';
+import { haveIds, idRuleOf, insertRows } from '../../../src/lib/mysql-pool/prepared-statements.ts';
 
 const ROWS = [['Rex'], ['Ada'], ['Kim']];
 const INTO = 'pets (name)';
 const insertOf = (count: number) => `INSERT INTO pets (name) VALUES ${Array(count).fill('(?)').join(', ')}`;
 
-/** A connection to a server with these variables: whatever it inserts gets the ids from 100 on, in steps of 7; it tells `told` of them. */
-function connectTo(variables: Record<string, string>, told?: number) {
+interface ServerFacts {
+  readonly variables: Record<string, string>;
+  /** How many rows it tells of; by default all. */
+  readonly told?: number;
+  /** The id of a row where a trigger gives one. */
+  readonly given?: (place: number) => number | undefined;
+  /** What LAST_INSERT_ID() is, when no id was made. */
+  readonly lastMade?: number;
+  /** What a trigger makes of a value. */
+  readonly keeps?: (value: unknown) => unknown;
+}
+
+/** A connection to a server: it makes the ids from 100 on, in steps of 7. */
+function connectTo({ variables, told, given = () => undefined, lastMade = 0, keeps = (value) => value }: ServerFacts) {
   const asked: string[] = [];
+  const stored: Record<string, unknown>[] = [];
+  let made = lastMade;
   let next = 100;
+  const insert = (values: readonly unknown[]) => {
+    const ids = values.map((value, place) => {
+      const id = given(place) ?? next;
+      if (id === next) {
+        if (made < 100) made = id;
+        next += 7;
+      }
+      stored.push({ id, name: keeps(value) });
+      return id;
+    });
+    return { ids, insertId: made < 100 ? ids.at(-1) : made };
+  };
   const driver = {
     execute({ sql, values }: { sql: string; values: unknown[] }, settle: (error: null, answer: unknown) => void) {
       asked.push(sql);
-      const first = next;
-      next += 7 * values.length;
-      const rows = values.map((_, index) => ({ id: first + 7 * index })).slice(0, told);
-      settle(null, sql.endsWith('RETURNING id') ? rows : { insertId: first });
+      if (sql.startsWith('SELECT'))
+        return settle(
+          null,
+          stored.map((row) => ({ 'LAST_INSERT_ID()': made, ...row })),
+        );
+      const { ids, insertId } = insert(values);
+      settle(null, sql.endsWith('RETURNING id') ? ids.slice(0, told).map((id) => ({ id })) : { insertId });
     },
   } as unknown as MysqlConnection['driver']; // all that an INSERT asks of it
   const session = { connection: { driver }, idRule: idRuleOf(new Map(Object.entries(variables))) };
@@ -35,19 +64,57 @@ describe('the ids of rows that are added', () => {
     ['are told by MariaDB', RETURNING, ROWS, [`${insertOf(3)} RETURNING id`]],
     ['are told of a single row', WITHOUT_RULE, [['Rex']], [insertOf(1)]],
   ])('%s', async (_how, variables, rows, statements) => {
-    const { session, asked } = connectTo(variables);
+    const { session, asked } = connectTo({ variables });
     expect(await insertRows(session, INTO, rows)).toEqual(['100', '107', '114'].slice(0, rows.length));
     expect(asked).toEqual(statements);
   });
 
   test('are not known of several rows where the step may change: each must be sent alone', async () => {
-    const { session, asked } = connectTo(WITHOUT_RULE);
+    const { session, asked } = connectTo({ variables: WITHOUT_RULE });
     const refused = await insertRows(session, INTO, ROWS).catch((error: unknown) => error);
     expect([means(refused, 'rowRefused'), asked]).toEqual([true, []]);
   });
 
+  test.each([
+    ['as they were told', {}, true],
+    ['not as they were told, when a trigger gives all, upwards', { given: (place: number) => 5000 + place * 7 }, false],
+    [
+      'not as they were told, when a trigger gives all, downwards',
+      { given: (place: number) => 5000 - place * 7 },
+      false,
+    ],
+    [
+      'not as they were told, when the last of them was the last one that was made',
+      { given: (place: number) => 114 - place * 7, lastMade: 100 },
+      false,
+    ],
+    [
+      'not as they were told, when a trigger gives one of them',
+      { given: (place: number) => [undefined, 5000][place] },
+      false,
+    ],
+    ['not as they were told, when a trigger gives the first one', { given: (place: number) => [5000][place] }, false],
+    ['not as they were told, in another order', { given: (place: number) => [undefined, 114, 107][place] }, false],
+    ['nobody knows whose, when a trigger changes a name', { keeps: () => 'Tom' }, false],
+    [
+      'nobody knows whose, when a trigger makes null of a name',
+      { keeps: (name: unknown) => (name === 'Ada' ? null : name) },
+      false,
+    ],
+  ])('are %s', async (_what, facts: Partial<ServerFacts>, expected) => {
+    const { session } = connectTo({ variables: IN_STEPS, ...facts });
+    const ids = await insertRows(session, INTO, ROWS);
+    expect(await haveIds(session, INTO, ROWS, ids)).toBe(expected);
+  });
+
+  test('are not known of a row when the server tells none', async () => {
+    const { session } = connectTo({ variables: IN_STEPS, given: () => 0 });
+    const refused = await insertRows(session, INTO, [['Rex']]).catch((error: unknown) => error);
+    expect(means(refused, 'unknownOutcome')).toBe(true);
+  });
+
   test('are not taken from an answer that is not about as many rows', async () => {
-    const { session } = connectTo(RETURNING, 2);
+    const { session } = connectTo({ variables: RETURNING, told: 2 });
     await expect(insertRows(session, INTO, ROWS)).rejects.toThrow('an answer to something else');
   });
 });
