@@ -1,7 +1,8 @@
 import { deadlineIn } from '../lib/deadline/deadline.ts';
+import { IS_WORKER } from './cluster-worker.ts';
 import { type Config, ConfigError } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
-import { errorNumber, isRefused } from './database/faults.ts';
+import { errorNumber, isRefused, means } from './database/faults.ts';
 import { migrateUp, migrationStatus } from './database/migrations.ts';
 import { engineProblems } from './database/schema-check.ts';
 import { LAST_COUNTS_MS, PROBE_DISTANCE_MS, PROBE_MS } from './deadlines.ts';
@@ -19,6 +20,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { createRoutes } from './routes.ts';
 import type { Service } from './service.ts';
 import { createStores } from './store/store.ts';
+import type { Table } from './store/table.ts';
 import { checkWrites } from './store/write-check.ts';
 
 /** A service with its database and its app; it does not listen. */
@@ -40,7 +42,7 @@ interface GatewayParts {
  * ConfigError, or DatabaseFault `unavailable` when the database cannot be reached.
  */
 export async function createGateway({ service, config, log, collectMetrics }: GatewayParts) {
-  const database = await openDatabase(config, service);
+  const database = await openDatabase(config, service, log);
   const stores = createStores(database, config.bodyLimitBytes);
   const keys = createKeyStore(database);
   const usage = createUsage(keys, createDeprecatedUseStore(database), log);
@@ -90,20 +92,32 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
   };
 }
 
-async function openDatabase(config: Config, { resources }: Service): Promise<Database> {
+async function openDatabase(config: Config, { resources }: Service, log: Logger): Promise<Database> {
   const database = await connectDatabase(config);
   try {
     await database.ping();
-    await (config.migrateOnStart ? migrateUp : migrationStatus)(database);
-    const tables = resources.map(({ table }) => table.name);
+    if (config.migrateOnStart) await migrateUp(database);
+    const isMigrated = config.migrateOnStart || (await migrationStatus(database)).pending.length === 0;
+    const tables = resources.map(({ table }) => table);
     // Without transactions, a retry with an Idempotency-Key could add a row twice.
-    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables]);
+    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables.map(({ name }) => name)]);
     if (problem !== undefined) throw new ConfigError(problem);
+    if (!IS_WORKER && isMigrated && database.takesWrites()) await tryWrites(database, tables, log);
     return database;
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+/** Throws ConfigError when the database changes what is written. Writes that it refuses, wholly or of some values, are logged. */
+async function tryWrites(database: Database, tables: readonly Table[], log: Logger): Promise<void> {
+  const problem = await checkWrites(database, tables, { ids: 'of ours' }).catch((error) => {
+    // A wait for somebody's lock is no refusal.
+    if (!means(error, 'lockWait', 'rolledBack'))
+      log.warn({ err: error }, 'the database refuses writes, or some: npm run doctor');
+  });
+  if (problem !== undefined) throw new ConfigError(`the database changes what is written: ${problem}`);
 }
 
 /**
@@ -125,7 +139,7 @@ function readinessCheck(database: Database, { resources }: Service): () => Promi
     if (pending.length > 0) throw notReady('Migrations are pending: npm run migrate.');
     const failures = database.failures();
     if (failures !== checkedFailures && database.takesWrites()) {
-      const problem = await checkWrites(database, tables, deadline).catch((error) => {
+      const problem = await checkWrites(database, tables, { deadline }).catch((error) => {
         // An error without a number, such as the end of PROBE_MS during a wait for a lock, is no refusal by the server. Where only
         // some values are refused, the others are served.
         if (errorNumber(error) > 0 && !isRefused(error)) throw notReady('The database refuses writes.', error);

@@ -3,6 +3,7 @@ import { isRefused } from '../../src/gateway/database/faults.ts';
 import { checkWrites } from '../../src/gateway/store/write-check.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
 const COLLATED = 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin';
@@ -89,4 +90,20 @@ describeEachEngine('a schema that was changed by hand', (engine) => {
       expect(await checkWrites(database, [PETS])).toBe(undefined);
     },
   );
+
+  test('ends a start when it changes what is written, and is told when it refuses', async () => {
+    const { database, url } = await prepareDatabase(engine);
+    const isMysql = engine.name === 'mysql';
+    const trim = isMysql
+      ? 'BEFORE INSERT ON pets FOR EACH ROW SET NEW.name = TRIM(NEW.name)'
+      : 'AFTER INSERT ON pets BEGIN UPDATE pets SET name = TRIM(name) WHERE id = NEW.id; END';
+    await database.knex.raw(`CREATE TRIGGER trim ${trim}`);
+    await expect(startGateway(engine, { DATABASE_URL: url })).rejects.toThrow('changes what is written: pets.name');
+    await database.knex.raw('DROP TRIGGER trim');
+    await database.knex.raw(`CREATE UNIQUE INDEX one_name ON pets (${isMysql ? 'name(50)' : 'name'})`);
+    const gateway = await startGateway(engine, { DATABASE_URL: url });
+    expect(gateway.logs.filter(({ msg }) => String(msg).includes('refuses writes'))).toHaveLength(1);
+    const { json } = await gateway.createPet({ name: 'Rex', categoryId: 1 });
+    expect(json.id, 'no id was used up').toBe(1);
+  });
 });

@@ -47,7 +47,7 @@ test('a database file is told to take no writes by the deadline while another pr
   await database.ping();
   using other = new DatabaseSync(path);
   other.exec('BEGIN IMMEDIATE');
-  const late = checkWrites(database, [], deadlineIn(ANSWER_MS + 20));
+  const late = checkWrites(database, [], { deadline: deadlineIn(ANSWER_MS + 20) });
   await expect(late).rejects.toMatchObject({ meaning: 'unavailable', cause: { code: 'POOL_TIMEOUT' } });
   await database.close();
 });

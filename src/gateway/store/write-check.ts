@@ -1,6 +1,7 @@
+import { randomInt } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
-import type { Int64 } from '../../lib/exact-json/exact-json.ts';
+import { type Int64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
 import type { RowValues } from '../kinds.ts';
@@ -9,19 +10,20 @@ import { columnsOf, insertList, selectList, type Table } from './table.ts';
 /**
  * Adds rows to each table as creates do, reads them back, and rolls all back: an operator may have changed a column, an index or a
  * trigger. The rows have values that are hard to keep (`probes` of a kind), each twice, so that a unique index is met. A server may use up
- * their ids. Gives what the database does not keep, in words, or undefined. Rejects as a create would, with an error that
- * `isRefused` tells when only some values are refused.
+ * their ids, unless `ids` says that the rows have negative ones of ours: then nothing is known of ids. Gives what the database does not
+ * keep, in words, or undefined. Rejects as a create would, with an error that `isRefused` tells when only some values are refused.
  */
 export async function checkWrites(
   database: Database,
   tables: readonly Table[],
-  deadline?: Deadline,
+  { deadline, ids = 'of the server' }: { deadline?: Deadline; ids?: 'of the server' | 'of ours' } = {},
 ): Promise<string | undefined> {
+  const insert = ids === 'of ours' ? insertWithOwnIds : insertWithin;
   const writeAndRead = async (knex: Knex) => {
     const transaction = await knex.transaction();
     try {
       for (const table of tables) {
-        const problem = await checkTable(transaction, table);
+        const problem = await checkTable(transaction, table, insert);
         if (problem !== undefined) return problem;
       }
       return undefined;
@@ -32,12 +34,17 @@ export async function checkWrites(
   return database.run(writeAndRead, { deadline });
 }
 
-async function checkTable(transaction: Knex.Transaction, table: Table): Promise<string | undefined> {
-  const { ids, taken, refusal } = await addProbes(transaction, table);
+async function checkTable(
+  transaction: Knex.Transaction,
+  table: Table,
+  insert: typeof insertWithin,
+): Promise<string | undefined> {
+  const { ids, taken, refusal } = await addProbes(transaction, table, insert);
   const stored = await transaction(table.name)
     .select(transaction.raw(selectList(table)))
     .whereIn('id', ids);
   const byId = new Map(stored.map((row) => [String(row.id), row]));
+  if (insert === insertWithOwnIds && byId.size < taken.length) return undefined; // a trigger gives ids
   if (byId.size < taken.length)
     return `${table.name}.id is not what the server tells, as after a trigger that gives ids`;
   for (const [index, row] of taken.entries()) {
@@ -53,12 +60,10 @@ async function checkTable(transaction: Knex.Transaction, table: Table): Promise<
 }
 
 /** Adds the probes together. When that is refused, adds each alone; gives those that are taken, with the last refusal. */
-async function addProbes(transaction: Knex.Transaction, table: Table) {
+async function addProbes(transaction: Knex.Transaction, table: Table, insert: typeof insertWithin) {
   const [into, rows] = [insertList(table), probesOf(table)];
   const add = (some: readonly RowValues[]): Promise<Int64[] | { readonly refusal: unknown }> =>
-    insertWithin(transaction, into, some).catch((error) =>
-      isRefused(error) ? { refusal: error } : Promise.reject(error),
-    );
+    insert(transaction, into, some).catch((error) => (isRefused(error) ? { refusal: error } : Promise.reject(error)));
   const together = await add(rows);
   if (Array.isArray(together)) return { ids: together, taken: rows };
   // Not a refusal yet: of some servers, and with some triggers, only the id of a single row is known (`POOL_ONE_ROW`).
@@ -72,6 +77,16 @@ async function addProbes(transaction: Knex.Transaction, table: Table) {
     } else refusal = alone.refusal;
   }
   return { ids, taken, refusal };
+}
+
+/** As `insertWithin`, with negative ids, which use up none of the server's. They are random, because others may start now, too. */
+async function insertWithOwnIds(transaction: Knex.Transaction, into: string, rows: readonly RowValues[]) {
+  const ids = rows.map(() => toInt64(-randomInt(2 ** 48 - 1) - 1));
+  const marks = rows.map((row) => `(${['?', ...row.map(() => '?')].join(', ')})`).join(', ');
+  const bindings = rows.flatMap((row, index) => [BigInt(ids[index] ?? 0), ...row]);
+  // Both drivers bind a bigint, which Knex's types lack.
+  await transaction.raw(`INSERT INTO ${into.replace('(', '(id, ')} VALUES ${marks}`, bindings as Knex.RawBinding[]);
+  return ids;
 }
 
 /** The bindings of the rows: one more than a field has probes, so that each value comes twice. */
