@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Reason } from '../../../src/lib/ordered-http/ordered-http.ts';
 import { sendRaw } from '../../support/client.ts';
@@ -34,7 +35,12 @@ test.each(REFUSED)(
   },
 );
 
-test('a request without Host is served, a HEAD is refused without a body, and one half sent is answered by its own answer', async () => {
+test('a request without Host is not refused: it is served', async () => {
+  const { port } = await startOrdered();
+  expect(await sendRaw(port, 'GET /first HTTP/1.1\r\n\r\n', { quietMs: 200 })).toMatch(/\/first$/);
+});
+
+test('a HEAD is refused without a body, and a request that was half read by its own answer', async () => {
   const given: boolean[] = [];
   const { port } = await startOrdered({
     serve: () => {},
@@ -44,8 +50,18 @@ test('a request without Host is served, a HEAD is refused without a body, and on
     },
   });
   expect(await sendRaw(port, 'HEAD / HTTP/1.1\r\nno colon\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 .*\r\n\r\n$/s);
-  expect(await sendRaw(port, `${CHUNKED}no length\r\n`)).toMatch(/^HTTP\/1\.1 400 .*\r\n\r\nnot HTTP$/s);
+  expect(await sendRaw(port, `${CHUNKED}no length\r\n`)).toMatch(
+    /^HTTP\/1\.1 400 .*\r\nConnection: close\r\n\r\nnot HTTP$/s,
+  );
   expect(given).toEqual([false, true]);
+});
+
+test('what does not arrive in time is refused; a client that has closed its side and waits is answered', async () => {
+  const times = { requestTimeout: 300, headersTimeout: 300, connectionsCheckingInterval: 50 };
+  const serve: RequestListener = (_request, response) => void setTimeout(() => response.end('served'), 1000);
+  const { port } = await startOrdered({ serve }, times);
+  expect(await sendRaw(port, 'GET / HTTP/1.1\r\nHo')).toMatch(/\r\n\r\nlate$/);
+  expect(await sendRaw(port, GET, { half: false })).toMatch(/\r\n\r\nserved$/);
 });
 
 test('an answer that cannot be written ends the connection, and the process goes on', async () => {
