@@ -6,7 +6,7 @@ import { writeRestError } from '../../src/gateway/http/answer.ts';
 import type { AdmittedCall, Answer, Route } from '../../src/gateway/http/call.ts';
 import { createNotFound } from '../../src/gateway/http/router.ts';
 import { createServe, type ServeParts } from '../../src/gateway/http/serve.ts';
-import { shareLimitsOf } from '../../src/gateway/load/share-limits.ts';
+import { shareLimitsOf } from '../../src/gateway/http/share-limits.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import { remainingMs } from '../../src/lib/deadline/deadline.ts';
 import { callOf, connectionOf } from '../support/calls.ts';

@@ -35,7 +35,7 @@ function statusOf({ port }: TestGateway, method: string, path: string, headers: 
 const fill = (path: string) => path.replaceAll(/\{\w+\}/g, '1');
 
 /** THE list of who writes to a connection: the one place that sends answers, and that for what Node's parser refuses. */
-const WRITERS = ['src/gateway/http/answer.ts', 'src/gateway/process/parser-refusals.ts'];
+const WRITERS = ['src/gateway/http/answer.ts', 'src/lib/ordered-http/refused-requests.ts'];
 
 test('only these write an answer: handlers give one, as a value', () => {
   const room = /^src\/(?:gateway|lib)\/.*\.ts$/;

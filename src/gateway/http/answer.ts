@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../errors.ts';
 import { holdsKey } from '../key-mask.ts';
@@ -8,7 +8,7 @@ import type { Answer } from './call.ts';
 import { peerAddress } from './client-address.ts';
 
 /** The headers of every answer, beside its id; an answer may override them. */
-const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+export const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
 const STANDARD = Object.entries(STANDARD_HEADERS);
 
 // Of bounded length, without spaces or control characters: the id is written to a header and to the log.
@@ -31,21 +31,6 @@ export const writeRestError: ErrorWriter = ({ code, message, status }) => ({
 /** The answer that tells an error. */
 export function errorAnswer({ status, headers }: ApiError, { type, body }: ReturnType<ErrorWriter>): Answer {
   return { status, headers: { ...headers, 'Content-Type': type }, body };
-}
-
-/** The answer as an HTTP message that closes the connection, for a socket whose request Node could not parse. */
-export function rawAnswer({ status, headers, body = '' }: Answer, requestId: string, isHead: boolean): string {
-  const fields = {
-    Date: new Date().toUTCString(),
-    'X-Request-Id': requestId,
-    ...STANDARD_HEADERS,
-    ...headers,
-    'Content-Length': Buffer.byteLength(body),
-    Connection: 'close',
-  };
-  const lines = Object.entries(fields).map((field) => field.join(': '));
-  // RFC 9110 §9.3.2: the answer to HEAD has no body.
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${isHead ? '' : body}`;
 }
 
 /** Sets the headers that every answer has. An answer that is sent without the app has them, too. */

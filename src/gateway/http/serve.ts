@@ -6,7 +6,6 @@ import { type Authenticator, readBearerKey, type ValidKey } from '../keys/authen
 import { requireWrite } from '../keys/caller.ts';
 import type { Counted, RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
-import type { ProcessLimits } from '../load/share-limits.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createAdmission } from './admission.ts';
@@ -14,6 +13,7 @@ import { type ErrorWriter, errorAnswer } from './answer.ts';
 import { type Answer, type Call, type PathParams, type Route, withHeaders } from './call.ts';
 import { discardBody, readJsonBytes } from './json-body.ts';
 import { createRouter, type RouterParts } from './router.ts';
+import type { ProcessLimits } from './share-limits.ts';
 import { createReservation, holdAnswer } from './unread-answers.ts';
 
 /** What a gateway serves, and by which rules. */

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Share, Shares } from '../../lib/fair-shares/fair-shares.ts';
 import { ApiError } from '../errors.ts';
-import type { ProcessLimits } from '../load/share-limits.ts';
 import type { Answer } from './call.ts';
+import type { ProcessLimits } from './share-limits.ts';
 
 /** Answers of at least this length, in characters or bytes, count until they are read. The limit of requests in flight bounds the others. */
 const COUNTED_LENGTH = 16_384;

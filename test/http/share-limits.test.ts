@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shareLimitsOf } from '../../src/gateway/load/share-limits.ts';
+import { shareLimitsOf } from '../../src/gateway/http/share-limits.ts';
 
 const MB = 2 ** 20;
 test.each([

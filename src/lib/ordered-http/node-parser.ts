@@ -1,0 +1,101 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Node's undocumented property of a server's connection: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js */
+export interface Connection extends Socket {
+  parser: Parser | null;
+}
+
+/** What `execute` gives: how many bytes of a chunk were parsed, or an error. */
+type Parsed = number | Error;
+
+/**
+ * Callback 2 is for a complete header, 3 for a chunk of a body, 4 for a complete request. The parser skips a missing callback:
+ * https://github.com/nodejs/node/blob/v24.x/src/node_http_parser.cc
+ */
+export interface Parser {
+  2?: unknown;
+  3?: ((chunk: Buffer) => void) | undefined;
+  4?: unknown;
+  /** Called with what was parsed of a chunk that the parser read from the socket directly. */
+  5(parsed: Parsed): void;
+  execute(chunk: Buffer): Parsed;
+  /** The request that the parser reads. */
+  incoming: IncomingMessage | null;
+  /** Called with each request whose header is complete; its result tells the parser how to continue. */
+  onIncoming(request: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
+  resume(): void;
+}
+
+/** An error of the parser, as Node gives it to `clientError`; `again` is what the parser must read once more. */
+export type ParserError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number; again?: Buffer };
+
+/** Results of `onIncoming`: pause the parser, or take the request as one without a body. https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
+export const HPE_PAUSED = 21;
+const SKIP_BODY = 2;
+/** The code of the error that tells a pause of the parser. */
+export const PAUSED_CODE = 'HPE_PAUSED';
+/** The code of the error of `limitChunks`. */
+export const SMALL_CHUNKS_CODE = 'SMALL_CHUNKS';
+/** Tiny chunks are costly: each takes an object and some µs. Beyond FREE_CHUNKS they must have CHUNK_BYTES on average. */
+const FREE_CHUNKS = 1024;
+const CHUNK_BYTES = 64;
+/** Empty, with a valid pointer: a null pointer would mean the end of the connection to the parser. */
+export const NO_BYTES = Buffer.alloc(1).subarray(1);
+
+/**
+ * Makes the parser read a request that asks for another protocol once more, as one that does not: a server may ignore that
+ * (RFC 9110 §7.8). Otherwise the parser would stop at its end, and hide all errors until the next header. Call the result when the
+ * connection leaves the parser.
+ */
+export function ignoreUpgrades(parser: Parser): () => void {
+  const { 5: onParsed, execute, onIncoming } = parser;
+  let again: Buffer | undefined;
+  const readAgain = (parsed: Parsed): Parsed => {
+    if (again === undefined || typeof parsed !== 'number') return parsed;
+    const error = Object.assign(new Error('a header is read again'), { code: PAUSED_CODE, bytesParsed: parsed, again });
+    again = undefined;
+    return error;
+  };
+  const executeAgain = (chunk: Buffer) => readAgain(execute.call(parser, chunk));
+  parser.execute = executeAgain;
+  parser[5] = (parsed) => onParsed(readAgain(parsed));
+  parser.onIncoming = (request, keepAlive) => {
+    if (!request.upgrade || request.method === 'CONNECT') return onIncoming(request, keepAlive);
+    parser.incoming = null;
+    again = headerWithoutUpgrade(request);
+    return SKIP_BODY;
+  };
+  return () => {
+    parser.execute = execute;
+  };
+}
+
+/** The bytes of a request's header but its `Upgrade`. */
+function headerWithoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (const [index, name] of rawHeaders.entries()) {
+    if (index % 2 === 0 && name.toLowerCase() !== 'upgrade') text += `${name}: ${rawHeaders[index + 1]}\r\n`;
+  }
+  return Buffer.from(`${text}\r\n`, 'latin1');
+}
+
+/**
+ * Limits tiny chunks of bodies: `refuse` gets an error with SMALL_CHUNKS_CODE. Call the result with each new request, and without
+ * one when the connection is closed.
+ */
+export function limitChunks(parser: Parser, refuse: (error: ParserError) => void): (request?: IncomingMessage) => void {
+  const { 2: onHeader, 3: onBody, 4: onComplete } = parser;
+  let credit = 0;
+  const count = (chunk: Buffer) => {
+    credit += chunk.length - CHUNK_BYTES;
+    if (credit >= 0) return onBody?.call(parser, chunk);
+    Object.assign(parser, { 2: undefined, 3: undefined, 4: undefined });
+    refuse(Object.assign(new Error('too many small chunks'), { code: SMALL_CHUNKS_CODE }));
+  };
+  return (request) => {
+    credit = FREE_CHUNKS * CHUNK_BYTES;
+    parser[3] = request?.headers['transfer-encoding'] === undefined ? onBody : count;
+    if (request === undefined) Object.assign(parser, { 2: onHeader, 4: onComplete }); // the parser is reused for another connection
+  };
+}

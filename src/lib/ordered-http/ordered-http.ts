@@ -1,0 +1,102 @@
+// biome-ignore-all lint/performance/noBarrelFile: a library has one entry; README.md says what for
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { type AddressInfo, createServer as createNetServer, type Server as NetServer } from 'node:net';
+import { limitConnections } from './connection-limit.ts';
+import { answerRefused, type Refuse } from './refused-requests.ts';
+import { serveInOrder } from './request-order.ts';
+import { type ClosingTimes, closeServer } from './server-close.ts';
+
+export { maxConnections } from './connection-limit.ts';
+export type { Reason, Refusal, Refuse } from './refused-requests.ts';
+
+export interface OrderedServerParts {
+  /** Serves a request. The next one of its connection comes when the answer is closed. It never throws. */
+  readonly serve: RequestListener;
+  /** Gives the answer to a request that `serve` does not get, or not whole. */
+  readonly refuse: Refuse;
+  /** More connections than this are not kept open, see `maxConnections`. */
+  readonly connectionsMax: number;
+  /** As pino's. */
+  readonly log: Readonly<Record<'warn' | 'error', (fields: object, text: string) => void>>;
+}
+
+/** In place of defaults of Node's server. */
+const OPTIONS = { requireHostHeader: false }; // Node's own refusal of a missing Host has no body: it is for `serve` to refuse
+const SWITCHES = {
+  // Node before 24.18.1 drops headers after the 1000th, such as a second Host (CVE-2026-58044). 16 kB bound them all.
+  maxHeadersCount: 0,
+  // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
+  httpAllowHalfOpen: true,
+};
+
+/**
+ * Creates a server that serves the requests of each connection one after the other. `options` are those of Node's server; its
+ * `timeout` is how long a client may take nothing of its answer, in ms.
+ */
+export function createOrderedServer(
+  { timeout, ...options }: ServerOptions & { readonly timeout: number },
+  { serve, refuse, connectionsMax, log }: OrderedServerParts,
+) {
+  const server = Object.assign(createServer({ ...OPTIONS, ...options }), { timeout, ...SWITCHES });
+  let ports: readonly NetServer[] = [];
+  let held: Promise<void> | undefined;
+  const tell = (level: 'warn' | 'error', fields: object, text: string) => {
+    try {
+      log[level](fields, text);
+    } catch {
+      // an error of the log must not end the process
+    }
+  };
+  const idle = serveInOrder(server, (request, response) => {
+    if (held === undefined) serve(request, response);
+    else void held.then(() => serve(request, response));
+  });
+  limitConnections(server, idle, connectionsMax, (closed) => {
+    const fields = { closed, most: connectionsMax };
+    tell('warn', fields, 'too many connections: those that were idle for the longest time are closed');
+  });
+  answerRefused(server, refuse, (error) => tell('error', { err: error }, 'a listener failed'));
+  return {
+    /**
+     * Listens at these ports, and gives the address of the first one. Rejects with the system's error when one cannot be
+     * used; then none is open.
+     */
+    async listen(numbers: readonly [number, ...number[]], host?: string): Promise<AddressInfo> {
+      ports = await openPorts(server, numbers, host);
+      // Emitted for a connection that could not be accepted, as when the process has no file descriptor left.
+      const notTaken = (error: Error) => tell('error', { err: error }, 'a connection was not taken');
+      for (const port of ports) port.on('error', notTaken);
+      return server.address() as AddressInfo; // an object for every TCP server that listens
+    },
+    /** Takes requests for `drainMs` more, then closes the ports. Resolves when all connections have ended. */
+    async close(times: ClosingTimes): Promise<void> {
+      await closeServer(server, ports, times, (until) => {
+        held = until;
+      });
+    },
+  };
+}
+
+/** Opens the ports, that of the server itself last. The connections of the others are handed over to it. */
+async function openPorts(
+  server: Server,
+  [first, ...further]: readonly [number, ...number[]],
+  host: string | undefined,
+): Promise<readonly NetServer[]> {
+  const ports: NetServer[] = [];
+  const open = async (port: NetServer, number: number) => {
+    await once(port.listen(number, host), 'listening');
+    ports.push(port);
+  };
+  const onlyHandsOver = () =>
+    createNetServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket));
+  try {
+    for (const number of further) await open(onlyHandsOver(), number);
+    await open(server, first);
+    return ports;
+  } catch (error) {
+    for (const port of ports) port.close();
+    throw error;
+  }
+}

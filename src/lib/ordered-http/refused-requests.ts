@@ -1,0 +1,120 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { PAUSED_CODE, SMALL_CHUNKS_CODE } from './node-parser.ts';
+
+/** Why a request is not served: `late` has not arrived in time, `connect` asks for a tunnel. */
+export type Reason = 'not HTTP' | 'long header' | 'late' | 'small chunks' | 'connect';
+
+/** The answer to a request that is not served. Date, Content-Length and Connection are added. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** `response` is there when the request's header has been read. Headers of it that are set already stay where they are. */
+export type Refuse = (reason: Reason, socket: Duplex, response?: ServerResponse) => Refusal;
+
+const REASONS: Readonly<Record<string, Reason>> = {
+  HPE_HEADER_OVERFLOW: 'long header',
+  ERR_HTTP_REQUEST_TIMEOUT: 'late',
+  [SMALL_CHUNKS_CODE]: 'small chunks',
+};
+
+/**
+ * Answers what Node's parser refuses, and CONNECT, with what `refuse` gives, and closes the connection. `onFault` gets
+ * what `refuse` throws; the connection ends then.
+ */
+export function answerRefused(server: Server, refuse: Refuse, onFault: (error: unknown) => void): void {
+  const unfinishedAnswerOn = watchAnswers(server);
+  const attempt = (socket: Duplex, work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      socket.destroy();
+      onFault(error);
+    }
+  };
+  const refuseRaw = (reason: Reason, socket: Duplex, isHead: boolean) => {
+    if (!socket.writable) return void socket.destroy();
+    socket.end(rawAnswer(refuse(reason, socket), isHead), () => socket.destroy());
+  };
+  /** RFC 9112 §9.3.2: the answers to earlier pipelined requests are sent first. */
+  const refuseAfter = (earlier: ServerResponse | undefined, reason: Reason, socket: Duplex, isHead = false) => {
+    if (earlier === undefined) refuseRaw(reason, socket, isHead);
+    else earlier.once('close', () => attempt(socket, () => refuseRaw(reason, socket, isHead)));
+  };
+  const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
+    if (error.code === PAUSED_CODE) return; // `serveInOrder` has paused the parser
+    const reason = REASONS[error.code ?? ''] ?? 'not HTTP';
+    const answer = unfinishedAnswerOn(socket);
+    // A pipelined request without a body has arrived whole: it waits only for the answers before it.
+    if (reason === 'late' && answer !== undefined && hasNoBody(answer.req)) return;
+    // `rawPacket` begins with the method, unless the header came in several packets.
+    const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
+    if (answer === undefined || answer.req.complete) refuseAfter(answer, reason, socket, isHead);
+    // A refusal must not be mixed into an answer that is being sent.
+    else if (answer.headersSent || !socket.writable) socket.destroy();
+    else {
+      // Its body will not arrive: it is answered in place of the handler, and the connection is closed.
+      answer.shouldKeepAlive = false;
+      answer.once('finish', () => answer.req.destroy());
+      send(answer, refuse(reason, socket, answer));
+    }
+  };
+  server.on('clientError', (error, socket) => attempt(socket, () => onClientError(error, socket)));
+  server.on('connect', (_request, socket) =>
+    attempt(socket, () => refuseAfter(unfinishedAnswerOn(socket), 'connect', socket)),
+  );
+  // Emitted for `Expect`. `100 Continue` is sent when the body is read; RFC 9110 §10.1.1 lets a server ignore any other expectation.
+  for (const event of ['checkContinue', 'checkExpectation'])
+    server.on(event, (request, answer) => server.emit('request', request, answer));
+}
+
+/**
+ * Gives the answer to the last request of a socket; undefined when it has been written completely. Gives every socket an error
+ * listener, because Node removes its own from the socket of a CONNECT.
+ */
+function watchAnswers(server: Server): (socket: Duplex) => ServerResponse | undefined {
+  const answers = new WeakMap<Duplex, ServerResponse>();
+  server.on('connection', (socket) => socket.on('error', () => {})); // a client that resets its connection is no fault
+  server.prependListener('request', (request, answer) => {
+    answers.set(request.socket, answer);
+    // An answer fails when its client has gone. Who serves it hears of that by `close`.
+    answer.on('error', () => {}).on('timeout', endStalled);
+  });
+  return (socket) => {
+    const answer = answers.get(socket);
+    return answer?.writableFinished ? undefined : answer;
+  };
+}
+
+/**
+ * Closes a connection whose client has not read its answer for the server's timeout, because unsent bytes stay in memory. Without
+ * unsent bytes the client waits for its answer, and the connection stays open.
+ */
+function endStalled(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy();
+}
+
+/** Whether a request that is not yet complete declares no body. */
+function hasNoBody({ complete, headers }: IncomingMessage): boolean {
+  return !complete && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+}
+
+/** The answer as an HTTP message that closes the connection, for a socket whose request Node could not parse. */
+function rawAnswer({ status, headers, body }: Refusal, isHead: boolean): string {
+  const date = new Date().toUTCString();
+  const fields = { Date: date, ...headers, 'Content-Length': Buffer.byteLength(body), Connection: 'close' };
+  const lines = Object.entries(fields).map((field) => field.join(': '));
+  // RFC 9110 §9.3.2: the answer to HEAD has no body.
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${isHead ? '' : body}`;
+}
+
+function send(answer: ServerResponse, { status, headers, body }: Refusal): void {
+  for (const [name, value] of Object.entries(headers)) answer.setHeader(name, value);
+  answer.setHeader('Content-Length', Buffer.byteLength(body));
+  answer.writeHead(status);
+  answer.end(answer.req.method === 'HEAD' ? undefined : body);
+}
