@@ -100,7 +100,7 @@ describe('where a row may have 256 KiB, 25 are read at once', () => {
     };
     const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
     const list = createKeysetList(database, ROOMS, 4 * 65_536);
-    const { rows, hasMore } = await list({ limit, after: after && (id(after) ?? null) }, deadlineIn(5000), read);
+    const { rows, hasMore } = await list({ limit, after: after === null ? null : id(after) }, deadlineIn(5000), read);
     return { ids: rows.map((row) => Number(row.id)), hasMore, limits };
   }
   const from = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
