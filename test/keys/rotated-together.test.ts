@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connectDatabase } from '../../src/gateway/database/connect.ts';
 import { createKeyStore } from '../../src/gateway/keys/key-store.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
-import { describeEachEngine } from '../support/engines.ts';
+import { describeEachEngine, describeOnMysql } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
 const ROUNDS = 25;
@@ -22,5 +22,20 @@ describeEachEngine('a key that is rotated by several at once, without grace', (e
     }
     await Promise.all(others.map((other) => other.close()));
     expect(successors).toEqual(Array(ROUNDS).fill(1));
+  });
+});
+
+describeOnMysql('a key that is rotated twice in the same millisecond, without grace', (engine) => {
+  test('has one successor, too', async () => {
+    const { url } = await prepareDatabase(engine);
+    const database = await connectDatabase({ databaseUrl: url, databasePoolMax: 1 });
+    const keys = createKeyStore(database);
+    await database.knex.raw('SET timestamp = UNIX_TIMESTAMP()'); // the clock of its only connection stands
+    const { id } = await keys.create({ name: 'key', expiresAt: null });
+    const [first, second] = [await keys.rotate(id as Int64, 0), await keys.rotate(id as Int64, 0)];
+    await database.close();
+    expect(first?.created).toBeDefined();
+    expect(first?.endsAt).toEqual(second?.endsAt);
+    expect(second?.created).toBeUndefined();
   });
 });

@@ -56,6 +56,7 @@ describeEachEngine('API keys › usage', (engine) => {
     vi.advanceTimersByTime(MINUTE_MS); // nothing new: nothing to write
     await usage.close(LIMIT_MS);
     expect(updates).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test('a later use, written by another process, is not taken back', async () => {
@@ -246,6 +247,7 @@ test.each([
   const usage = createUsage({ noteLastUses }, { add: async () => {} }, log);
   for (const id of ['1', '2']) usage.noteUse(id);
   usage.drain();
+  await new Promise(setImmediate); // what fails has failed when it closes
   await usage.close(10);
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ lost: 2, msg: 'the last use of API keys could not be written' });

@@ -89,6 +89,7 @@ const BODIES: readonly Input[] = [
   repeat('"a":12345678901234567890,', '{', '"b":1}'),
   repeat('\\u0041', '{"name":"', '","categoryId":1}'),
   repeat('\\', '{"name":"'),
+  repeat('\\"', '{"name":"'),
   repeat(' ', '{"name":"a","categoryId":1', 'x'),
   repeat('\n', '', 'x'),
   repeat('1.1.', '"', '"'),

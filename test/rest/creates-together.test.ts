@@ -33,6 +33,14 @@ describeEachEngine('creates that arrive together', (engine) => {
     }
   });
 
+  test('one that comes alone is one statement, the first one too', async () => {
+    const { database, pets } = await startGateway(engine, { LOG_LEVEL: 'silent' });
+    const sent: string[] = [];
+    watchStatements(database, (sql) => sent.push(sql));
+    await pets.add({ name: 'alone', categoryId: '1' as Int64, status: null }, null, deadlineIn(5000));
+    expect(sent).toEqual([expect.stringMatching(/^pets \(/)]);
+  });
+
   test.runIf(engine.name === 'mysql')('each has a statement where only the id of a single row is known', async () => {
     const { database, pets } = await startGateway(engine, { LOG_LEVEL: 'silent', DATABASE_POOL_MAX: '1' });
     const { client } = database.knex; // Knex types it as any

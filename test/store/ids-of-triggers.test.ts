@@ -108,3 +108,26 @@ describeOnMysql('a trigger that gives ids', (engine) => {
     });
   });
 });
+
+describeOnMysql('ids that the server tells in steps', (engine) => {
+  test('are doubted until several were as they were told, and for good when one was not', async () => {
+    const { database } = await startGateway(engine, { LOG_LEVEL: 'silent', DATABASE_POOL_MAX: '1' });
+    const { client } = database.knex; // Knex types it as any
+    const addTwo = async () => {
+      const session = await client.acquireConnection();
+      session.idRule = 1n; // as on MySQL
+      await client.releaseConnection(session);
+      const rows = ['Rex', 'Ada'].map((name) => [name, 1, null]);
+      return database.insert('pets (name, category_id, status)', rows, deadlineIn(60_000));
+    };
+    expect(client.doubtsIds()).toBe(true);
+    expect(await addTwo()).toHaveLength(2);
+    expect(client.doubtsIds()).toBe(false);
+    await database.knex.raw('CREATE TRIGGER given BEFORE INSERT ON pets FOR EACH ROW SET NEW.id = UUID_SHORT()');
+    await expect(addTwo()).rejects.toMatchObject({ cause: expect.objectContaining({ code: 'POOL_NOT_UNDERSTOOD' }) });
+    expect(client.doubtsIds()).toBe(true);
+    await database.knex.raw('DROP TRIGGER given');
+    expect(await addTwo()).toHaveLength(2);
+    expect(client.doubtsIds()).toBe(true);
+  });
+});

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
 import type { Binding } from '../../src/gateway/kinds.ts';
-import { createKeysetList } from '../../src/gateway/store/keyset-list.ts';
+import { createKeysetList, createRowReader } from '../../src/gateway/store/keyset-list.ts';
 import { defineTable, type PageQuery } from '../../src/gateway/store/table.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
-import { int64FromJson } from '../../src/lib/exact-json/exact-json.ts';
+import { type Int64, int64FromJson } from '../../src/lib/exact-json/exact-json.ts';
 
 const ROOMS = defineTable('rooms', {
   houseNumber: { kind: 'int64', filter: true },
@@ -20,7 +20,7 @@ interface Sent {
 }
 
 /** Lists of rooms on a database of the MySQL protocol that gives `ids` for each part of a statement. */
-function createRooms(ids: readonly Id[] = []) {
+function createRooms(ids: readonly Id[] = [], rowBytesMax = 65_536) {
   const sent: Sent[] = [];
   const query = async (sql: string, bindings: readonly Binding[]) => {
     sent.push({ sql, bindings });
@@ -31,7 +31,7 @@ function createRooms(ids: readonly Id[] = []) {
   };
   // All that lists ask of a database.
   const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
-  const list = createKeysetList(database, ROOMS, 65_536);
+  const list = createKeysetList(database, ROOMS, rowBytesMax);
   const ask = (queries: readonly Partial<Query>[]) =>
     Promise.all(queries.map((given) => list({ limit: 20, after: null, ...given }, deadlineIn(5000))));
   return { ask, sent };
@@ -87,3 +87,66 @@ test('a filter is a column in snake case, and its index is named', async () => {
   expect(sent[0]?.sql).toContain('FROM rooms FORCE INDEX (rooms_house_number_id) WHERE house_number = ? AND id > ?');
   expect(sent[0]?.bindings).toEqual([7n, -(2n ** 63n), 21]);
 });
+
+describe('where a row may have 256 KiB, 25 are read at once', () => {
+  /** What a page is, and the limit of each statement; `read` counts the characters of each row. */
+  async function askForLong(limit: number, rooms: number, after: number | null = null, read = (_bytes: number) => {}) {
+    const limits: Binding[] = [];
+    const query = async (_sql: string, bindings: readonly Binding[]) => {
+      const [last, most] = bindings.slice(-2).map(Number);
+      limits.push(Number(most));
+      const rows = Array.from({ length: rooms }, (_, index) => ({ id: index + 1, owner: 'Ann', tenant: 'Bob' }));
+      return rows.filter((row) => row.id > Number(last)).slice(0, most);
+    };
+    const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
+    const list = createKeysetList(database, ROOMS, 4 * 65_536);
+    const { rows, hasMore } = await list({ limit, after: after === null ? null : id(after) }, deadlineIn(5000), read);
+    return { ids: rows.map((row) => Number(row.id)), hasMore, limits };
+  }
+  const from = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
+
+  test.each([
+    ['a page before others', 60, 100, null, from(1, 60), true, [26, 26, 11]],
+    ['a page that is all there is', 60, 60, null, from(1, 60), false, [26, 26, 11]],
+    ['the last page', 60, 90, 60, from(61, 30), false, [26, 26]],
+    ['a page of one step', 25, 30, null, from(1, 25), true, [26]],
+    ['an empty page', 60, 0, null, [], false, [26]],
+  ])('%s', async (_what, limit, rooms, after, ids, hasMore, limits) => {
+    expect(await askForLong(limit, rooms, after)).toEqual({ ids, hasMore, limits });
+  });
+
+  test('each row is counted, and nothing more is read when they are too many', async () => {
+    let counted = 0;
+    const read = (bytes: number) => {
+      counted += bytes;
+      if (counted > 30 * 'AnnBob'.length) throw new Error('too many');
+    };
+    await expect(askForLong(60, 100, null, read)).rejects.toThrow('too many');
+    expect(counted).toBe(31 * 'AnnBob'.length);
+  });
+
+  test('and a statement has fewer pages', async () => {
+    const { ask, sent } = createRooms([], 4 * 65_536);
+    await ask(Array.from({ length: 64 }, (_, after) => ({ limit: 25, after: id(after) })));
+    expect(Math.max(...sent.map(({ sql }) => sql.split(' UNION ALL ').length))).toBe(8);
+  });
+});
+
+test.each([
+  ['64 KiB', 65_536, 32],
+  ['256 KiB', 4 * 65_536, 8],
+  ['4 MiB', 64 * 65_536, 1],
+])(
+  'where a row may have %s, a statement reads as many rows by their ids as its length allows',
+  async (_what, bytes, most) => {
+    const counts: number[] = [];
+    const query = async (_sql: string, ids: readonly Binding[]) => {
+      counts.push(ids.length);
+      return [];
+    };
+    const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
+    const get = createRowReader(database, ROOMS, bytes);
+    await Promise.all(Array.from({ length: 64 }, (_, index) => get(id(index + 1) as Int64, deadlineIn(5000))));
+    expect(Math.max(...counts)).toBe(most);
+  },
+);

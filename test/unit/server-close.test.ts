@@ -26,3 +26,15 @@ test('a server has closed when its gateway has: the process ends then, and its l
   await closing;
   expect(steps.at(-1)).toBe('closed');
 });
+
+test('what is left of the grace is for the last counts', async () => {
+  const { app } = await startGateway(SQLITE);
+  const left: number[] = [];
+  const close = async (leftMs: number) => void left.push(leftMs);
+  const gateway = { app, drain() {}, close } as unknown as Gateway; // all that a server uses
+  const server = await listen(gateway, readConfig({ PORT: '0' }), createLog('silent'));
+  await server.close(10_000); // no connection takes longer than the drain
+  expect(left).toHaveLength(1);
+  expect(left[0]).toBeGreaterThan(0);
+  expect(left[0]).toBeLessThanOrEqual(9000);
+});

@@ -11,7 +11,10 @@ afterEach(() => {
 });
 
 /** What is waited before each start of the first forty seconds, in ms; `live` lets a worker live and die. */
-function waitsWhen(live: (worker: EventEmitter) => void): number[] {
+function waitsWhen(
+  live: (worker: EventEmitter) => void,
+  onStart: (workers: ReturnType<typeof superviseWorkers>) => void = () => {},
+): number[] {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   vi.spyOn(cluster, 'fork').mockImplementation(() => {
     const worker = Object.assign(new EventEmitter(), { process: { pid: 1 } });
@@ -21,7 +24,7 @@ function waitsWhen(live: (worker: EventEmitter) => void): number[] {
   const waits: number[] = [];
   const note = (line: string) => void ('waitMs' in JSON.parse(line) && waits.push(JSON.parse(line).waitMs));
   const config = readConfig({ WORKERS: '1' });
-  void superviseWorkers(config, createLog('error', { write: note }), () => {});
+  onStart(superviseWorkers(config, createLog('error', { write: note }), () => {}));
   vi.advanceTimersByTime(40_000);
   return waits;
 }
@@ -49,6 +52,32 @@ test('the same while workers end before they listen, or just after', () => {
     die(worker);
   });
   expect(waits).toEqual(TO_TEN_SECONDS);
+});
+
+test('the same while workers listen at ADMIN_PORT alone, however long', () => {
+  let starts = 0;
+  const waits = waitsWhen((worker) => {
+    if (starts++ === 0) listen(worker);
+    worker.emit('listening', { port: 9090 });
+    setTimeout(() => die(worker), starts === 1 ? 0 : 500);
+  });
+  expect(waits).toEqual(TO_TEN_SECONDS);
+});
+
+test('a worker whose start waits when the stop comes is not started', () => {
+  let stop = async () => {};
+  const waits = waitsWhen(
+    (worker) => {
+      listen(worker);
+      die(worker);
+      void stop();
+    },
+    (workers) => {
+      stop = workers.stop;
+    },
+  );
+  expect(waits).toEqual([200]);
+  expect(cluster.fork).toHaveBeenCalledOnce();
 });
 
 test('a worker that has served is replaced at once, whatever was before', () => {

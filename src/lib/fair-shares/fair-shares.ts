@@ -109,7 +109,7 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
      * of what is free, so that some is left for other keys.
      */
     addInFlight(share: Share, more: number): number {
-      const counted = Math.min(more, Math.max(0, Math.floor((limits.inFlight - inFlight) / 2)));
+      const counted = Math.min(more, Math.floor((limits.inFlight - inFlight) / 2));
       share.inFlight += counted;
       inFlight += counted;
       return counted;

@@ -107,6 +107,17 @@ describe('the ids of rows that are added', () => {
     expect(await haveIds(session, INTO, ROWS, ids)).toBe(expected);
   });
 
+  test('below zero are looked for as such, though the server tells them without a sign', async () => {
+    const asked: { value: unknown }[] = [];
+    const execute = (given: { values: typeof asked }, settle: (error: null, answer: unknown) => void) => {
+      asked.push(...given.values);
+      settle(null, []);
+    };
+    const connection = { driver: { execute } as unknown as MysqlConnection['driver'] }; // all that a SELECT asks of it
+    await haveIds({ connection }, INTO, [['Rex'], ['Ada']], ['18446744073709551614', '18446744073709551615']);
+    expect(asked.map(({ value }) => String(value))).toEqual(['-2', '-1']);
+  });
+
   test('are not known of a row when the server tells none', async () => {
     const { session } = connectTo({ variables: IN_STEPS, given: () => 0 });
     const refused = await insertRows(session, INTO, [['Rex']]).catch((error: unknown) => error);

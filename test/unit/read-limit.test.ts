@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { ANSWER_BYTES_MAX } from '../../src/gateway/schema/answer-format.ts';
+import { createContext } from '../../src/gateway/schema/context.ts';
+import type { CountRead } from '../../src/gateway/store/keyset-list.ts';
+import type { Stores } from '../../src/gateway/store/store.ts';
+import { defineTable } from '../../src/gateway/store/table.ts';
+
+const BOOKS = defineTable('books', { title: { kind: 'text' } });
+
+/** The books of a request, of which each has one byte. */
+function booksOfRequest() {
+  const list = async ({ limit }: { limit: number }, _deadline: number, countRead: CountRead) => {
+    countRead(limit);
+    return { rows: [], hasMore: false };
+  };
+  const stores = (() => ({ list })) as unknown as Stores; // all that a list takes
+  return createContext(stores, { keyId: '1', ownerId: '1', mayWrite: false }, {}, 0).store(BOOKS);
+}
+
+test.each(['list', 'page'] as const)(
+  'all lists of a request read as much as an answer may have; one more byte, by a %s, is refused',
+  async (way) => {
+    const books = booksOfRequest();
+    await books.list({ limit: ANSWER_BYTES_MAX / 2, after: null });
+    await books.page({ limit: ANSWER_BYTES_MAX / 2, after: null });
+    await expect(books[way]({ limit: 1, after: null })).rejects.toMatchObject({ code: 'bad_request' });
+  },
+);
