@@ -44,18 +44,6 @@ const REFUSED: readonly [what: string, code: string, query: string, variables?: 
   ['a subscription', 'GRAPHQL_VALIDATION_FAILED', 'subscription { pets { id } }'],
   ['several operations and no name', 'BAD_USER_INPUT', 'query A { pets { id } } query B { pets { id } }'],
   ['no operation', 'BAD_USER_INPUT', 'fragment F on Query { pets { id } }'],
-  [
-    'a condition of null on a root field',
-    'BAD_USER_INPUT',
-    'query ($no: Boolean = true) { pets @skip(if: $no) { id } }',
-    { no: null },
-  ],
-  [
-    'a condition of null on a leaf',
-    'BAD_USER_INPUT',
-    'query ($yes: Boolean = true) { pets { id @include(if: $yes) } }',
-    { yes: null },
-  ],
   ['an unknown status in a variable', 'BAD_USER_INPUT', LIST, { ...LIMIT, status: 'sold' }],
   ['a missing variable', 'BAD_USER_INPUT', LIST, {}],
   ['a limit of null', 'BAD_USER_INPUT', LIST, { limit: null }],
@@ -117,6 +105,18 @@ describeEachEngine('errors', (engine) => {
     const accept = 'application/graphql-response+json';
     const asResponse = await postGraphql(gateway, { query, variables }, { accept });
     expect([asResponse.status, asResponse.text]).toEqual([400, asJson.text]);
+  });
+
+  // GraphQL §6.4.4: it is an error of the execution, so there is data: https://spec.graphql.org/draft/#sec-Handling-Execution-Errors
+  test.each([
+    ['a root field', 'query ($value: Boolean = true) { pets @skip(if: $value) { id } }'],
+    ['a leaf', 'query ($value: Boolean = true) { pets { id @include(if: $value) } }'],
+  ])('a condition of null on %s fails the object around it', async (_what, query) => {
+    for (const accept of ['application/json', 'application/graphql-response+json']) {
+      const { status, json } = await postGraphql(gateway, { query, variables: { value: null } }, { accept });
+      expect([status, json.data]).toEqual([200, null]);
+      expect(json.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+    }
   });
 
   test.each(QUOTED)('%s is quoted as it was sent: %s', async (sent, before, query) => {
