@@ -69,7 +69,7 @@ describeInBrowser('the examples', (browser) => {
     ports = { own: portOf(own.url), limited: portOf(limited.url), inside: inside.port, nobody: await freePort() };
     const served = await Promise.all(EXAMPLES.map((name) => serveExample(name, new URL(proxy.url).origin)));
     addresses = Object.fromEntries(EXAMPLES.map((name, index) => [name, served[index] ?? '']));
-  }, 240_000);
+  }, 600_000);
 
   /** From now on the apps talk to another gateway. */
   function leadTo(gateway: keyof typeof ports): void {

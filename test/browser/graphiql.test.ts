@@ -98,8 +98,13 @@ describeInBrowser('GraphiQL', (browser) => {
     test('the tabs run one after another, and status, time and headers are shown', async () => {
       const { page, foreign, complaints } = await newVisit(browser(), url);
       await openWithKey(page);
-      const answers = [];
-      for (const title of titles) answers.push(await runTab(page, title));
+      const answers: string[] = [];
+      // Without data it was shed: a machine with much else to do is asked again.
+      for (const title of titles) {
+        let answer = 'null';
+        for (let attempt = 0; attempt < 5 && answer === 'null'; attempt++) answer = await runTab(page, title);
+        answers.push(answer);
+      }
       expect(answers[0]).toContain('"name":"Bella');
       expect(answers[1]).not.toMatch(/"(?:SOLD|PENDING)"/);
       expect(answers[2]).toContain('"id":"6"');
