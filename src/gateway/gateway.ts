@@ -113,8 +113,8 @@ async function openDatabase(config: Config, { resources }: Service, log: Logger)
 /** Throws ConfigError when the database changes what is written. Writes that it refuses, wholly or of some values, are logged. */
 async function tryWrites(database: Database, tables: readonly Table[], log: Logger): Promise<void> {
   const problem = await checkWrites(database, tables, { ids: 'of ours' }).catch((error) => {
-    // A wait for somebody's lock is no refusal.
-    if (!means(error, 'lockWait', 'rolledBack'))
+    // Neither an error without a number, such as a timeout, nor a wait for somebody's lock is a refusal.
+    if (errorNumber(error) > 0 && !means(error, 'lockWait', 'rolledBack'))
       log.warn({ err: error }, 'the database refuses writes, or some: npm run doctor');
   });
   if (problem !== undefined) throw new ConfigError(`the database changes what is written: ${problem}`);

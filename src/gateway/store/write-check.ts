@@ -44,9 +44,10 @@ async function checkTable(
     .select(transaction.raw(selectList(table)))
     .whereIn('id', ids);
   const byId = new Map(stored.map((row) => [String(row.id), row]));
-  if (insert === insertWithOwnIds && byId.size < taken.length) return undefined; // a trigger gives ids
-  if (byId.size < taken.length)
-    return `${table.name}.id is not what the server tells, as after a trigger that gives ids`;
+  if (byId.size < taken.length) {
+    const problem = `${table.name}.id is not what the server tells, as after a trigger that gives ids`;
+    return insert === insertWithOwnIds ? undefined : problem; // the server told no ids of ours
+  }
   for (const [index, row] of taken.entries()) {
     const kept = byId.get(String(ids[index]));
     const changed = columnsOf(table).find(({ name, kind }, place) => {
