@@ -138,7 +138,8 @@ describeEachEngine(`the largest BODY_LIMIT, with a heap of ${HEAP_MB} MB`, (engi
       }).then(async (answer) => ({ status: answer.status, text: await answer.text() }));
     // What a machine with much else to do is too late for is asked again.
     let page = await ask(prepared.key, '/v1/pets?limit=100');
-    for (let again = 0; page.status === 503 && again < 20; again++) page = await ask(prepared.key, '/v1/pets?limit=100');
+    for (let again = 0; page.status === 503 && again < 20; again++)
+      page = await ask(prepared.key, '/v1/pets?limit=100');
     expect(page.status).toBe(400);
     expect(page.text).toContain('ask for a smaller limit');
     expect((await ask(prepared.key, '/v1/pets?limit=7')).status).toBe(200);
