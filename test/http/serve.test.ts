@@ -44,21 +44,19 @@ function serveBooks(
     { ...common, methods: ['PUT'], changes: true },
     { ...common, methods: ['POST'], changes: true, takesBody: true },
   ];
+  const lookUp = async () => {
+    counts.lookUps++;
+    if (lookUpMs > 0) await new Promise((resolve) => setTimeout(resolve, lookUpMs));
+    const caller = { keyId: 'key', ownerId: 'key', mayWrite: !readOnly };
+    return { caller, validUntil: performance.now() + believedMs, queriedAt: 0 };
+  };
   const serve = createServe({
     routes,
     open: [{ path: '/open', operation: 'open', handle: async () => ({ status: 200, body: 'open' }) }],
     basePath: '/v1',
     notFound: createNotFound([], '/docs'),
     apiAt: () => ({ name: 'rest', writeError: writeRestError }),
-    authenticator: {
-      findCached: () => undefined,
-      async lookUp() {
-        counts.lookUps++;
-        if (lookUpMs > 0) await new Promise((resolve) => setTimeout(resolve, lookUpMs));
-        const caller = { keyId: 'key', ownerId: 'key', mayWrite: !readOnly };
-        return { caller, validUntil: performance.now() + believedMs, queriedAt: 0 };
-      },
-    },
+    authenticator: { findCached: () => undefined, lookUp },
     usage: { noteUse() {}, noteDeprecatedUse() {}, drain() {}, close: async () => {} },
     rateLimit: undefined,
     limits: { ...shareLimitsOf(1, 65_536), bytes },

@@ -12,7 +12,7 @@ import { admittedCall, connectionOf } from '../support/calls.ts';
 const ALL_BYTES = 400_000;
 const LIMITS = { bytes: ALL_BYTES, objectBytes: 65_536 };
 const COUNTED = 16_384;
-const stays = () => false;
+const STAYS = { closed: false };
 
 function keyAlone() {
   const shares = createShares({ ...shareLimitsOf(1, 65_536), bytes: ALL_BYTES });
@@ -48,10 +48,10 @@ test('one too many is thrown away, but stays when it tells of a change', () => {
 
 test('an answer in the making counts 64 KiB an object, a third of all at most, until it is made', async () => {
   const { shares, share } = keyAlone();
-  const [small, none] = [1, 2].map(() => createReservation(shares, share, LIMITS, stays));
+  const [small, none] = [1, 2].map(() => createReservation(shares, share, LIMITS, STAYS));
   expect(small?.reserve(2)).toBeUndefined();
   expect(share.bytes).toBe(2 * 65_536);
-  const largest = createReservation(shares, share, { ...LIMITS, bytes: ALL_BYTES / 2 }, stays);
+  const largest = createReservation(shares, share, { ...LIMITS, bytes: ALL_BYTES / 2 }, STAYS);
   const room = largest.reserve(1000);
   expect(share.bytes).toBe(2 * 65_536);
   for (const done of [none, small]) done?.free();
@@ -64,7 +64,7 @@ test('an answer in the making counts 64 KiB an object, a third of all at most, u
 test('an answer that is given up while it waits for its room frees nothing that others hold', async () => {
   const { shares, share } = keyAlone();
   shares.hold(share, 150_000);
-  const givenUp = createReservation(shares, share, LIMITS, () => true);
+  const givenUp = createReservation(shares, share, LIMITS, { closed: true });
   const room = givenUp.reserve(2);
   shares.free(share, 0);
   await expect(room).rejects.toMatchObject({ code: 'too_many_requests' });
@@ -74,7 +74,7 @@ test('an answer that is given up while it waits for its room frees nothing that 
 
 test('an answer that needs several reads at once is as many requests in flight, until it is made', () => {
   const { shares, share } = keyAlone();
-  const reservation = createReservation(shares, share, LIMITS, stays);
+  const reservation = createReservation(shares, share, LIMITS, STAYS);
   reservation.reserve(1, 5);
   expect(share.inFlight).toBe(4); // beside the request itself
   reservation.free();

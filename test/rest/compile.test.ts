@@ -25,7 +25,7 @@ const found = (): Rows => ({
 async function run(text: string, args: object, rows = found()) {
   const operation = compile(text);
   const context = contextOf(rows);
-  const value = await operation.resolve(wrong(args), context);
+  const value = await operation.resolver(undefined, wrong(args), context, operation.info);
   return { value, context, rows, written: await operation.write(value, context) };
 }
 

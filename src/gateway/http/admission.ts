@@ -1,33 +1,20 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { type Deadline, remainingMs } from '../../lib/deadline/deadline.ts';
 import type { Share, Shares } from '../../lib/fair-shares/fair-shares.ts';
-import { KEY_LOOKUP_MS, LAG_LIMIT_MS } from '../deadlines.ts';
-import { ApiError, serviceUnavailable } from '../errors.ts';
-import type { Authenticator, ValidKey } from '../keys/authenticator.ts';
+import { LAG_LIMIT_MS } from '../deadlines.ts';
+import { ApiError } from '../errors.ts';
 import type { Metrics } from '../metrics.ts';
 
 interface AdmissionParts {
-  readonly authenticator: Authenticator;
   readonly shares: Shares;
   readonly metrics: Pick<Metrics, 'countShedRequest'>;
   readonly bodyLimitBytes: number;
-}
-
-/** A request that asks for a place in flight. */
-interface Entrant {
-  readonly valid: ValidKey;
-  /** The API key itself. */
-  readonly apiKey: string;
-  readonly share: Share;
-  readonly deadline: Deadline;
-  readonly answer: Pick<ServerResponse, 'closed' | 'on'>;
 }
 
 /** The least memory that a request with a body counts, in bytes, even before any byte of the body has arrived. */
 const BODY_LEAST_BYTES = 16_384;
 
 /** Creates what bounds the requests with a valid key: the memory of their bodies, and their places in flight. */
-export function createAdmission({ authenticator, shares, metrics, bodyLimitBytes }: AdmissionParts) {
+export function createAdmission({ shares, metrics, bodyLimitBytes }: AdmissionParts) {
   const isBehind = watchEventLoop();
   return {
     /**
@@ -42,39 +29,18 @@ export function createAdmission({ authenticator, shares, metrics, bodyLimitBytes
     },
 
     /**
-     * Runs `work` as a request in flight of its key, or queues it until the key's share has room. It stays in flight until the
-     * answer is sent: a client that does not read its answers delays only requests of its own key. `work` gets the key, looked up
-     * again if it was believed no longer. Gives undefined when the client has gone. ApiError `too_many_requests`, `unauthorized`,
-     * `service_unavailable`.
+     * Takes a place in flight: at once, and gives undefined, or gives a promise that waits until the key's share has room.
+     * `share.release` ends it. ApiError `too_many_requests`, `service_unavailable`.
      */
-    async run<Result>(
-      { valid, apiKey, share, deadline, answer }: Entrant,
-      work: (valid: ValidKey) => Promise<Result>,
-    ): Promise<Result | undefined> {
-      const now = performance.now();
+    begin(share: Share, answer: Pick<ServerResponse, 'closed'>): Promise<void> | undefined {
       // A key's only request is never shed: it does not cause the overload.
       if (share.inFlight > 0 && isBehind()) {
         metrics.countShedRequest();
         throw new ApiError('service_unavailable', 'The service is overloaded; try again shortly.');
       }
-      const isAbandoned = () => answer.closed;
-      return shares.run(share, now, isAbandoned, async () => {
-        if (answer.closed) return void share.release();
-        answer.on('close', share.release);
-        const isBelieved = performance.now() < valid.validUntil;
-        return work(isBelieved ? valid : await lookUpAgain(authenticator, apiKey, deadline));
-      });
+      return shares.begin(share, answer);
     },
   };
-}
-
-/** Checks the key after a slow body or a wait in the queue. It queries the database only if the cache entry has expired. */
-async function lookUpAgain(authenticator: Authenticator, apiKey: string, deadline: Deadline) {
-  const cached = authenticator.findCached(apiKey);
-  if (!cached && remainingMs(deadline) < KEY_LOOKUP_MS) {
-    throw serviceUnavailable(new Error('too little time is left to look the key up again'));
-  }
-  return cached ?? authenticator.lookUp(apiKey);
 }
 
 const LAG_SAMPLE_MS = 100;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { createShares } from '../../lib/fair-shares/fair-shares.ts';
 import { REQUEST_MS } from '../deadlines.ts';
 import { toApiError } from '../errors.ts';
-import { type Authenticator, readBearerKey, type ValidKey } from '../keys/authenticator.ts';
+import { type Authenticator, lookUpAgain, readBearerKey, type ValidKey } from '../keys/authenticator.ts';
 import { requireWrite } from '../keys/caller.ts';
 import type { Counted, RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
@@ -52,39 +52,11 @@ const NO_BODY = Buffer.alloc(0);
  * rate, right, body and share.
  */
 export function createServe(parts: ServeParts): Serve {
-  const { apiAt, authenticator, usage, rateLimit, limits, bodyLimitBytes, noteDeprecatedUse, log } = parts;
+  const { apiAt, authenticator, usage, rateLimit, log } = parts;
   const findRoute = createRouter(parts);
-  const shares = createShares(limits);
-  const admission = createAdmission({ ...parts, shares });
+  const serveRoute = createServeRoute(parts);
 
-  /** The steps after the key: the right, the body, a place in flight, the handler. Undefined when the client has gone. */
-  const serveRoute = async (
-    { route, params, call, apiKey, valid, waitedMs }: KeyedCall,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<Answer | undefined> => {
-    const { keyId } = valid.caller;
-    if (route.isDeprecated) noteDeprecatedUse(keyId, route.operation ?? route.path);
-    if (route.changes) requireWrite(valid.caller);
-    route.checkHeaders?.(call.headers);
-    const share = shares.of(keyId);
-    const bodyBytes = route.takesBody ? admission.holdBody(share, call.headers) : 0;
-    try {
-      const body = route.takesBody
-        ? await readJsonBytes(request, bodyLimitBytes, () => askForBody(request, response))
-        : NO_BODY;
-      const deadline = performance.now() + REQUEST_MS - waitedMs;
-      return await admission.run({ valid, apiKey, share, deadline, answer: response }, async ({ caller }) => {
-        const { reserve, free } = createReservation(shares, share, limits, () => response.closed);
-        const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(free);
-        return holdAnswer(shares, share, answer, route.changes || answer.tellsChange === true, response);
-      });
-    } finally {
-      if (bodyBytes > 0) shares.free(share, bodyBytes);
-    }
-  };
-
-  return async (call, request, response) => {
+  return async function serve(call, request, response) {
     const { told, path } = call;
     const api = apiAt(path);
     told.api = api.name;
@@ -110,8 +82,50 @@ export function createServe(parts: ServeParts): Serve {
     } catch (thrown) {
       const error = toApiError(thrown);
       logFault(log, error, call.requestId);
+      if (response.closed) return undefined;
       const answer = errorAnswer(error, api.writeError(error, call.headers));
       return withHeaders(answer, varies, route?.headers, rate?.headers);
+    }
+  };
+}
+
+/**
+ * Creates the steps after the key: the right, the body, a place in flight, the handler. They give undefined when the client has
+ * gone.
+ */
+function createServeRoute(parts: ServeParts) {
+  const { authenticator, limits, bodyLimitBytes, noteDeprecatedUse } = parts;
+  const shares = createShares(limits);
+  const admission = createAdmission({ ...parts, shares });
+
+  return async function serveRoute(
+    { route, params, call, apiKey, valid, waitedMs }: KeyedCall,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Answer | undefined> {
+    const { keyId } = valid.caller;
+    if (route.isDeprecated) noteDeprecatedUse(keyId, route.operation ?? route.path);
+    if (route.changes) requireWrite(valid.caller);
+    route.checkHeaders?.(call.headers);
+    const share = shares.of(keyId);
+    const bodyBytes = route.takesBody ? admission.holdBody(share, call.headers) : 0;
+    try {
+      const body = route.takesBody
+        ? await readJsonBytes(request, bodyLimitBytes, () => askForBody(request, response))
+        : NO_BODY;
+      const deadline = performance.now() + REQUEST_MS - waitedMs;
+      const queued = admission.begin(share, response);
+      if (queued !== undefined) await queued;
+      if (response.closed) return void share.release();
+      // Until the answer is sent: a client that does not read its answers delays only requests of its own key.
+      response.on('close', share.release);
+      const isBelieved = performance.now() < valid.validUntil;
+      const { caller } = isBelieved ? valid : await lookUpAgain(authenticator, apiKey, deadline);
+      const { reserve, free } = createReservation(shares, share, limits, response);
+      const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(free);
+      return holdAnswer(shares, share, answer, route.changes || answer.tellsChange === true, response);
+    } finally {
+      if (bodyBytes > 0) shares.free(share, bodyBytes);
     }
   };
 }

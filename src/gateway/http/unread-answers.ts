@@ -18,7 +18,7 @@ export function createReservation(
   shares: Shares,
   share: Share,
   limits: Pick<ProcessLimits, 'bytes' | 'objectBytes'>,
-  isAbandoned: () => boolean,
+  response: Pick<ServerResponse, 'closed'>,
 ) {
   let reserved = 0;
   let furtherReads = 0;
@@ -26,7 +26,7 @@ export function createReservation(
     reserve(objects: number, reads = 1): Promise<void> | undefined {
       if (reads > 1) furtherReads = shares.addInFlight(share, reads - 1);
       const bytes = Math.min(objects * limits.objectBytes, RESERVED_FRACTION * limits.bytes);
-      const queued = shares.reserve(share, bytes, isAbandoned)?.then(() => {
+      const queued = shares.reserve(share, bytes, response)?.then(() => {
         reserved = bytes;
       });
       if (queued === undefined) reserved = bytes;

@@ -79,6 +79,17 @@ export function createAuthenticator(
   };
 }
 
+/**
+ * Checks a key once more, after a slow body or a wait in a queue. It queries the database only if the cache entry has expired.
+ * ApiError `unauthorized`, `service_unavailable` when too little time is left.
+ */
+export async function lookUpAgain({ findCached, lookUp }: Authenticator, key: string, deadline: Deadline) {
+  const cached = findCached(key);
+  if (!cached && remainingMs(deadline) < KEY_LOOKUP_MS)
+    throw serviceUnavailable(new Error('too little time is left to look the key up again'));
+  return cached ?? lookUp(key);
+}
+
 /** Limits the look-ups in flight; the others are queued. ApiError `too_many_requests` when the queue is full. */
 function createConcurrencyLimit() {
   const queue: (() => void)[] = [];

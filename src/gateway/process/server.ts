@@ -41,11 +41,10 @@ export async function listen(
 ) {
   let gateway = first;
   let app: Pick<Gateway['app'], 'koa' | 'methods'> = gateway?.app ?? createStartingApp(config, log);
-  let serve = app.koa.callback();
   const server = createOrderedServer(
     { ...OPTIONS, ...options },
     {
-      serve: (request, response) => void serve(request, response), // never rejects
+      serve: app.koa.callback(), // never rejects
       refuse: createParserRefusals(log, () => app.methods),
       connectionsMax: maxConnections(OTHER_FILES + DATABASE_FILES * config.databasePoolMax),
       log,
@@ -62,7 +61,7 @@ export async function listen(
     serve(started: Gateway): void {
       gateway = started;
       app = started.app;
-      serve = app.koa.callback();
+      server.serve(app.koa.callback());
     },
     /**
      * Drains: the requests in flight end within `graceMs`, then the gateway closes. Before it closes the port it serves for DRAIN_MS

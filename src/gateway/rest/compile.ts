@@ -72,7 +72,6 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
     }
     const { resolver, field } = root;
     if (resolver === undefined) throw new Error(`${field.name} has no resolver.`);
-    const info = root.info(NO_VARIABLES, pathOf(root, undefined));
     return {
       /** The deprecations of the selected fields. */
       deprecations: [...found],
@@ -84,8 +83,9 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
       selection: root.selection,
       /** Gives checked arguments of the root field. Throws InputValidationError, and ApiError `forbidden`. */
       check: (args: Arguments, context: Context) => root.checkArguments?.(args, context) ?? args,
-      /** Calls the resolver of the root field with checked arguments. */
-      resolve: (args: Arguments, context: Context) => resolver(undefined, args, context, info),
+      /** The resolver of the root field, which gets checked arguments, and its `info`. */
+      resolver,
+      info: root.info(NO_VARIABLES, pathOf(root, undefined)),
       /** Completes the value of the root field as JSON. Rejects with a resolver's error; ApiError `bad_request` for too long a text. */
       write: createValueWriter<Context>(root, { bytesMax: ANSWER_BYTES_MAX, tooLarge: TOO_LARGE }),
     };

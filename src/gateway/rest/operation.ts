@@ -71,7 +71,7 @@ export function compileOperationRow(row: OperationRow, tag: string, compile: Com
 function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schemas: Schemas) {
   const { notFound, success } = row;
   const compiled = compile(row.document);
-  const { deprecations, isMutation, field, variables, selection, check, resolve, write } = compiled;
+  const { deprecations, isMutation, field, variables, selection, check, resolver, info, write } = compiled;
   if (isMutation === (row.method === 'GET')) {
     throw new Error('GET is for what changes nothing, and every other method for what does.');
   }
@@ -132,7 +132,8 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
     int64Names: hasContent && selection ? selection.fields.filter(isInt64).map(({ responseName }) => responseName) : [],
     isNullable: !isNonNullType(field.type),
     check,
-    resolve,
+    resolver,
+    info,
     write,
   };
 }

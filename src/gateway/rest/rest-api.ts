@@ -57,7 +57,7 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
     const args = checkRequest(operation, request, context);
     const reserved = call.reserve(isPaged ? (pageSizeOf(args) ?? LIST_LIMIT.max) : 1);
     if (reserved !== undefined) await reserved;
-    const value = await operation.resolve(args, context);
+    const value = await operation.resolver(undefined, args, context, operation.info);
     if (isNullable && (value === null || value === undefined)) refuseNotFound(operation);
     const text = answer && (await operation.write(value, context));
     const headers = {

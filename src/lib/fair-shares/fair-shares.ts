@@ -25,6 +25,11 @@ export interface Share {
   readonly release: () => void;
 }
 
+/** A request that may be queued. When it is closed, nobody waits for it any more. */
+interface Waiter {
+  readonly closed: boolean;
+}
+
 export type Shares = ReturnType<typeof createShares>;
 
 /** How long requests may begin within one turn of the event loop, in ms. Requests in flight wait until the turn ends. */
@@ -53,15 +58,16 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
     turn++;
     requests.beginNext();
   };
-  const hasTurnBudget = (now: number): boolean => {
+  const hasTurnBudget = (): boolean => {
+    const now = clock();
     if (turnBeganAt !== undefined) return now - turnBeganAt < TURN_BUDGET_MS;
     turnBeganAt = now;
     setImmediate(endTurn);
     return true;
   };
-  const tryBegin = (share: Share, now: number): boolean => {
+  const tryBegin = (share: Share): boolean => {
     if (share.inFlight >= limits.inFlight - inFlight) return false;
-    if (!hasTurnBudget(now) && share.lastTurn === turn) return false; // the first request of each key begins in any case
+    if (!hasTurnBudget() && share.lastTurn === turn) return false; // the first request of each key begins in any case
     share.lastTurn = turn;
     share.inFlight++;
     inFlight++;
@@ -89,20 +95,12 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
       return share;
     },
     /**
-     * Runs `work` at once, or queues it. It counts as in flight until `share.release`. `now` is the current time of `clock`. Skips
-     * `work` and gives undefined when the request was abandoned in the queue. Rejects with a refusal.
+     * Counts a request as in flight until `share.release`: at once, and gives undefined, or gives a promise that waits in a queue.
+     * Rejects with a refusal.
      */
-    run<Result>(
-      share: Share,
-      now: number,
-      isAbandoned: () => boolean,
-      work: () => Promise<Result>,
-    ): Promise<Result | undefined> {
-      if (!requests.has(share) && tryBegin(share, now)) return work();
-      return requests.wait<Result | undefined>(share, () => {
-        if (isAbandoned()) return Promise.resolve(undefined);
-        return tryBegin(share, clock()) ? work() : undefined;
-      });
+    begin(share: Share, request: Waiter): Promise<void> | undefined {
+      if (!requests.has(share) && tryBegin(share)) return undefined;
+      return requests.wait(share, request, () => tryBegin(share));
     },
     /**
      * Counts `more` further reads of a request, which run at the same time, until `removeInFlight`. Gives how many were counted: at most half
@@ -135,12 +133,9 @@ function createBytes(limits: ShareLimits) {
     /** Takes bytes of the key's share until `free`; false when the share is used up. */
     hold,
     /** Takes bytes at once and gives undefined, or gives a promise that waits in a queue. Rejects with a refusal. */
-    reserve(share: Share, bytes: number, isAbandoned: () => boolean): Promise<void> | undefined {
+    reserve(share: Share, bytes: number, request: Waiter): Promise<void> | undefined {
       if (!queue.has(share) && tryReserve(share, bytes)) return undefined;
-      return queue.wait<void>(share, () => {
-        if (isAbandoned()) return Promise.reject(limits.refusal('abandoned'));
-        return tryReserve(share, bytes) ? Promise.resolve() : undefined;
-      });
+      return queue.wait(share, request, () => tryReserve(share, bytes));
     },
     free(share: Share, bytes: number): void {
       share.bytes -= bytes;
@@ -157,37 +152,42 @@ function createQueue(limits: ShareLimits) {
   let waiting = 0;
   let isBeginning = false;
 
-  /** Begins as many requests as the limits allow; to be called after each release. */
+  /** Begins the next request that the limits allow, and the one after it when that has done its first work, which takes time. */
   const beginNext = (): void => {
-    if (isBeginning || waiting === 0) return; // no recursion: a request may release its share while it begins
-    isBeginning = true;
+    if (isBeginning || waiting === 0) return;
     for (const [share, own] of queues) {
       const [tryBegin] = own;
       if (tryBegin?.() !== true) continue; // it stays in its place
       queues.delete(share);
-      if (own.size > 0) queues.set(share, own); // at the end, where this loop visits it again
+      if (own.size > 0) queues.set(share, own); // at the end
+      isBeginning = true;
+      queueMicrotask(goOn);
+      return;
     }
+  };
+  const goOn = () => {
     isBeginning = false;
+    beginNext();
   };
 
   return {
     has: (share: Share) => queues.has(share),
     beginNext,
-    /** Waits until `begin` gives a promise. Refused when the queue is full or the wait too long. */
-    wait<Result>(share: Share, begin: () => Promise<Result> | undefined): Promise<Result> {
+    /** Waits until `begin` gives true. Refused when the queue is full, the wait too long, or nobody waits for the request any more. */
+    wait(share: Share, request: Waiter, begin: () => boolean): Promise<void> {
       const own = queues.get(share) ?? new Set();
       if (own.size >= limits.waiting - waiting) throw limits.refusal('queue full');
-      const { promise, resolve, reject } = Promise.withResolvers<Result>();
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
       const dequeue = () => {
         clearTimeout(timer);
         own.delete(tryBegin);
         waiting--;
       };
       const tryBegin = (): boolean => {
-        const begun = begin();
-        if (begun === undefined) return false;
+        if (!request.closed && !begin()) return false;
         dequeue();
-        resolve(begun);
+        if (request.closed) reject(limits.refusal('abandoned'));
+        else resolve();
         return true;
       };
       const refuse = () => {

@@ -6,6 +6,9 @@ export interface Connection extends Socket {
   parser: Parser | null;
 }
 
+/** A request, as Node's parser gives it. */
+type IncomingRequest = IncomingMessage & { upgrade: boolean };
+
 /** What `execute` gives: how many bytes of a chunk were parsed, or an error. */
 type Parsed = number | Error;
 
@@ -23,7 +26,7 @@ export interface Parser {
   /** The request that the parser reads. */
   incoming: IncomingMessage | null;
   /** Called with each request whose header is complete; its result tells the parser how to continue. */
-  onIncoming(request: IncomingMessage & { upgrade: boolean }, keepAlive: boolean): number;
+  onIncoming(request: IncomingRequest, keepAlive: boolean): number;
   resume(): void;
 }
 
@@ -32,7 +35,7 @@ export type ParserError = Error & { code?: string; rawPacket?: Buffer; bytesPars
 
 /** Results of `onIncoming`: pause the parser, or take the request as one without a body. https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
 export const HPE_PAUSED = 21;
-const SKIP_BODY = 2;
+export const SKIP_BODY = 2;
 /** The code of the error that tells a pause of the parser. */
 export const PAUSED_CODE = 'HPE_PAUSED';
 /** The code of the error of `limitChunks`. */
@@ -45,11 +48,11 @@ export const NO_BYTES = Buffer.alloc(1).subarray(1);
 
 /**
  * Makes the parser read a request that asks for another protocol once more, as one that does not: a server may ignore that
- * (RFC 9110 §7.8). Otherwise the parser would stop at its end, and hide all errors until the next header. Call the result when the
- * connection leaves the parser.
+ * (RFC 9110 §7.8). Otherwise the parser would stop at its end, and hide all errors until the next header. `ignores` tells whether a
+ * request is such a one; then `onIncoming` is to give SKIP_BODY. Call `release` when the connection leaves the parser.
  */
-export function ignoreUpgrades(parser: Parser): () => void {
-  const { 5: onParsed, execute, onIncoming } = parser;
+export function ignoreUpgrades(parser: Parser) {
+  const { 5: onParsed, execute } = parser;
   let again: Buffer | undefined;
   const readAgain = (parsed: Parsed): Parsed => {
     if (again === undefined || typeof parsed !== 'number') return parsed;
@@ -60,14 +63,16 @@ export function ignoreUpgrades(parser: Parser): () => void {
   const executeAgain = (chunk: Buffer) => readAgain(execute.call(parser, chunk));
   parser.execute = executeAgain;
   parser[5] = (parsed) => onParsed(readAgain(parsed));
-  parser.onIncoming = (request, keepAlive) => {
-    if (!request.upgrade || request.method === 'CONNECT') return onIncoming(request, keepAlive);
-    parser.incoming = null;
-    again = headerWithoutUpgrade(request);
-    return SKIP_BODY;
-  };
-  return () => {
-    parser.execute = execute;
+  return {
+    ignores(request: IncomingRequest): boolean {
+      if (!request.upgrade || request.method === 'CONNECT') return false;
+      parser.incoming = null;
+      again = headerWithoutUpgrade(request);
+      return true;
+    },
+    release() {
+      parser.execute = execute;
+    },
   };
 }
 

@@ -11,7 +11,7 @@ export { maxConnections } from './connection-limit.ts';
 export type { Reason, Refusal, Refuse } from './refused-requests.ts';
 
 export interface OrderedServerParts {
-  /** Serves a request. The next one of its connection comes when the answer is closed. It never throws. */
+  /** Serves a request, see `serveInOrder`. */
   readonly serve: RequestListener;
   /** Gives the answer to a request that `serve` does not get, or not whole. */
   readonly refuse: Refuse;
@@ -40,7 +40,6 @@ export function createOrderedServer(
 ) {
   const server = Object.assign(createServer({ ...OPTIONS, ...options }), { timeout, ...SWITCHES });
   let ports: readonly NetServer[] = [];
-  let held: Promise<void> | undefined;
   const tell = (level: 'warn' | 'error', fields: object, text: string) => {
     try {
       log[level](fields, text);
@@ -48,10 +47,8 @@ export function createOrderedServer(
       // an error of the log must not end the process
     }
   };
-  const idle = serveInOrder(server, (request, response) => {
-    if (held === undefined) serve(request, response);
-    else void held.then(() => serve(request, response));
-  });
+  const serving = { serve };
+  const idle = serveInOrder(server, serving);
   limitConnections(server, idle, connectionsMax, (closed) => {
     const fields = { closed, most: connectionsMax };
     tell('warn', fields, 'too many connections: those that were idle for the longest time are closed');
@@ -69,10 +66,15 @@ export function createOrderedServer(
       for (const port of ports) port.on('error', notTaken);
       return server.address() as AddressInfo; // an object for every TCP server that listens
     },
+    /** Serves all further requests by another function. */
+    serve(listener: RequestListener): void {
+      serving.serve = listener;
+    },
     /** Takes requests for `drainMs` more, then closes the ports. Resolves when all connections have ended. */
     async close(times: ClosingTimes): Promise<void> {
       await closeServer(server, ports, times, (until) => {
-        held = until;
+        const { serve } = serving;
+        serving.serve = (request, response) => void until.then(() => serve(request, response));
       });
     },
   };

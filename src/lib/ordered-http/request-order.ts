@@ -9,6 +9,7 @@ import {
   PAUSED_CODE,
   type Parser,
   type ParserError,
+  SKIP_BODY,
 } from './node-parser.ts';
 
 interface Queue {
@@ -22,12 +23,17 @@ interface Queue {
 
 const WAITING_MAX = 16;
 
+/** What serves requests. It never throws, and may be replaced. */
+interface Serving {
+  serve: RequestListener;
+}
+
 /**
  * Serves the requests of a connection one after the other, in the order of their answers (RFC 9112 §9.3.2). The parser pauses
  * after the header of a queued request; the bytes after it stay unparsed, at most 128 kB. Gives the idle connections, longest
  * idle first.
  */
-export function serveInOrder(server: Server, serve: RequestListener): Set<Socket> {
+export function serveInOrder(server: Server, serving: Serving): Set<Socket> {
   const idle = new Set<Socket>();
   const queues = new WeakMap<Socket, Queue>();
 
@@ -44,7 +50,7 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
   server.on('request', (request, answer) => {
     const connection = request.socket as Connection; // of this server
     const queue = queues.get(connection);
-    if (queue === undefined) return serve(request, answer);
+    if (queue === undefined) return serving.serve(request, answer);
     if (queue.isBusy) {
       queue.waiting.push([request, answer]);
       if (queue.waiting.length > WAITING_MAX) connection.destroy();
@@ -66,7 +72,7 @@ export function serveInOrder(server: Server, serve: RequestListener): Set<Socket
       queue.isBusy = false;
       if (!connection.destroyed) idle.add(connection);
     });
-    if (!answer.headersSent) serve(request, answer); // else it was refused while it was queued
+    if (!answer.headersSent) serving.serve(request, answer); // else it was refused while it was queued
   };
 
   const beginNext = (connection: Connection, queue: Queue): void => {
@@ -86,8 +92,10 @@ function pauseWhileWaiting(
   refuse: (error: ParserError) => void,
 ): void {
   const countChunks = limitChunks(parser, refuse);
+  const upgrades = ignoreUpgrades(parser);
   const { onIncoming } = parser;
   parser.onIncoming = (request, keepAlive) => {
+    if (upgrades.ignores(request)) return SKIP_BODY;
     countChunks(request);
     const verdict = onIncoming(request, keepAlive);
     if (!request.upgrade) return queue.waiting.length > 0 ? HPE_PAUSED : verdict;
@@ -95,10 +103,9 @@ function pauseWhileWaiting(
     release();
     return verdict;
   };
-  const endUpgrades = ignoreUpgrades(parser);
   const release = () => {
     countChunks();
-    endUpgrades();
+    upgrades.release();
   };
   connection.once('close', release);
 }

@@ -17,7 +17,7 @@ describe('many requests in one packet', () => {
   async function listen(serve: RequestListener) {
     const server = Object.assign(createServer(), { httpAllowHalfOpen: true });
     server.on('connection', (socket) => socket.on('error', () => {})); // it may be cut
-    serveInOrder(server, serve);
+    serveInOrder(server, { serve });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     afterFile(() => {
       server.closeAllConnections();
@@ -142,10 +142,11 @@ describe('many requests in one packet', () => {
 test('a connection that ends while its request is at work is not idle then', async () => {
   const { promise: isClosed, resolve: close } = Promise.withResolvers<void>();
   const server = createServer();
-  const idle = serveInOrder(server, ({ url }, answer) => {
+  const serve: RequestListener = ({ url }, answer) => {
     if (url === '/idle') answer.end();
     else answer.once('close', close).socket?.destroy();
-  });
+  };
+  const idle = serveInOrder(server, { serve });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   afterFile(() => void server.close());
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {}); // it is cut
