@@ -26,7 +26,7 @@ async function run(text: string, args: object, rows = found()) {
   const operation = compile(text);
   const context = contextOf(rows);
   const value = await operation.resolver(undefined, wrong(args), context, operation.info);
-  return { value, context, rows, written: await operation.write(value, context) };
+  return { value, rows, written: await operation.write(value, context) };
 }
 
 describe('a compiled document', () => {
@@ -65,17 +65,6 @@ describe('a compiled document', () => {
     );
     expect(written).toBe('[{"id":1,"owner":{"id":1,"shop":{"id":1}}},{"id":3,"owner":{"id":2}}]');
   });
-
-  test.each(['id', 'id owner { name }'])(
-    'a list is told to be unfinished whether its objects need resolvers or not: %s',
-    async (fields) => {
-      const text = `query ($limit: Int) { shops(limit: $limit) { ${fields} } }`;
-      const cut = await run(text, { limit: 2 });
-      expect(cut.context.listsWithNextPage).toContain(cut.value);
-      const whole = await run(text, { limit: 3 });
-      expect(whole.context.listsWithNextPage).toEqual([]);
-    },
-  );
 
   test.each([
     ['rating', 'no rating'],

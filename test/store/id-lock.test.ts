@@ -105,9 +105,9 @@ describeEachEngine('a reader that goes on from the last id it saw', (engine) => 
       for (;;) {
         const wasOver = isOver;
         const after = (seen.at(-1) ?? null) as Int64 | null; // an id that the database gave
-        const { rows } = await pets.list({ limit: 100, after }, deadlineIn(60_000));
-        seen.push(...rows.map(({ id }) => String(id)));
-        if (rows.length === 0 && wasOver) return seen;
+        const page = await pets.list({ limit: 100, after }, deadlineIn(60_000));
+        seen.push(...page.map(({ id }) => String(id)));
+        if (page.length === 0 && wasOver) return seen;
         await turn();
       }
     };

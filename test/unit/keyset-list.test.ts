@@ -75,8 +75,8 @@ describe('lists that are asked for at the same time', () => {
     ['negative', [1, -5, '-9007199254740993'], ['-9007199254740993', -5, 1]],
   ])('are ordered by id whatever the order of the union is: %s ids', async (_what, given, ordered) => {
     const { ask } = createRooms(given);
-    for (const { rows } of await ask([{ owner: 'Ann' }, { owner: 'Bob' }])) {
-      expect(rows.map((row) => row.id)).toEqual(ordered);
+    for (const page of await ask([{ owner: 'Ann' }, { owner: 'Bob' }])) {
+      expect(page.map((row) => row.id)).toEqual(ordered);
     }
   });
 });
@@ -100,8 +100,8 @@ describe('where a row may have 256 KiB, 25 are read at once', () => {
     };
     const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
     const list = createKeysetList(database, ROOMS, 4 * 65_536);
-    const { rows, hasMore } = await list({ limit, after: after === null ? null : id(after) }, deadlineIn(5000), read);
-    return { ids: rows.map((row) => Number(row.id)), hasMore, limits };
+    const page = await list({ limit, after: after === null ? null : id(after) }, deadlineIn(5000), read);
+    return { ids: page.map((row) => Number(row.id)), hasMore: page.hasMore, limits };
   }
   const from = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);
 

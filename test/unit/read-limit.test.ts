@@ -11,18 +11,14 @@ const BOOKS = defineTable('books', { title: { kind: 'text' } });
 function booksOfRequest() {
   const list = async ({ limit }: { limit: number }, _deadline: number, countRead: CountRead) => {
     countRead(limit);
-    return { rows: [], hasMore: false };
+    return [];
   };
   const stores = (() => ({ list })) as unknown as Stores; // all that a list takes
   return createContext(stores, { keyId: '1', ownerId: '1', mayWrite: false }, {}, 0).store(BOOKS);
 }
 
-test.each(['list', 'page'] as const)(
-  'all lists of a request read as much as an answer may have; one more byte, by a %s, is refused',
-  async (way) => {
-    const books = booksOfRequest();
-    await books.list({ limit: ANSWER_BYTES_MAX / 2, after: null });
-    await books.page({ limit: ANSWER_BYTES_MAX / 2, after: null });
-    await expect(books[way]({ limit: 1, after: null })).rejects.toMatchObject({ code: 'bad_request' });
-  },
-);
+test('all lists of a request read as much as an answer may have; one more byte is refused', async () => {
+  const books = booksOfRequest();
+  for (const _half of [1, 2]) await books.list({ limit: ANSWER_BYTES_MAX / 2, after: null });
+  await expect(books.list({ limit: 1, after: null })).rejects.toMatchObject({ code: 'bad_request' });
+});

@@ -5,6 +5,7 @@ import type { AdmittedCall, Answer, Call, Route } from '../http/call.ts';
 import { parseJsonBytes } from '../http/json-body.ts';
 import { LIST_LIMIT, pageSizeOf } from '../schema/builder.ts';
 import { createContext, readIdempotencyKey } from '../schema/context.ts';
+import type { Page } from '../store/keyset-list.ts';
 import type { Stores } from '../store/store.ts';
 import { createCompiler } from './compile.ts';
 import { createOpenApi, ERROR_SCHEMA } from './openapi.ts';
@@ -62,7 +63,7 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
     const text = answer && (await operation.write(value, context));
     const headers = {
       ...locationOf?.(value as Json), // a row with `location` gives an object
-      ...(context.listsWithNextPage.includes(value) && nextPage(operation, call, request, value as readonly Json[])),
+      ...(isPaged && nextPage(operation, call, request, value as readonly Json[])), // a list, by its type
       ...(context.isReplayed && { 'Idempotency-Replayed': 'true' }),
       ...(text !== undefined && { 'Content-Type': 'application/json; charset=utf-8' }),
     };
@@ -92,12 +93,12 @@ function createLocation({ location }: Operation, base: string) {
 
 /** The header of a page that more rows follow. RFC 8288 §3: the next page, with the same query parameters. */
 function nextPage(
-  { isPaged, cursorProperty }: Operation,
+  { cursorProperty }: Operation,
   { baseUrl, path }: Call,
   { query }: RestRequest,
-  page: readonly Json[],
+  page: readonly Json[] & Partial<Page<Json>>,
 ) {
   const last = page.at(-1);
-  if (!isPaged || last === undefined) return undefined;
+  if (!page.hasMore || last === undefined) return undefined;
   return { Link: `<${baseUrl}${path}?${stringify({ ...query, [CURSOR]: String(last[cursorProperty]) })}>; rel="next"` };
 }

@@ -48,18 +48,18 @@ export function toPageQuery<Given extends PagingArguments>({ first, after, ...fi
 }
 
 /** Makes a connection of a page; `after` is the argument that the page was read with. */
-export function toConnection<Row extends { readonly id: Integer64 }>({ rows, hasMore }: Page<Row>, after: unknown) {
-  const [start, end] = [rows[0], rows.at(-1)];
+export function toConnection<Row extends { readonly id: Integer64 }>(page: Page<Row>, after: unknown) {
+  const [start, end] = [page[0], page.at(-1)];
   return {
     // A getter: most clients read the cursors of `pageInfo` only.
-    edges: rows.map((node) => ({
+    edges: page.map((node) => ({
       node,
       get cursor() {
         return cursorOf(node.id);
       },
     })),
     pageInfo: {
-      hasNextPage: hasMore,
+      hasNextPage: page.hasMore,
       hasPreviousPage: Boolean(after), // the row of a cursor is on an earlier page
       startCursor: start ? cursorOf(start.id) : null,
       endCursor: end ? cursorOf(end.id) : null,

@@ -32,10 +32,8 @@ type Exactly<T extends Table, Query> = Query & { readonly [Name in Exclude<keyof
 
 /** The store of a table for one request: it applies the request's deadline and Idempotency-Key. */
 export interface RequestStore<T extends Table> {
-  /** A page by ascending id, and whether more rows follow it. */
-  page<Query extends PageQuery<T>>(query: Exactly<T, Query>): Promise<Page<StoredRow<T>>>;
-  /** The rows of such a page. If more follow, the array is added to `listsWithNextPage`. */
-  list<Query extends PageQuery<T>>(query: Exactly<T, Query>): Promise<Page<StoredRow<T>>['rows']>;
+  /** A page by ascending id, which tells whether more rows follow it. */
+  list<Query extends PageQuery<T>>(query: Exactly<T, Query>): Promise<Page<StoredRow<T>>>;
   /** The row with an id; null when there is none. */
   get(id: Integer64): Promise<StoredRow<T> | null>;
   /** Adds a row, once for each Idempotency-Key. ApiError `bad_request` when that key is invalid. */
@@ -53,8 +51,6 @@ export interface Context {
   readonly caller: Caller;
   /** The context of a field of Mutation, whose stores change rows. */
   forMutation(): Context;
-  /** The row arrays that `list` gave and that more rows follow. REST sets `Link` for them. */
-  readonly listsWithNextPage: unknown[];
   /** Whether the answer is that of an earlier request with the same Idempotency-Key. */
   readonly isReplayed: boolean;
 }
@@ -66,7 +62,6 @@ export function createContext(
   headers: IncomingHttpHeaders,
   deadline: Deadline,
 ): Context {
-  const listsWithNextPage: unknown[] = [];
   let isReplayed = false;
   let creates = 0;
   let readBytes = 0;
@@ -86,12 +81,7 @@ export function createContext(
       throw new Error(`Only a field of Mutation may change ${table.name}.`);
     };
     return {
-      page: (query) => list(query, deadline, countRead),
-      async list(query) {
-        const { rows, hasMore } = await list(query, deadline, countRead);
-        if (hasMore) listsWithNextPage.push(rows);
-        return rows;
-      },
+      list: (query) => list(query, deadline, countRead),
       get: (id) => get(toInt64(id), deadline),
       ...{ add: refuse, update: refuse, remove: refuse },
     };
@@ -113,7 +103,6 @@ export function createContext(
     store,
     caller,
     forMutation: () => contextWith(changingStore),
-    listsWithNextPage,
     get isReplayed() {
       return isReplayed;
     },

@@ -4,10 +4,8 @@ import { type Int64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import type { Database } from '../database/connect.ts';
 import { bindValue, columnsOf, type PageQuery, type StoredRow, selectList, type Table } from './table.ts';
 
-/** One page, by ascending id. Equal queries in one batch get the same object. */
-export interface Page<Row> {
-  /** A frozen array, so that callers may cache its JSON. */
-  readonly rows: readonly Row[];
+/** The rows of one page, by ascending id. Equal queries in one batch get the same array; it is frozen, so that its JSON may be cached. */
+export interface Page<Row> extends ReadonlyArray<Row> {
   /** Whether more rows follow the last one. */
   readonly hasMore: boolean;
 }
@@ -91,17 +89,17 @@ export function createKeysetList<T extends Table>(database: Database, table: T, 
       const bindings = parts.flatMap((part) => part.bindings);
       const rows = await database.query<StoredRow<T> & { part?: number }>(sql, bindings, deadline);
       const lists = parts.length === 1 ? [rows] : splitUnion(rows, parts.length);
-      return parts.map(({ limit }, index) => toPage(lists[index] ?? [], limit));
+      return parts.map(({ limit }, index) => firstOf(lists[index] ?? [], limit));
     },
   );
   const listInSteps = async (query: PageQuery<T>, deadline: Deadline, countRead: CountRead) => {
     const read: StoredRow<T>[] = [];
     for (let after = query.after; ; after = toInt64((read.at(-1) as StoredRow<T>).id)) {
       const limit = Math.min(stepRows, query.limit - read.length);
-      const { rows, hasMore } = await list(toPart({ ...query, after, limit }), deadline);
-      for (const row of rows) countRead(lengthOf(row));
-      read.push(...rows);
-      if (!hasMore || read.length === query.limit) return { rows: Object.freeze(read), hasMore };
+      const step = await list(toPart({ ...query, after, limit }), deadline);
+      for (const row of step) countRead(lengthOf(row));
+      read.push(...step);
+      if (!step.hasMore || read.length === query.limit) return toPage(read, step.hasMore);
     }
   };
   return (query: PageQuery<T>, deadline: Deadline, countRead: CountRead = () => {}): Promise<Page<StoredRow<T>>> =>
@@ -138,11 +136,13 @@ function splitUnion<Row extends Pick<StoredRow<Table>, 'id'> & { part?: number }
   return lists.map((list) => list.sort(compareIds));
 }
 
-function toPage<Row>(rows: Row[], limit: number): Page<Row> {
+function firstOf<Row>(rows: Row[], limit: number): Page<Row> {
   const hasMore = rows.length > limit;
   if (hasMore) rows.pop();
-  return { rows: Object.freeze(rows), hasMore };
+  return toPage(rows, hasMore);
 }
+
+const toPage = <Row>(rows: Row[], hasMore: boolean): Page<Row> => Object.freeze(Object.assign(rows, { hasMore }));
 
 function compareIds(a: Pick<StoredRow<Table>, 'id'>, b: Pick<StoredRow<Table>, 'id'>): number {
   if (typeof a.id === 'number' && typeof b.id === 'number') return a.id - b.id;

@@ -85,7 +85,7 @@ function defineQueries(builder: Builder): void {
         status: t.arg(status),
         ...connectionArguments(builder, 'animals'),
       },
-      resolve: async (_root, query, { store }) => toConnection(await store(PETS).page(toPageQuery(query)), query.after),
+      resolve: async (_root, query, { store }) => toConnection(await store(PETS).list(toPageQuery(query)), query.after),
     }),
     pet: t.field({
       type: pet,

@@ -106,7 +106,7 @@ function defineReading(builder: Builder, book: ReturnType<typeof defineBook>, ge
       description: 'The list with what paging needs.',
       args: connectionArguments(builder, 'books'),
       resolve: async (_root, paging, { store }) =>
-        toConnection(await store(BOOKS).page(toPageQuery(paging)), paging.after),
+        toConnection(await store(BOOKS).list(toPageQuery(paging)), paging.after),
     }),
     book: t.field({
       type: book,
