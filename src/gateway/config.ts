@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseNetworks, parseOrigins, parsePublicUrl } from './address-settings.ts';
-import { maskCredentials } from './credentials.ts';
+import { maskCredentials } from './masking.ts';
 import { PRODUCT } from './product.ts';
 
 /** A wrong setting, which stops the start. The message is one line and names the variable, the value and what is allowed. */

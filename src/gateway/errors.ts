@@ -106,6 +106,3 @@ export function toApiError(thrown: unknown): ApiError {
 export function serviceUnavailable(cause: unknown): ApiError {
   return new ApiError('service_unavailable', 'The service is temporarily unavailable; try again shortly.', { cause });
 }
-
-/** How many characters of an input a message quotes at most, in either API. */
-export const QUOTED_MAX = 100;

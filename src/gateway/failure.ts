@@ -1,6 +1,6 @@
 import { type Config, ConfigError } from './config.ts';
-import { maskCredentials } from './credentials.ts';
 import { DatabaseFault } from './errors.ts';
+import { maskCredentials } from './masking.ts';
 
 /** A wrong command line: the message is printed as one line on standard error, and the exit code is 2. */
 export class UsageError extends Error {

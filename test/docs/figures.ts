@@ -125,7 +125,7 @@ const ROWS: readonly Row[] = [
     ERRORS,
     'has at most # characters, # of them quoted',
     constantIn('error-masking.ts', 'MESSAGE_MAX'),
-    constantIn('errors.ts', 'QUOTED_MAX'),
+    constantIn('masking.ts', 'QUOTED_MAX'),
   ],
   [ERRORS, 'documents of up to # characters', constantIn('documents.ts', 'LOCATED_MAX')],
   // Keys and their shares.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maskUrl } from '../../src/gateway/key-mask.ts';
+import { maskUrl } from '../../src/gateway/masking.ts';
 import { sendRaw } from '../support/client.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -100,7 +100,7 @@ describe('any path', () => {
 
     test('a long path is quoted up to 100 characters, and a key in one is not', async () => {
       const { json } = await gateway().get(`/${'x/'.repeat(5000)}`);
-      expect(json.message).toBe(`GET /${'x/'.repeat(49)}… does not exist. Reference: /docs`);
+      expect(json.message).toBe(`GET /${'x/'.repeat(49)}x… does not exist. Reference: /docs`);
       expect((await gateway().get(`/v1/${gateway().key}`)).text).not.toContain(gateway().key.slice(13));
     });
 

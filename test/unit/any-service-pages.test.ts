@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { KEY_PREFIX } from '../../src/gateway/key-mask.ts';
+import { KEY_PREFIX } from '../../src/gateway/masking.ts';
 import { ADDRESS } from '../../src/gateway/pages/page.ts';
 import type { SiteParts } from '../../src/gateway/pages/site.ts';
 import { createPages } from '../../src/gateway/pages/site-pages.ts';

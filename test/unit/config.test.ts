@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { type Config, ConfigError, readConfig } from '../../src/gateway/config.ts';
-import { maskCredentials } from '../../src/gateway/credentials.ts';
+import { maskCredentials } from '../../src/gateway/masking.ts';
 import { temporaryFolder } from '../support/engines.ts';
 
 type Row = readonly [variable: string, value: string, field: keyof Config, expected: unknown];

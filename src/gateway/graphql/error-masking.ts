@@ -1,11 +1,11 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError } from 'graphql';
 import { LOCATIONS_MAX, originalError } from '../../lib/graphql-plan/graphql-plan.ts';
-import { type ApiError, ERRORS, QUOTED_MAX, toApiError } from '../errors.ts';
+import { type ApiError, ERRORS, toApiError } from '../errors.ts';
 import type { ErrorWriter } from '../http/answer.ts';
 import { acceptedMediaType } from '../http/negotiation.ts';
-import { maskValue } from '../key-mask.ts';
 import { type Logger, logFault } from '../log.ts';
+import { cut, maskStart, QUOTED_MAX } from '../masking.ts';
 import type { Metrics } from '../metrics.ts';
 import { DOCUMENT_CODES, LIMITS } from './limits.ts';
 
@@ -97,15 +97,12 @@ export function createErrorWriter({ countGraphqlError }: Pick<Metrics, 'countGra
 /** The longest message, in characters. */
 const MESSAGE_MAX = 400;
 
-/** How many characters of a longer message are searched for quoted input. */
-const READ_MAX = 2 * MESSAGE_MAX;
-
 // Messages of graphql-js quote input in quotation marks, or after one of these words up to the end.
 const QUOTED = /"(?:[^"\\]|\\.)*(?:"|$)|(?<=(?:found|Found|value): ).+$/gs;
 
 /** Shortens a message of graphql-js. It then quotes QUOTED_MAX characters of input at most, and no API key. */
 function shortMessage(whole: string): string {
-  const message = maskValue(cut(whole, READ_MAX)); // before quotes are cut, because a part of an API key would not be recognized
+  const message = maskStart(whole, MESSAGE_MAX); // before quotes are cut, because a part of an API key would not be recognized
   if (message.length <= QUOTED_MAX) return message;
   let left = QUOTED_MAX;
   const shortened = message.replace(QUOTED, (quoted) => {
@@ -118,9 +115,5 @@ function shortMessage(whole: string): string {
 
 /** Joins names from the input for a message. The text is cut to QUOTED_MAX characters, with API keys masked. */
 export function listNames(names: readonly string[]): string {
-  return cut(maskValue(names.slice(0, QUOTED_MAX).join(', ')), QUOTED_MAX);
-}
-
-function cut(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`;
+  return cut(maskStart(names.slice(0, QUOTED_MAX).join(', '), QUOTED_MAX), QUOTED_MAX);
 }

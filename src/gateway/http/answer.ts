@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../errors.ts';
-import { holdsKey } from '../key-mask.ts';
 import type { Logger } from '../log.ts';
+import { holdsKey } from '../masking.ts';
 import type { Answer } from './call.ts';
 import { peerAddress } from './client-address.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { maskUrl } from '../key-mask.ts';
 import { type Logger, safely } from '../log.ts';
+import { maskUrl } from '../masking.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Call } from './call.ts';
 

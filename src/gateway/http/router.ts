@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import { editDistance } from '../edit-distance.ts';
-import { ApiError, QUOTED_MAX } from '../errors.ts';
-import { KEY_PREFIX, maskUrl } from '../key-mask.ts';
+import { ApiError } from '../errors.ts';
+import { cut, KEY_PREFIX, maskUrl, QUOTED_MAX } from '../masking.ts';
 import type { Call, Headers, OpenRoute, PathParams, Route } from './call.ts';
 import { prefersHtml } from './negotiation.ts';
 
@@ -98,10 +98,12 @@ export function createNotFound(paths: readonly string[], referencePath: string):
   return (call) => {
     const path = maskUrl(call.path).replaceAll(`${KEY_PREFIX}***`, '***');
     const method = call.method === 'HEAD' ? 'GET' : call.method; // RFC 9110 §9.3.2: the same headers, Content-Length too
-    const quoted = path.length > QUOTED_MAX ? `${path.slice(0, QUOTED_MAX - 1)}…` : path;
     const meant = nearest(path, paths);
     const suggestion = meant === undefined ? '' : ` Did you mean ${meant}?`;
-    return new ApiError('not_found', `${method} ${quoted} does not exist.${suggestion} Reference: ${referencePath}`);
+    return new ApiError(
+      'not_found',
+      `${method} ${cut(path, QUOTED_MAX)} does not exist.${suggestion} Reference: ${referencePath}`,
+    );
   };
 }
 

@@ -8,13 +8,12 @@ import type { Counted, RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { createAdmission } from './admission.ts';
+import { createAdmission, createReservation, holdAnswer } from './admission.ts';
 import { type ErrorWriter, errorAnswer } from './answer.ts';
 import { type Answer, type Call, type PathParams, type Route, withHeaders } from './call.ts';
 import { discardBody, readJsonBytes } from './json-body.ts';
 import { createRouter, type RouterParts } from './router.ts';
 import type { ProcessLimits } from './share-limits.ts';
-import { createReservation, holdAnswer } from './unread-answers.ts';
 
 /** What a gateway serves, and by which rules. */
 export interface ServeParts extends RouterParts {

@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { KEY_PREFIX } from '../key-mask.ts';
+import { KEY_PREFIX } from '../masking.ts';
 
 /*
  * PRODUCT_RRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRRCCCCCC: a prefix for leak scanners, 32 random base-62 characters

@@ -1,7 +1,7 @@
 import { type Deadline, deadlineIn, remainingMs } from '../../lib/deadline/deadline.ts';
 import { KEY_CACHE_MS, KEY_LOOKUP_MS, KEY_REFRESH_MS } from '../deadlines.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
-import { KEY_PREFIX } from '../key-mask.ts';
+import { KEY_PREFIX } from '../masking.ts';
 import { PRODUCT } from '../product.ts';
 import { hashApiKey, isApiKey, KEY_LENGTH } from './api-key.ts';
 import type { Caller } from './caller.ts';

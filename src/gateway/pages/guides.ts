@@ -1,7 +1,7 @@
 import { CREATE_KEY } from '../command-line.ts';
 import { type Deprecation, deprecationHeaders, longDay } from '../deprecations.ts';
 import { ERRORS } from '../errors.ts';
-import { KEY_PREFIX } from '../key-mask.ts';
+import { KEY_PREFIX } from '../masking.ts';
 import type { Service } from '../service.ts';
 import { formatJson, shellQuote } from './code-samples.js';
 import { type Content, fillFile, html, inline } from './html.ts';

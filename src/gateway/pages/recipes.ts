@@ -1,4 +1,4 @@
-import { KEY_PREFIX } from '../key-mask.ts';
+import { KEY_PREFIX } from '../masking.ts';
 import { codeSamples, keyVariable, quote, shellQuote } from './code-samples.js';
 import { fillFile } from './html.ts';
 

@@ -1,6 +1,6 @@
 import { CREATE_KEY } from '../command-line.ts';
 import { ERRORS } from '../errors.ts';
-import { KEY_PREFIX } from '../key-mask.ts';
+import { KEY_PREFIX } from '../masking.ts';
 import type { OperationDescription } from '../rest/operation-description.ts';
 import type { Service } from '../service.ts';
 import { type Content, type Html, html, htmlFile } from './html.ts';

@@ -1,21 +1,7 @@
-import { ApiError, QUOTED_MAX } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { isJsonObject } from '../http/json-body.ts';
-import { maskValue } from '../key-mask.ts';
 import type { AnyKind } from '../kinds.ts';
-
-/** In characters. More than are quoted, because an API key is recognized and masked only as a whole. */
-const READ_MAX = 400;
-const TRAILING_HIGH_SURROGATE = /[\ud800-\udbff]$/;
-// Characters that would break the line of a message or change the direction of its text.
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
-
-/** Quotes an input for a message: its first 100 characters, well-formed, on one line, with API keys masked. */
-export function quoteInput(text: string): string {
-  const masked = maskValue(text.slice(0, READ_MAX));
-  const start =
-    masked.length > QUOTED_MAX ? `${masked.slice(0, QUOTED_MAX).replace(TRAILING_HIGH_SURROGATE, '')}…` : masked;
-  return start.toWellFormed().replace(UNPRINTABLE, '\ufffd');
-}
+import { quoteInput } from '../masking.ts';
 
 /** Throws ApiError `bad_request` for a JSON value that a leaf does not allow. `path` is the path of the property in the body. */
 export function refuseJson(leaf: AnyKind, path: string, value: unknown): never {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quoteInput } from '../../src/gateway/rest/input-refusals.ts';
+import { quoteInput } from '../../src/gateway/masking.ts';
 
 const KEY = `petstore_${'aB3'.repeat(14)}`;
 const encode = (text: string) => text.replaceAll(/./gs, (one) => `%${one.charCodeAt(0).toString(16)}`);
