@@ -4,6 +4,7 @@
  * round a fresh process of both; they are asked in turn, a few requests each, so that what else the machine does meets both.
  * CPU counts, not time.
  */
+import { randomUUID } from 'node:crypto';
 import { copyFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,12 +20,15 @@ import { meanWithoutMost, median } from './statistics.ts';
 import { table } from './tables.ts';
 import { QUESTIONS_COUNT, WORKLOADS } from './workloads.ts';
 
+/** Creates, each with an Idempotency-Key of its own. */
+const KEYED = 'create-keyed';
 /** By name: whose questions, and in which words. */
 const MEASURED: Readonly<Record<string, readonly [workload: string, dialect: Dialect]>> = {
   'list-20': ['list-20', rest],
   'list-20-same': ['list-20-same', rest],
   get: ['get', rest],
   create: ['create', rest],
+  [KEYED]: ['create', rest],
   'graphql-list-20': ['list-20', graphql],
 };
 /** So many requests to one, then so many to the other. */
@@ -59,6 +63,7 @@ interface Figures {
   readonly peakMiB: number;
 }
 
+/** A store of one side, made by its own migrations. */
 interface Store {
   readonly key: string;
   /** A database with the animals as they were. */
@@ -70,18 +75,18 @@ interface Store {
 
 leaveFirstCore();
 for (const engine of values.engine.split(',')) {
-  const store = engine === 'mariadb' ? await openMariadb() : openSqlite();
+  const stores = [await open(engine, values.before), await open(engine, values.after)] as const;
   const pairs = new Map<string, (readonly [before: Figures, after: Figures])[]>();
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const name of values.only.split(',')) {
-      const pair = await measurePair(store, name, round);
+      const pair = await measurePair(stores, name, round);
       pairs.set(name, [...(pairs.get(name) ?? []), pair]);
       console.error(
         `round ${round + 1} · ${engine} · ${name}: ${pair.map((one) => one.requestMs.toFixed(4)).join(' → ')} ms`,
       );
     }
   }
-  await store.close();
+  for (const store of stores) await store.close();
   console.log(`\n${engine}: medians of ${values.rounds} rounds\n\n${toTable(pairs)}`);
 }
 process.exit(0);
@@ -90,10 +95,14 @@ function toContender(folder: string): Contender {
   return { name: 'gateway', title: folder, script: join(resolve(folder), 'src/main.ts'), apis: { rest, graphql } };
 }
 
-function openSqlite(): Store {
+async function open(engine: string, root: string): Promise<Store> {
+  return engine === 'mariadb' ? openMariadb(resolve(root)) : openSqlite(resolve(root));
+}
+
+function openSqlite(root: string): Store {
   const folder = temporaryFolder();
   const original = join(folder, 'original.sqlite');
-  const key = seedFile(original);
+  const key = seedFile(original, root);
   let copies = 0;
   const fresh = async () => {
     const copy = join(folder, `copy-${copies++}.sqlite`);
@@ -106,32 +115,40 @@ function openSqlite(): Store {
   return { key, fresh, tidy, close: async () => {} };
 }
 
-async function openMariadb(): Promise<Store> {
-  const { key, url, restore, close } = await startDatabase();
-  return { key, fresh: async () => url, tidy: (name) => (name === 'create' ? restore() : Promise.resolve()), close };
+async function openMariadb(root: string): Promise<Store> {
+  const { key, url, restore, close } = await startDatabase(root);
+  const tidy = (name: string) => (MEASURED[name]?.[0] === 'create' ? restore() : Promise.resolve());
+  return { key, fresh: async () => url, tidy, close };
 }
 
 /** A fresh process of each side, asked in turn: what else the machine does, it does to both. */
-async function measurePair(store: Store, name: string, round: number): Promise<readonly [Figures, Figures]> {
+async function measurePair(
+  stores: readonly [Store, Store],
+  name: string,
+  round: number,
+): Promise<readonly [Figures, Figures]> {
   const [wanted, dialect] = MEASURED[name] ?? [];
   const workload = WORKLOADS.find((one) => one.name === wanted);
   if (!workload || !dialect) throw new Error(`--only ${name} must be among ${Object.keys(MEASURED).join(', ')}.`);
-  const requests = Array.from({ length: QUESTIONS_COUNT }, (_, index) =>
-    toWireRequest(workload.question(index), dialect, store.key),
-  );
-  const probe = toWireRequest({ kind: 'get', id: 1 }, dialect, store.key);
-  const processes: { server: Server; startMs: number; slices: number[] }[] = [];
+  const processes: { server: Server; requests: WireRequest[]; startMs: number; slices: number[] }[] = [];
   try {
     // Who is first in one round is not in the next.
-    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-      const server = await startServer(side, await store.fresh(), probe);
-      processes.push({ server, startMs: threadsCpuMs(server.pid), slices: [] });
+    for (const at of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
+      const { key, fresh } = stores[at];
+      const probe = toWireRequest({ kind: 'get', id: 1 }, dialect, key);
+      const server = await startServer(sides[at], await fresh(), probe);
+      const requests = Array.from({ length: QUESTIONS_COUNT }, (_, index) =>
+        toWireRequest(workload.question(index), dialect, key),
+      );
+      processes.push({ server, requests, startMs: threadsCpuMs(server.pid), slices: [] });
     }
-    for (const { server } of processes) await askAll(server.port, requests, 0, Number(values['warm-up']));
+    const ask = name === KEYED ? withNewKey : ({ bytes }: WireRequest) => bytes;
+    for (const { server, requests } of processes)
+      await askAll(server.port, requests, 0, Number(values['warm-up']), ask);
     for (let first = 0; first < Number(values.requests); first += SLICE) {
-      for (const { server, slices } of processes) {
+      for (const { server, requests, slices } of processes) {
         const beforeMs = threadsCpuMs(server.pid);
-        await askAll(server.port, requests, first, SLICE);
+        await askAll(server.port, requests, first, SLICE, ask);
         slices.push((threadsCpuMs(server.pid) - beforeMs) / SLICE);
       }
     }
@@ -145,12 +162,22 @@ async function measurePair(store: Store, name: string, round: number): Promise<r
     return round % 2 === 0 ? [one, other] : [other, one];
   } finally {
     for (const { server } of processes) await server.stop();
-    await store.tidy(name);
+    for (const store of stores) await store.tidy(name);
   }
 }
 
+function withNewKey({ bytes }: WireRequest): Buffer {
+  return Buffer.from(bytes.toString().replace('\r\n', `\r\nIdempotency-Key: ${randomUUID()}\r\n`));
+}
+
 /** Asks `count` times, from request number `first` on, on all connections together. Throws at the first wrong answer. */
-async function askAll(port: number, requests: readonly WireRequest[], first: number, count: number): Promise<void> {
+async function askAll(
+  port: number,
+  requests: readonly WireRequest[],
+  first: number,
+  count: number,
+  toBytes: (request: WireRequest) => Buffer,
+): Promise<void> {
   let next = first;
   const client = async () => {
     const connection = await openConnection(port);
@@ -158,7 +185,7 @@ async function askAll(port: number, requests: readonly WireRequest[], first: num
       const index = next++;
       const request = requests[index % requests.length];
       if (request === undefined) return;
-      const response = await connection.ask(request.bytes);
+      const response = await connection.ask(toBytes(request));
       const isSampled = index % CHECK_EVERY === 0;
       if (response.status !== request.status || (isSampled && !request.isRight(response.head, response.body())))
         throw new Error(

@@ -19,8 +19,8 @@ export interface BenchDatabase {
 const START_LIMIT_MS = 60_000;
 const ROWS_PER_INSERT = 5000;
 
-/** Starts a private MariaDB, lets the gateway's own commands make tables and a key, and seeds the animals. */
-export async function startDatabase(): Promise<BenchDatabase> {
+/** Starts a private MariaDB, lets the commands of the checkout `root` make tables and a key, and seeds the animals. */
+export async function startDatabase(root?: string): Promise<BenchDatabase> {
   const folder = temporaryFolder();
   const port = await freePort();
   const shared = ['--no-defaults', `--datadir=${folder}/data`, ...(process.getuid?.() === 0 ? ['--user=root'] : [])];
@@ -48,12 +48,12 @@ export async function startDatabase(): Promise<BenchDatabase> {
   await connection.query('CREATE DATABASE petstore CHARACTER SET utf8mb4');
   await connection.query('USE petstore');
   const url = `mysql://root@127.0.0.1:${port}/petstore`;
-  runCommand('src/cli/migrate.ts', [], url);
+  runCommand('src/cli/migrate.ts', [], url, root);
   await seed(connection);
   const [[row]] = await connection.query<(RowDataPacket & { version: string })[]>('SELECT version() AS version');
   return {
     url,
-    key: runCommand('src/cli/keys.ts', ['create', '--name', 'bench'], url),
+    key: runCommand('src/cli/keys.ts', ['create', '--name', 'bench'], url, root),
     version: row?.version ?? '',
     pid: server.pid ?? 0,
     restore: () => seed(connection),

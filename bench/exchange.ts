@@ -49,7 +49,7 @@ export function send(
       chunks.push(Buffer.from('\r\n\r\n(no end in time)'));
       finish();
     }, LIMIT_MS);
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       if (toEnd) return;
       missing = missing === undefined ? missingOf(Buffer.concat(chunks), method) : missing - chunk.length;
