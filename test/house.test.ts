@@ -111,6 +111,13 @@ describe('the house', () => {
     expect(unprovenCasts('a.ts', 'const a = b as unknown as C; // as b.ts makes it')).toEqual([]);
   });
 
+  test('an object that is made for each request has no getter in its literal: V8 makes it in the old space', () => {
+    const getters = sources.filter(
+      (path) => path.endsWith('.ts') && /^\s+get \w+\(\)/m.test(read(path)) && !/^export class/m.test(read(path)),
+    );
+    expect(getters).toEqual(['src/gateway/log.ts']); // one for each process
+  });
+
   test('no listener and no timer is async: nobody takes the promise', () => {
     expect(sources.filter((path) => path.endsWith('.ts')).flatMap((path) => asyncListeners(path, read(path)))).toEqual(
       [],

@@ -88,7 +88,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
             headers: { 'Content-Type': acceptedMediaType(headers) },
             body: wrapData('{"data":', result.dataJson ?? 'null'),
           };
-    const replayed = context.isReplayed && { 'Idempotency-Replayed': 'true' };
+    const replayed = context.isReplayed() && { 'Idempotency-Replayed': 'true' };
     return { ...answer, tellsChange: prepared.isMutation, headers: { ...replayed, ...answer.headers } };
   };
   return { handle, preload: loadYoga };

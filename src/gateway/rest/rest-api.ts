@@ -64,7 +64,7 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
     const headers = {
       ...locationOf?.(value as Json), // a row with `location` gives an object
       ...(isPaged && nextPage(operation, call, request, value as readonly Json[])), // a list, by its type
-      ...(context.isReplayed && { 'Idempotency-Replayed': 'true' }),
+      ...(context.isReplayed() && { 'Idempotency-Replayed': 'true' }),
       ...(text !== undefined && { 'Content-Type': 'application/json; charset=utf-8' }),
     };
     return { status: success.status, headers, body: text };

@@ -51,13 +51,7 @@ export function toPageQuery<Given extends PagingArguments>({ first, after, ...fi
 export function toConnection<Row extends { readonly id: Integer64 }>(page: Page<Row>, after: unknown) {
   const [start, end] = [page[0], page.at(-1)];
   return {
-    // A getter: most clients read the cursors of `pageInfo` only.
-    edges: page.map((node) => ({
-      node,
-      get cursor() {
-        return cursorOf(node.id);
-      },
-    })),
+    edges: page.map((node) => ({ node })),
     pageInfo: {
       hasNextPage: page.hasMore,
       hasPreviousPage: Boolean(after), // the row of a cursor is on an earlier page
@@ -100,7 +94,10 @@ export function connectionType<Row extends { readonly id: Integer64 }>(
     description: `One of the ${plural} of a page.`,
     extensions: countedAs(plural),
     fields: (t) => ({
-      cursor: t.exposeString('cursor', { description: 'Its position in the list, opaque to clients.' }),
+      cursor: t.string({
+        description: 'Its position in the list, opaque to clients.',
+        resolve: ({ node: { id } }) => cursorOf(id), // most clients read the cursors of `pageInfo` only
+      }),
       node: t.expose('node', { type: node, description: 'The object at this position.' }),
     }),
   });
