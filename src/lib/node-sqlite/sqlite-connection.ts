@@ -6,6 +6,7 @@ import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
 const BUSY_RETRY_MS = 5;
 /** The primary result code, https://www.sqlite.org/rescode.html#busy */
 const SQLITE_BUSY = 5;
+const SQLITE_CONSTRAINT = 19;
 
 /** After a checkpoint, a WAL that grew during a long read is truncated to this size, in bytes. */
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -51,7 +52,10 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
 }
 
-/** Adds rows, all or none, in the open transaction or in a new one; gives their ids in the order of the rows. */
+/**
+ * Adds rows, all or none, in the open transaction or in a new one; gives their ids in the order of the rows. Rejects with
+ * SQLITE_CONSTRAINT, too, when a row is not kept as it was sent.
+ */
 export async function insertRows(
   connection: DatabaseSync,
   into: string,
@@ -62,14 +66,31 @@ export async function insertRows(
   // IMMEDIATE waits for the lock at BEGIN, https://www.sqlite.org/lang_transaction.html
   if (isOwn) await retryWhileBusy(() => connection.exec('BEGIN IMMEDIATE'), busyMs);
   try {
-    const statement = connection.prepare(`INSERT INTO ${into} VALUES (${rows[0]?.map(() => '?').join(', ')})`);
-    statement.setReadBigInts(true);
-    const ids = rows.map((row) => String(statement.run(...row).lastInsertRowid));
+    const [, table, columns] = /^(\S+) \((.+)\)$/.exec(into) ?? [];
+    const insert = connection.prepare(`INSERT INTO ${into} VALUES (${rows[0]?.map(() => '?').join(', ')})`);
+    const read = connection.prepare(`SELECT ${columns} FROM ${table} WHERE id = ?`);
+    for (const statement of [insert, read]) statement.setReadBigInts(true);
+    const ids = rows.map((row) => {
+      const { changes, lastInsertRowid } = insert.run(...row);
+      // A trigger may leave a row out; then the id is that of an earlier one.
+      const kept = changes === 1n && read.get(lastInsertRowid);
+      if (!kept || !isKept(row, Object.values(kept)))
+        throw Object.assign(new Error(`${table} changes a row, or its id, by a trigger or a type`), {
+          errcode: SQLITE_CONSTRAINT,
+        });
+      return String(lastInsertRowid);
+    });
     if (isOwn) connection.exec('COMMIT');
     return ids;
   } finally {
     if (isOwn && connection.isTransaction) connection.exec('ROLLBACK');
   }
+}
+
+function isKept(sent: RowValues, kept: readonly SQLOutputValue[]): boolean {
+  return sent.every((value, place) =>
+    typeof value === 'string' || value === null ? kept[place] === value : String(kept[place]) === String(value),
+  );
 }
 
 /** Gives a function that reads rows. A 64-bit integer is a number where that is exact, else decimal text. */
