@@ -1,6 +1,7 @@
+import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
+import { checkFiles, isLogRemoved, moved, type SqliteFiles } from './sqlite-files.ts';
 
 /** The retry interval while another connection holds the lock, in ms. */
 const BUSY_RETRY_MS = 5;
@@ -34,6 +35,31 @@ export async function openSqlite({ files, busyMs }: SqliteTarget): Promise<Datab
   // The first read creates the WAL files, which stay until the connection is closed. Each use of the connection checks them.
   await retryWhileBusy(() => connection.exec('SELECT 1 FROM sqlite_master'), busyMs);
   return connection;
+}
+
+/**
+ * As `checkFiles`, of an open connection without a transaction; the log must not be cut either. When the log alone was removed, what it
+ * has is written to the database file first: it would be lost with the process.
+ */
+export function checkOpenFiles(files: SqliteFiles, connection: DatabaseSync): void {
+  try {
+    checkFiles(files);
+    // Twice, because another process may just have shortened the log.
+    if (isLogCut(files, connection) && isLogCut(files, connection))
+      throw moved(`${files.walFiles[0]} was cut: restart the process`);
+  } catch (error) {
+    if (isLogRemoved(files)) connection.exec('PRAGMA wal_checkpoint');
+    throw error;
+  }
+}
+
+/** Whether the log is shorter than its frames: what is written behind a gap is lost at the next start. */
+function isLogCut({ walFiles: [log = ''] }: SqliteFiles, connection: DatabaseSync): boolean {
+  // NOOP only tells their number. The index must not be read as a file: closing it would give up SQLite's locks on it.
+  const told = connection.prepare('PRAGMA wal_checkpoint(NOOP)').get();
+  const page = connection.prepare('PRAGMA page_size').get();
+  const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+  return bytes < Number(told?.log) * Number(page?.page_size);
 }
 
 /** Runs `work`; retries it for `busyMs` while another connection holds the lock, without blocking the event loop. */
