@@ -17,8 +17,8 @@ const CONTAINER_MB = 512;
 const OPTIONS = '--max-semi-space-size=32 --max-old-space-size=256';
 /** How long each load goes on, in ms; CONTAINER_SECONDS for longer ones, which print what they met. */
 const LOADED_MS = Number(process.env.CONTAINER_SECONDS ?? 1) * 1000;
-/** The longest that anybody may hold the process, in ms of its CPU. */
-const HELD_MAX_MS = 250;
+/** The longest that anybody may hold the process, in ms of its CPU. A probe may meet the end of one turn of the event loop and another. */
+const HELD_MAX_MS = 2 * 250;
 /** Values of BODY_LIMIT, and how many animals with names of that length there are. */
 const LIMITS = [
   [2 ** 16, 200],
