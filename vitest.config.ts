@@ -30,7 +30,7 @@ const PROGRAMS = [
 const LONG = [
   'test/browser/{accessibility,examples,graphiql}.test.ts',
   'test/faults/{database-away,galera,group}.test.ts',
-  'test/process/{database-refuses,floods,prometheus,small-heap,soak,starting-together,supervision}.test.ts',
+  'test/process/{container,database-refuses,floods,prometheus,small-heap,soak,starting-together,supervision}.test.ts',
 ];
 
 // Pages in a browser, faults, floods, workers, and what else takes long.

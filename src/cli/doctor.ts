@@ -5,7 +5,7 @@ import { type Config, describeSettings } from '../gateway/config.ts';
 import type { Database } from '../gateway/database/connect.ts';
 import { isRefused } from '../gateway/database/faults.ts';
 import { migrationStatus } from '../gateway/database/migrations.ts';
-import { examineSession, schemaProblems } from '../gateway/database/schema-check.ts';
+import { examineSession, insertTriggers, schemaProblems } from '../gateway/database/schema-check.ts';
 import { describeUnknown } from '../gateway/dot-env.ts';
 import { explainFailure } from '../gateway/failure.ts';
 import { limitsByType } from '../gateway/graphql/cost.ts';
@@ -105,11 +105,17 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
   const faults = await schemaProblems(database);
   facts.schema = faults.length === 0 ? 'as the migrations make it' : 'not as the migrations make it';
   problems.push(...faults);
+  const tables = PETSTORE.resources.map(({ table }) => table);
+  const triggers = await insertTriggers(
+    database,
+    tables.map(({ name }) => name),
+  );
+  if (triggers.length > 0) facts.triggers = triggers.join('; ');
   try {
     const file = databaseFile(config);
     if (file !== undefined) for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
-    const tables = PETSTORE.resources.map(({ table }) => table);
-    const changed = await checkWrites(database, tables);
+    const changed = await checkWrites(database, tables, { ids: 'of ours' });
+    if (changed === undefined) await checkWrites(database, tables);
     if (changed !== undefined) problems.push(`the database changes what is written: ${changed}`);
     facts['takes writes'] = changed === undefined ? 'yes' : 'changed';
   } catch (error) {

@@ -59,6 +59,20 @@ describeEachEngine('doctor', (engine) => {
     expect(limits.list).toBe('1 to 100 animals, by default 20');
   });
 
+  test('names triggers, and which of them may give ids', async () => {
+    const url = await engine.freshDatabase();
+    await succeed('keys', ['create', '--name', 'app'], { DATABASE_URL: url });
+    const { knex } = await openDatabase(url);
+    const [ids, note] =
+      engine.name === 'mysql'
+        ? ['BEFORE INSERT ON pets FOR EACH ROW SET NEW.`id` = UUID_SHORT()', 'FOR EACH ROW SET @noted = 1']
+        : ['AFTER INSERT ON pets BEGIN UPDATE pets SET id = -id WHERE id = NEW.id; END', 'BEGIN SELECT 1; END'];
+    await knex.raw(`CREATE TRIGGER given ${ids}`);
+    await knex.raw(`CREATE TRIGGER note AFTER INSERT ON pets ${note}`);
+    const { database } = await examine({ DATABASE_URL: url });
+    expect(database.triggers.split('; ').sort()).toEqual(['given on pets, which may give ids', 'note on pets']);
+  });
+
   if (engine.name !== 'mysql') return;
 
   test('sees that the account may only read', async () => {

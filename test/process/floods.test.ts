@@ -1,25 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createStores } from '../../src/gateway/store/store.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
-import { endWithUs } from '../support/end-with-us.ts';
-import { afterFile, describeEachEngine } from '../support/engines.ts';
+import { describeEachEngine } from '../support/engines.ts';
 import { connectClient } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
+import { FLOODS, startFlood } from './flood-process.ts';
 
-const FLOOD = join(import.meta.dirname, '../keys/flood.ts');
-const FLOODS = [
-  ['unfinished bodies', 2100],
-  ['lists', 200],
-  ['deep pages', 200],
-  ['GraphQL', 200],
-  ['creates', 200],
-  ['made-up keys', 200],
-] as const;
 const PAUSE_MS = 5;
 const WARM_UP_MS = 800;
 const MEASURED_MS = 2000;
@@ -28,22 +16,6 @@ const SLOWER_AT_MOST = 10;
 const RIGHT_AT_LEAST = 0.95;
 /** A p99 alone of less, in ms, is the luck of a moment when the machine had nothing else to do. */
 const ALONE_LEAST_MS = 10;
-
-async function startFlood(url: string, key: string, kind: string, connections: number) {
-  const child = spawn(process.execPath, [FLOOD, url, key, kind, String(connections)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  child.once('exit', endWithUs({ pid: child.pid }));
-  const exited = once(child, 'exit');
-  const stop = async () => {
-    child.kill('SIGKILL');
-    await exited;
-  };
-  afterFile(stop);
-  await once(child.stdout, 'data');
-  child.stdout.resume();
-  return stop;
-}
 
 describeEachEngine('a flood of one key', (engine) => {
   test('leaves another key its answers, and slows it ten times at most', async () => {

@@ -1,67 +1,18 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { createStores } from '../../src/gateway/store/store.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
-import { afterFile, describeEachEngine } from '../support/engines.ts';
+import { describeEachEngine } from '../support/engines.ts';
 import { connectClient, eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
+import { largeLoads, startLoad } from './large-loads.ts';
 
 /** Far less than what is asked for; the process ends when it does not suffice. */
 const HEAP_MB = 256;
 /** As long as the default BODY_LIMIT allows: a page of a hundred has 6.5 MB. */
 const NAME_LENGTH = 65_000;
 const ANIMALS = 200;
-
-const get = (path: string, key: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-const head = (path: string, key: string) =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
-const post = (path: string, key: string, body: string) =>
-  `${head(path, key)}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-
-/** Five pages of a hundred, of other animals than those of most other connections. */
-const aliases = (connection: number, field: string): string => {
-  const page = (_: unknown, n: number) =>
-    `a${n}: pets(limit: 100, after: "${(5 * connection + n) % (ANIMALS - 100)}") { ${field} }`;
-  return JSON.stringify({ query: `{ ${Array.from({ length: 5 }, page).join(' ')} }` });
-};
-const lists = (connection: number, key: string) => get(`/v1/pets?limit=100&after=${connection % (ANIMALS - 100)}`, key);
-const LARGE = `{"name":"${'x'.repeat(NAME_LENGTH)}","categoryId":1}`;
-/** Of all JSON of its length, this takes the most memory. */
-const VARIABLES = `{${Array.from({ length: 6000 }, (_, n) => `"${n}":{}`).join()}}`;
-const PIECES = Array.from(LARGE.slice(0, 10_000), (letter) => `1\r\n${letter}\r\n`).join('');
-
-interface Load {
-  readonly connections: number;
-  /** How long a connection waits until it reads on, in ms. */
-  readonly readsEvery?: number;
-  readonly request: (connection: number, key: string) => string;
-}
-
-/** What many connections of one key send. Most of them read no more than how their answer begins. */
-const LOADS: Readonly<Record<string, Load>> = {
-  'unread lists': { connections: 150, request: lists },
-  'slow readers of lists': { connections: 150, readsEvery: 20, request: lists },
-  'unread GraphQL lists by aliases': {
-    connections: 150,
-    request: (connection, key) => post('/graphql', key, aliases(connection, 'name')),
-  },
-  'GraphQL lists whose names are not asked for': {
-    connections: 150,
-    request: (connection, key) => post('/graphql', key, aliases(connection, 'id')),
-  },
-  'GraphQL variables': {
-    connections: 150,
-    request: (_, key) => post('/graphql', key, `{"query":"{ pets(limit: 1) { id } }","variables":${VARIABLES}}`),
-  },
-  creates: { connections: 150, request: (_, key) => post('/v1/pets', key, LARGE).repeat(3) },
-  'bodies in small pieces': {
-    connections: 100,
-    request: (_, key) => `${head('/v1/pets', key)}Transfer-Encoding: chunked\r\n\r\n${PIECES}`,
-  },
-};
 
 describeEachEngine(`large names, with a heap of ${HEAP_MB} MB`, (engine) => {
   let prepared: Awaited<ReturnType<typeof prepareDatabase>>;
@@ -73,27 +24,16 @@ describeEachEngine(`large names, with a heap of ${HEAP_MB} MB`, (engine) => {
   }, 240_000);
 
   // What requests hold is the same on both engines, but for the rows of lists.
-  const loads = Object.entries(LOADS).filter(([name]) => engine.name === 'sqlite' || name.endsWith('lists'));
+  const loads = Object.entries(largeLoads(ANIMALS, NAME_LENGTH)).filter(
+    ([name]) => engine.name === 'sqlite' || name.endsWith('lists'),
+  );
   test.each(loads)(
     '%s: the process lives, another key is served, the rest is 429',
     async (_, load) => {
       const { key: greedy } = await prepared.keys.create({ name: 'greedy', expiresAt: null });
       const environment = { DATABASE_URL: prepared.url, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` };
       const gateway = await startProcess(environment);
-      const outcomes = new Set<string>();
-      const open = async (connection: number): Promise<Socket> => {
-        const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => {}); // it may be cut
-        afterFile(() => void socket.destroy());
-        await once(socket, 'connect');
-        socket.setEncoding('latin1').on('data', (part: string) => {
-          for (const [, status = ''] of part.matchAll(/HTTP\/1.1 (\d+)/g)) outcomes.add(status);
-          socket.pause();
-          if (load.readsEvery !== undefined) setTimeout(() => socket.resume(), load.readsEvery);
-        });
-        socket.write(load.request(connection, greedy));
-        return socket;
-      };
-      const sockets = await Promise.all(Array.from({ length: load.connections }, (_, connection) => open(connection)));
+      const { outcomes, stop } = await startLoad(gateway.url, greedy, load);
       const polite = connectClient(gateway.url, prepared.key);
       const serves = async () => (await polite.ask('GET', '/v1/pets?limit=1')).status === 200;
       for (let round = 0; round < 4; round++) {
@@ -104,7 +44,7 @@ describeEachEngine(`large names, with a heap of ${HEAP_MB} MB`, (engine) => {
       // A machine with much else to do is too late for some: 503. Too many small chunks are 400.
       expect(outcomes.size).toBeGreaterThan(0);
       for (const outcome of outcomes) expect(['200', '201', '400', '429', '503']).toContain(outcome);
-      for (const socket of sockets) socket.destroy();
+      stop();
     },
     300_000,
   );

@@ -1,7 +1,11 @@
 import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { send } from '../support/client.ts';
+import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
+import { send, sendRaw } from '../support/client.ts';
 import { describeEachEngine, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { eventually, sumMetric } from '../support/load.ts';
 import { openFiles } from '../support/open-files.ts';
@@ -68,6 +72,27 @@ describeEachEngine('WORKERS=2', (engine) => {
     await twoWorkersOf(gateway, before);
     await gateway.waitFor(/(?:listening on[\s\S]*){4}/);
     await askApart(gateway.url, key, 4);
+  });
+
+  test('a request that is at work when the primary closes the ports is answered, and its use is counted', async () => {
+    const { url: databaseUrl, key, database } = await prepareDatabase(engine);
+    const gateway = await startProcess({ DATABASE_URL: databaseUrl, WORKERS: '2' });
+    await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
+    const port = Number(new URL(gateway.url).port);
+    const body = '{"query":"{ pet(id: 1) { id } }"}';
+    const socket = connect(port, '127.0.0.1');
+    const answer = text(socket);
+    const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+    socket.write(`${head}\r\n\r\n${body.slice(0, -1)}`);
+    await delay(200); // until a worker has it
+    gateway.child.kill('SIGTERM');
+    const probe = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
+    await eventually(async () => (await sendRaw(port, probe)) === '', 10_000, 'no port is open');
+    await delay(DRAIN_MS); // the workers have heard of it
+    socket.write(body.slice(-1));
+    expect(await answer).toContain('{"data":{"pet":null}}');
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    expect(await database.knex('deprecated_use').pluck('uses')).toEqual([1]);
   });
 
   test('when the primary is killed, its workers do not stay behind', async () => {

@@ -57,6 +57,11 @@ describeEachEngine('creates that arrive together', (engine) => {
     const byId = new Map(rows.map(({ id, name }) => [String(id), name]));
     expect(byId.size).toBe(answers.length);
     for (const { row } of answers) expect(byId.get(String(row.id))).toBe(row.name);
+    // That is known by now: no transaction is begun in vain.
+    const sent: string[] = [];
+    watchStatements(database, (sql) => sent.push(sql));
+    await Promise.all(names.map((name) => add(name)));
+    expect(sent).toEqual(Array(6).fill(expect.stringMatching(/^pets \(/)));
   });
 
   test.runIf(engine.name === 'mysql').each([

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/gateway/config.ts';
+import { ACCEPT_MS, DRAIN_MS } from '../../src/gateway/deadlines.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import { superviseWorkers } from '../../src/gateway/process/workers.ts';
 
@@ -88,4 +89,21 @@ test('a worker that has served is replaced at once, whatever was before', () => 
     else die(worker);
   });
   expect(waits).toEqual([200, 400, 0, 200, 400, 0, 200, 400, 0]);
+});
+
+test('a stop closes the ports of the primary a moment before the workers close theirs', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  const closedAt: number[] = [];
+  const worker = Object.assign(new EventEmitter(), {
+    process: { pid: 1, kill: () => {} },
+    isDead: () => false,
+    disconnect: () => closedAt.push(performance.now()),
+  }) as unknown as Worker; // all that is used of it
+  vi.spyOn(cluster, 'fork').mockReturnValue(worker);
+  vi.spyOn(cluster, 'workers', 'get').mockReturnValue({ 1: worker });
+  const { stop } = superviseWorkers(readConfig({ WORKERS: '1' }), createLog('silent'), () => {});
+  const startedAt = performance.now();
+  void stop();
+  await vi.advanceTimersByTimeAsync(DRAIN_MS);
+  expect(closedAt).toEqual([startedAt + DRAIN_MS - ACCEPT_MS]);
 });

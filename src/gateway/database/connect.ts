@@ -59,13 +59,13 @@ export interface Database {
 }
 
 /**
- * The database of DATABASE_URL. Connections open on first use: call `ping` to know whether the server answers. Throws
- * ConfigError when the address itself is wrong.
+ * The database of DATABASE_URL. Connections open on first use: call `ping` to know whether the server answers. `tell` gets, once, what
+ * an operator should know. Throws ConfigError when the address itself is wrong.
  */
-export async function connectDatabase({
-  databaseUrl,
-  databasePoolMax,
-}: Pick<Config, 'databaseUrl' | 'databasePoolMax'>): Promise<Database> {
+export async function connectDatabase(
+  { databaseUrl, databasePoolMax }: Pick<Config, 'databaseUrl' | 'databasePoolMax'>,
+  tell: (what: string) => void = () => {},
+): Promise<Database> {
   // Only the engine in use is loaded, because loading mysql2 makes the start of the embedded store slower.
   if (!databaseUrl.startsWith('mysql:')) {
     const { createSqliteClient } = await import('./sqlite-store.ts');
@@ -80,7 +80,7 @@ export async function connectDatabase({
   }
   const { createMysqlClient, REQUEST_LIMITS, LONG_WORK_LIMITS } = await import('./mysql.ts');
   const connect = (max: number, limits: typeof REQUEST_LIMITS, workMs: number): Database => ({
-    ...createDatabase('mysql', max, workMs, (deadline) => createMysqlClient(databaseUrl, max, limits, deadline)),
+    ...createDatabase('mysql', max, workMs, (deadline) => createMysqlClient(databaseUrl, max, limits, deadline, tell)),
     forLongWork: () => connect(2, LONG_WORK_LIMITS, LONG_WORK_MS), // one connection holds the migration lock
   });
   return connect(databasePoolMax, REQUEST_LIMITS, REQUEST_MS);
@@ -124,7 +124,7 @@ function createDatabase(
     insert(into, rows, deadline) {
       const end = before(deadline);
       const add = (): Promise<Int64[]> =>
-        rows.length > 1 && client.doubtsIds?.()
+        client.mayChange?.(rows.length)
           ? deadlines.run(end, () => knex.transaction((transaction) => insertWithin(transaction, into, rows)))
           : client.insertPrepared(into, rows, end);
       return withRetries(add, end).catch(countFailure);

@@ -36,6 +36,10 @@ const TIMES: PoolOptions['times'] = {
   distantMs: deadlines.DISTANT_MS,
 };
 
+/** Said when rows of one statement were not found again as they were sent, under the ids that the server told. */
+const OTHER_IDS =
+  'a trigger gives other ids than the server tells, or changes rows: from now on each is added alone, which takes longer (npm run doctor)';
+
 /**
  * Knex settings for a `mysql://` address. Queries through Knex end at `currentDeadline`. Throws ConfigError when the address is
  * wrong.
@@ -45,9 +49,11 @@ export function createMysqlClient(
   max: number,
   limits: PoolOptions['limits'],
   currentDeadline: () => Deadline,
+  tell: (what: string) => void,
 ): Knex.Config {
   const roundTrip = createRoundTrip();
-  const pool = createMysqlPool({ address: parseUrl(databaseUrl), max, limits, times: TIMES, roundTrip });
+  const onOtherIds = () => tell(OTHER_IDS);
+  const pool = createMysqlPool({ address: parseUrl(databaseUrl), max, limits, times: TIMES, roundTrip, onOtherIds });
   return {
     /** Knex on mysql2. Knex makes no pool of its own, because the settings have no `connection`; its connections are pool entries. */
     client: class GatewayMysqlClient extends Mysql2Client {
@@ -57,7 +63,7 @@ export function createMysqlClient(
       readonly roundTripMs = roundTrip.ms;
       readonly queryPrepared = pool.query;
       readonly insertPrepared = pool.insert;
-      readonly doubtsIds = pool.doubtsIds;
+      readonly mayChange = pool.mayChange;
       readonly examine = () => pool.examine(currentDeadline());
 
       insertOn(session: PoolEntry, into: string, rows: readonly RowValues[]): Promise<string[]> {

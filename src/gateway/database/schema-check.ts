@@ -42,6 +42,21 @@ export async function engineProblems({ engine, run }: Database, tables: readonly
   });
 }
 
+/** The triggers of INSERTs into `tables`, in words: they may change what is stored, or give ids. */
+export async function insertTriggers({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
+  const sql =
+    engine === 'sqlite'
+      ? "SELECT name, tbl_name AS 'table', sql AS body FROM sqlite_master WHERE type = 'trigger'"
+      : `SELECT trigger_name AS name, event_object_table AS \`table\`, action_statement AS body
+    FROM information_schema.triggers WHERE trigger_schema = DATABASE() AND event_manipulation = 'INSERT'`;
+  const answer = await run((knex) => knex.raw(sql));
+  const triggers: Record<'name' | 'table' | 'body', string>[] = engine === 'sqlite' ? answer : answer[0];
+  const ofTables = triggers.filter(({ table }) => tables.includes(table));
+  return ofTables.map(
+    ({ name, table, body }) => `${name} on ${table}${/\bid`?\s*:?=/i.test(body) ? ', which may give ids' : ''}`,
+  );
+}
+
 /** The schema of all migrations, which are run in memory. */
 async function expectedSchema(): Promise<Map<string, string[]>> {
   const database = await connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });

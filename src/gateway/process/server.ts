@@ -1,5 +1,4 @@
 import { createOrderedServer, maxConnections } from '../../lib/ordered-http/ordered-http.ts';
-import { IS_WORKER } from '../cluster-worker.ts';
 import type { Config } from '../config.ts';
 import {
   ACCEPT_MS,
@@ -72,7 +71,7 @@ export async function listen(
       gateway?.drain();
       await server.close({
         graceMs,
-        drainMs: drainMs(graceMs) + (IS_WORKER ? ACCEPT_MS : 0), // the primary closes the port of its workers first
+        drainMs: drainMs(graceMs),
         acceptMs: ACCEPT_MS,
         idleMs: Math.min(DRAIN_MS, graceMs / 4),
       });

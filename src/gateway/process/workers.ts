@@ -1,8 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
-import { setTimeout as delay } from 'node:timers/promises';
 import { WORKER_ENVIRONMENT } from '../cluster-worker.ts';
 import type { Config } from '../config.ts';
-import { CLOSING_MS, WORKERS_FIRST_MS } from '../deadlines.ts';
+import { ACCEPT_MS, CLOSING_MS, WORKERS_FIRST_MS } from '../deadlines.ts';
 import { countForWorkers } from '../keys/rate-limit.ts';
 import type { Logger } from '../log.ts';
 import { drainMs } from './server.ts';
@@ -116,9 +115,11 @@ async function endWorkers(graceMs: number): Promise<void> {
     setTimeout(() => worker.process.kill('SIGKILL'), graceMs + CLOSING_MS + WORKERS_FIRST_MS / 2).unref();
     return new Promise((resolve) => worker.once('exit', resolve)); // `once` of node:events rejects on 'error' too
   });
-  // The primary closes the ports, and the workers theirs later: a connection that it hands to a worker whose port is closed may
-  // never end: https://github.com/nodejs/node/blob/v24.x/lib/internal/cluster/round_robin_handle.js
-  await delay(drainMs(graceMs));
-  for (const worker of workers) worker.disconnect();
+  // The primary closes the ports, and the workers theirs ACCEPT_MS later: a connection that it hands to a worker whose port is closed
+  // may never end: https://github.com/nodejs/node/blob/v24.x/lib/internal/cluster/round_robin_handle.js
+  const disconnect = () => {
+    for (const worker of workers) worker.disconnect();
+  };
+  setTimeout(disconnect, drainMs(graceMs) - ACCEPT_MS);
   await Promise.all(ends);
 }

@@ -3,7 +3,7 @@ import { type Deadline, remainingMs } from '../deadline/deadline.ts';
 import type { MysqlAddress } from './mysql-address.ts';
 import { type ConnectionTimes, openSession, type RoundTrip } from './mysql-session.ts';
 import { MysqlPoolError } from './pool-error.ts';
-import { haveIds, insertRows, readPrepared, type Value } from './prepared-statements.ts';
+import { areKept, insertRows, readKept, readPrepared, type Value } from './prepared-statements.ts';
 import { createSessionPool, type PoolEntry, type RoleTimes } from './session-pool.ts';
 import { examine, type SessionLimits } from './session-settings.ts';
 import { createWritableHost } from './writable-host.ts';
@@ -36,6 +36,8 @@ export interface MysqlPoolOptions {
   readonly times: PoolTimes;
   /** Without it, no server is distant. */
   readonly roundTrip?: RoundTrip;
+  /** Called once, when rows that were added together are first not kept as they were sent, under the ids that the server told. */
+  readonly onOtherIds?: () => void;
 }
 
 /** A pool that `createMysqlPool` made. */
@@ -49,7 +51,7 @@ const NEAR: RoundTrip = { ms: () => 0, measure: async (work) => work() };
  * A pool of connections to the server that takes writes. Connections open on first use. Rejects with errors of mysql2, the server
  * and the network as they are, and with MysqlPoolErrors.
  */
-export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR }: MysqlPoolOptions) {
+export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR, onOtherIds }: MysqlPoolOptions) {
   const isDistant = (): boolean => roundTrip.ms() > times.distantMs;
   const limitsNow = (): SessionLimits => (isDistant() ? { ...limits, lockMs: limits.distantLockMs } : limits);
   const open = createWritableHost(address.hosts, times.nameLookupMs, (target) =>
@@ -64,28 +66,32 @@ export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR 
       pool.release(session);
     }
   };
-  // Whether several rows have always had the ids that the server told; undefined before the first ones.
-  let areIdsTold: boolean | undefined;
+  const record = createKeptRecord(onOtherIds);
   const insertOn = async (session: PoolEntry, into: string, rows: Rows, deadline: Deadline, isLasting = false) => {
-    const ids = await runOn(session, deadline, () => insertRows(session, into, rows, isDistant()));
-    if (rows.length === 1) return ids;
+    record.hasIdRule = session.idRule !== undefined;
+    const sent = { into, rows };
+    const added = await runOn(session, deadline, () => insertRows(session, sent, isDistant()));
     try {
-      const check = () => haveIds(session, into, rows, ids, isDistant());
-      const isTold = session.idRule === 'returning' || (await runOn(session, deadline, check));
-      areIdsTold = isTold && areIdsTold !== false;
-      if (isTold) return ids;
-      throw new MysqlPoolError('POOL_ONE_ROW', 'several rows have other ids than the server told');
+      const read = () => readKept(session, into, added.ids, isDistant());
+      const isKept = areKept(sent, added.ids, added.kept ?? (await runOn(session, deadline, read)));
+      record.note(rows.length, isKept);
+      if (isKept) return added.ids;
+      throw new MysqlPoolError('POOL_NOT_KEPT', 'the database changes a row, or its id, by a trigger or a type');
     } catch (error) {
       throw isLasting
-        ? new MysqlPoolError('POOL_NOT_UNDERSTOOD', 'rows were added, and their ids are not known', error)
+        ? new MysqlPoolError(
+            'POOL_NOT_UNDERSTOOD',
+            'rows were added, and are not known to be kept as they were sent',
+            error,
+          )
         : error;
     }
   };
   return {
     ...pool,
-    /** Whether a trigger may give ids. Then several rows are to be added by `insertOn`, which tells it in time. */
-    doubtsIds: () => areIdsTold !== true,
-    /** As `insert`, within the transaction of a session. POOL_ONE_ROW, after which it must roll back, when ids are not known. */
+    /** Whether the database may change so many rows, or their ids. Then they are to be added by `insertOn`, which tells it in time. */
+    mayChange: (count: number) => record.mayChange(count),
+    /** As `insert`, within the transaction of a session. POOL_NOT_KEPT, after which it must roll back, when rows or ids are changed. */
     insertOn,
     /** The rows of a statement, which stays prepared on its connection unless the server is distant. */
     query: (sql: string, values: readonly Value[], deadline: Deadline) =>
@@ -94,7 +100,7 @@ export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR 
       ),
     /**
      * Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. POOL_NOT_UNDERSTOOD when the
-     * rows are added and their ids are not known.
+     * rows are added, and are not known to be kept as they were sent, under ids that are known.
      */
     async insert(into: string, rows: Rows, deadline: Deadline): Promise<string[]> {
       const session = await pool.acquire(deadline);
@@ -122,6 +128,24 @@ export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR 
     /** What a session and its server have: the settings that were not taken, and how many statements are prepared. */
     examine: (deadline: Deadline) =>
       onSession(deadline, ({ connection, lockMs }) => examine(connection, { ...limits, lockMs })),
+  };
+}
+
+/** Whether rows have always been kept as they were sent, under the ids that the server told. */
+function createKeptRecord(onOtherIds: (() => void) | undefined) {
+  // undefined before the first ones. A row that is sent alone may be kept where several have other ids.
+  const always: { alone?: boolean; together?: boolean } = {};
+  return {
+    /** Of the server that was used last: without it, it is never asked to add several rows. */
+    hasIdRule: true,
+    note(count: number, isKept: boolean): void {
+      const how = count === 1 ? 'alone' : 'together';
+      if (!isKept && how === 'together' && always.together !== false) onOtherIds?.();
+      always[how] = isKept && always[how] !== false;
+    },
+    mayChange(count: number): boolean {
+      return count === 1 ? always.alone === false : this.hasIdRule && always.together !== true;
+    },
   };
 }
 

@@ -6,6 +6,7 @@ const MEANINGS = {
   POOL_CLOSED: [],
   POOL_NO_WRITER: ['noWriter'],
   POOL_NOT_COMMITTED: [], // a transaction was rolled back by closing its connection
+  POOL_NOT_KEPT: ['rowRefused'], // a trigger or a type changes it
   POOL_NOT_UNDERSTOOD: ['unknownOutcome'],
   POOL_ONE_ROW: ['rowRefused'], // a single row would be taken
   POOL_PLUGIN: ['accessDenied'],

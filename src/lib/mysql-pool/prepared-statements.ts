@@ -65,48 +65,74 @@ export function idRuleOf(variables: ReadonlyMap<string, string>): IdRule {
   return step === undefined || /cluster/i.test(variables.get('version_comment') ?? '') ? undefined : BigInt(step);
 }
 
+/** Rows of `columns` that were sent to a table. */
+export interface SentRows {
+  /** `table (column, ...)`. */
+  readonly into: string;
+  readonly rows: readonly (readonly Value[])[];
+}
+
 /**
- * Adds rows by one INSERT, prepared unless `asText`; gives their ids, of the column `id`, in the order of the rows: those of several
- * rows without RETURNING are to be confirmed by `haveIds`. Throws POOL_ONE_ROW for several rows without an id rule.
+ * Adds rows by one INSERT, prepared unless `asText`; gives the ids that the server tells, of the column `id`, in the order of the rows,
+ * and the rows that it keeps, if it tells them, too: else `readKept` asks for them. Throws POOL_ONE_ROW for several rows without an id rule.
  */
 export async function insertRows(
   { connection, idRule }: { readonly connection: Prepared; readonly idRule: IdRule },
-  into: string,
-  rows: readonly (readonly Value[])[],
+  { into, rows }: SentRows,
   asText = false,
-): Promise<string[]> {
+): Promise<{ ids: string[]; kept?: RowDataPacket[] }> {
   if (idRule === undefined && rows.length > 1)
     throw new MysqlPoolError('POOL_ONE_ROW', 'only the id of a single row is known');
   const marks = `(${rows[0]?.map(() => '?').join(', ')})`;
   const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
   if (idRule === 'returning') {
     // MariaDB returns the rows in the order of their insertion, https://mariadb.com/kb/en/insertreturning/
-    const added = await readPrepared(connection, `${sql} RETURNING id`, rows.flat(), asText);
-    return added.length === rows.length ? added.map(({ id }) => String(id)) : throwUnexpectedResult();
+    const kept = await readPrepared(
+      connection,
+      `${sql} RETURNING id, ${partsOfInto(into).columns}`,
+      rows.flat(),
+      asText,
+    );
+    return kept.length === rows.length ? { ids: kept.map(({ id }) => String(id)), kept } : throwUnexpectedResult();
   }
   const answer = await executePrepared(connection, sql, rows.flat(), asText);
-  const first = BigInt(Array.isArray(answer) ? throwUnexpectedResult() : answer.insertId);
+  // An id below zero is told without its sign.
+  const first = BigInt.asIntN(64, BigInt(Array.isArray(answer) ? throwUnexpectedResult() : answer.insertId));
   if (first === 0n) throw new MysqlPoolError('POOL_NOT_UNDERSTOOD', 'the server did not tell the id of a row');
-  return rows.map((_, index) => String(first + BigInt(index) * (idRule ?? 1n)));
+  return { ids: rows.map((_, index) => String(first + BigInt(index) * (idRule ?? 1n))) };
+}
+
+/** Reads the rows that `insertRows` has just added, by the ids that were told. */
+export function readKept(
+  { connection }: { readonly connection: Prepared },
+  into: string,
+  ids: readonly string[],
+  asText = false,
+): Promise<RowDataPacket[]> {
+  const { table, columns } = partsOfInto(into);
+  const sql = `SELECT LAST_INSERT_ID() AS made, id, ${columns} FROM ${table} WHERE id BETWEEN ? AND ?`;
+  return readPrepared(connection, sql, [ids[0] ?? '', ids.at(-1) ?? ''].map(BigInt), asText);
 }
 
 /**
- * Whether these rows, which `insertRows` has just added, have these ids. When a trigger gave some, the server told the first id that it
- * made itself, which LAST_INSERT_ID() is; when it made none, the id of the last row.
+ * Whether rows are kept under these ids as they were sent: a column of another type or a trigger may change them. Of several rows of
+ * which a trigger gave some ids, the server told the first one that it made itself, which `made` is; when it made none, that of the last row.
  */
-export async function haveIds(
-  { connection }: { readonly connection: Prepared },
-  into: string,
-  rows: readonly (readonly Value[])[],
-  ids: readonly string[],
-  asText = false,
-): Promise<boolean> {
-  const [, table, columns] = /^(\S+) \((.+)\)$/.exec(into) ?? [];
-  const sql = `SELECT LAST_INSERT_ID(), id, ${columns} FROM ${table} WHERE id BETWEEN ? AND ?`;
-  const ends = [ids[0], ids.at(-1)].map((id = '') => BigInt.asIntN(64, BigInt(id)));
-  const found = await readPrepared(connection, sql, ends, asText);
-  const textOf = (values: readonly unknown[]) =>
-    JSON.stringify(values.map((one) => (one === null ? one : String(one))));
-  const stored = new Set(found.map((row) => textOf(Object.values(row))));
-  return rows.every((row, index) => stored.has(textOf([ids[0], ids[index], ...row])));
+export function areKept({ into, rows }: SentRows, ids: readonly string[], kept: readonly RowDataPacket[]): boolean {
+  const names = partsOfInto(into).columns.split(/, ?/);
+  const byId = new Map(kept.map((row) => [String(row.id), row]));
+  return rows.every((row, index) => {
+    const stored = byId.get(ids[index] ?? '');
+    if (rows.length > 1 && stored?.made !== undefined && String(stored.made) !== ids[0]) return false;
+    return stored !== undefined && names.every((name, place) => isSame(row[place], stored[name]));
+  });
+}
+
+function isSame(sent: Value | undefined, kept: unknown): boolean {
+  return typeof sent === 'string' || sent === null ? kept === sent : String(kept) === String(sent);
+}
+
+function partsOfInto(into: string) {
+  const [, table = '', columns = ''] = /^(\S+) \((.+)\)$/.exec(into) ?? [];
+  return { table, columns };
 }

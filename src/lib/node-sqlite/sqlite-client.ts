@@ -1,8 +1,14 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
-import { createReader, insertRows, openSqlite, type RowValues, retryWhileBusy } from './sqlite-connection.ts';
-import { checkFiles } from './sqlite-files.ts';
+import {
+  checkOpenFiles,
+  createReader,
+  insertRows,
+  openSqlite,
+  type RowValues,
+  retryWhileBusy,
+} from './sqlite-connection.ts';
 import { createSqliteWriter } from './sqlite-writer.ts';
 
 /** How often reads check that the files are still in place, in ms. */
@@ -61,7 +67,7 @@ export class NodeSqliteClient extends BetterSqlite3Client {
     if (isRollback && !connection.isTransaction) return Object.assign(query, { response: [] });
     const { files, busyMs } = this.connectionSettings;
     const check = () => {
-      if (files && !connection.isTransaction) checkFiles(files);
+      if (files && !connection.isTransaction) checkOpenFiles(files, connection);
     };
     check();
     const statement = connection.prepare(sql);
@@ -82,10 +88,11 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   async queryPrepared(sql: string, bindings: readonly SQLInputValue[]): Promise<unknown[]> {
     const { files, busyMs } = this.#openTarget();
     if (!files) return this.#onOwnConnection((connection) => createReader(connection.prepare(sql))(bindings));
-    const read = this.#prepared.get(sql) ?? createReader((await this.#openReader()).prepare(sql));
+    const reader = await this.#openReader();
+    const read = this.#prepared.get(sql) ?? createReader(reader.prepare(sql));
     this.#prepared.set(sql, read);
     if (performance.now() - this.#checkedAt > FILES_CHECK_MS) {
-      checkFiles(files);
+      checkOpenFiles(files, reader);
       this.#checkedAt = performance.now();
     }
     return retryWhileBusy(() => read(bindings), busyMs);

@@ -1,11 +1,13 @@
+import { statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
+import { checkFiles, isLogRemoved, moved, type SqliteFiles } from './sqlite-files.ts';
 
 /** The retry interval while another connection holds the lock, in ms. */
 const BUSY_RETRY_MS = 5;
 /** The primary result code, https://www.sqlite.org/rescode.html#busy */
 const SQLITE_BUSY = 5;
+const SQLITE_CONSTRAINT = 19;
 
 /** After a checkpoint, a WAL that grew during a long read is truncated to this size, in bytes. */
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -35,6 +37,31 @@ export async function openSqlite({ files, busyMs }: SqliteTarget): Promise<Datab
   return connection;
 }
 
+/**
+ * As `checkFiles`, of an open connection without a transaction; the log must not be cut either. When the log alone was removed, what it
+ * has is written to the database file first: it would be lost with the process.
+ */
+export function checkOpenFiles(files: SqliteFiles, connection: DatabaseSync): void {
+  try {
+    checkFiles(files);
+    // Twice, because another process may just have shortened the log.
+    if (isLogCut(files, connection) && isLogCut(files, connection))
+      throw moved(`${files.walFiles[0]} was cut: restart the process`);
+  } catch (error) {
+    if (isLogRemoved(files)) connection.exec('PRAGMA wal_checkpoint');
+    throw error;
+  }
+}
+
+/** Whether the log is shorter than its frames: what is written behind a gap is lost at the next start. */
+function isLogCut({ walFiles: [log = ''] }: SqliteFiles, connection: DatabaseSync): boolean {
+  // NOOP only tells their number. The index must not be read as a file: closing it would give up SQLite's locks on it.
+  const told = connection.prepare('PRAGMA wal_checkpoint(NOOP)').get();
+  const page = connection.prepare('PRAGMA page_size').get();
+  const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+  return bytes < Number(told?.log) * Number(page?.page_size);
+}
+
 /** Runs `work`; retries it for `busyMs` while another connection holds the lock, without blocking the event loop. */
 export async function retryWhileBusy<Result>(work: () => Result, busyMs: number): Promise<Result> {
   for (const deadline = performance.now() + busyMs; ; await delay(BUSY_RETRY_MS)) {
@@ -51,7 +78,10 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
 }
 
-/** Adds rows, all or none, in the open transaction or in a new one; gives their ids in the order of the rows. */
+/**
+ * Adds rows, all or none, in the open transaction or in a new one; gives their ids in the order of the rows. Rejects with
+ * SQLITE_CONSTRAINT, too, when a row is not kept as it was sent.
+ */
 export async function insertRows(
   connection: DatabaseSync,
   into: string,
@@ -62,14 +92,31 @@ export async function insertRows(
   // IMMEDIATE waits for the lock at BEGIN, https://www.sqlite.org/lang_transaction.html
   if (isOwn) await retryWhileBusy(() => connection.exec('BEGIN IMMEDIATE'), busyMs);
   try {
-    const statement = connection.prepare(`INSERT INTO ${into} VALUES (${rows[0]?.map(() => '?').join(', ')})`);
-    statement.setReadBigInts(true);
-    const ids = rows.map((row) => String(statement.run(...row).lastInsertRowid));
+    const [, table, columns] = /^(\S+) \((.+)\)$/.exec(into) ?? [];
+    const insert = connection.prepare(`INSERT INTO ${into} VALUES (${rows[0]?.map(() => '?').join(', ')})`);
+    const read = connection.prepare(`SELECT ${columns} FROM ${table} WHERE id = ?`);
+    for (const statement of [insert, read]) statement.setReadBigInts(true);
+    const ids = rows.map((row) => {
+      const { changes, lastInsertRowid } = insert.run(...row);
+      // A trigger may leave a row out; then the id is that of an earlier one.
+      const kept = changes === 1n && read.get(lastInsertRowid);
+      if (!kept || !isKept(row, Object.values(kept)))
+        throw Object.assign(new Error(`${table} changes a row, or its id, by a trigger or a type`), {
+          errcode: SQLITE_CONSTRAINT,
+        });
+      return String(lastInsertRowid);
+    });
     if (isOwn) connection.exec('COMMIT');
     return ids;
   } finally {
     if (isOwn && connection.isTransaction) connection.exec('ROLLBACK');
   }
+}
+
+function isKept(sent: RowValues, kept: readonly SQLOutputValue[]): boolean {
+  return sent.every((value, place) =>
+    typeof value === 'string' || value === null ? kept[place] === value : String(kept[place]) === String(value),
+  );
 }
 
 /** Gives a function that reads rows. A 64-bit integer is a number where that is exact, else decimal text. */

@@ -41,9 +41,19 @@ export function checkFiles({ filename, walFiles, opened }: SqliteFiles, paths = 
     const identity = found && `${found.dev}:${found.ino}`;
     if (identity !== undefined) opened[path] ??= identity;
     if (identity === opened[path]) continue;
-    const error = new Error(`${path} was removed or replaced: put it back, or restart the process`);
-    throw Object.assign(error, { errcode: SQLITE_READONLY_DBMOVED });
+    throw moved(`${path} was removed or replaced: put it back, or restart the process`);
   }
+}
+
+/** The error of files that are not as they were opened. */
+export function moved(message: string): Error {
+  return Object.assign(new Error(message), { errcode: SQLITE_READONLY_DBMOVED });
+}
+
+/** Whether the write-ahead log is not there, and the database file still is. */
+export function isLogRemoved({ filename, walFiles: [log = ''], opened }: SqliteFiles): boolean {
+  const found = statSync(filename, { throwIfNoEntry: false });
+  return found !== undefined && `${found.dev}:${found.ino}` === opened[filename] && !existsSync(log);
 }
 
 /** Gives what `read` finds in a database file. Creates and changes no file. Throws the errors of node:sqlite. */

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { insertRows, openSqlite, type RowValues, type SqliteTarget } from './sqlite-connection.ts';
-import { checkFiles, type SqliteFiles } from './sqlite-files.ts';
+import { checkOpenFiles, insertRows, openSqlite, type RowValues, type SqliteTarget } from './sqlite-connection.ts';
+import type { SqliteFiles } from './sqlite-files.ts';
 
 // The worker thread of `createSqliteWriter`. A commit of node:sqlite blocks its thread until the data is on the disk, so commits
 // must not run in the thread that serves requests.
@@ -24,9 +24,9 @@ const connection = await openSqlite({ files, busyMs });
 
 async function write({ into, rows }: WriteJob): Promise<WriteOutcome> {
   try {
-    checkFiles(files);
+    checkOpenFiles(files, connection);
     const ids = rows.length === 0 ? [] : await insertRows(connection, into, rows, busyMs);
-    checkFiles(files); // again, so that no write to a removed file is acknowledged
+    checkOpenFiles(files, connection); // again, so that no write to a removed file is acknowledged
     return ids;
   } catch (error) {
     return { ...(error as Error), message: (error as Error).message }; // node:sqlite's, or of checkFiles

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { means } from '../../../src/lib/mysql-errors/mysql-errors.ts';
 import type { MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connection.ts';
-import { haveIds, idRuleOf, insertRows } from '../../../src/lib/mysql-pool/prepared-statements.ts';
+import { areKept, idRuleOf, insertRows, readKept } from '../../../src/lib/mysql-pool/prepared-statements.ts';
 
 const ROWS = [['Rex'], ['Ada'], ['Kim']];
 const INTO = 'pets (name)';
@@ -35,7 +35,7 @@ function connectTo({ variables, told, given = () => undefined, lastMade = 0, kee
       stored.push({ id, name: keeps(value) });
       return id;
     });
-    return { ids, insertId: made < 100 ? ids.at(-1) : made };
+    return { insertId: BigInt.asUintN(64, BigInt((made < 100 ? ids.at(-1) : made) ?? 0)) };
   };
   const driver = {
     execute({ sql, values }: { sql: string; values: unknown[] }, settle: (error: null, answer: unknown) => void) {
@@ -43,14 +43,19 @@ function connectTo({ variables, told, given = () => undefined, lastMade = 0, kee
       if (sql.startsWith('SELECT'))
         return settle(
           null,
-          stored.map((row) => ({ 'LAST_INSERT_ID()': made, ...row })),
+          stored.map((row) => ({ made, ...row })),
         );
-      const { ids, insertId } = insert(values);
-      settle(null, sql.endsWith('RETURNING id') ? ids.slice(0, told).map((id) => ({ id })) : { insertId });
+      const { insertId } = insert(values);
+      settle(null, sql.endsWith('RETURNING id, name') ? stored.slice(0, told) : { insertId });
     },
   } as unknown as MysqlConnection['driver']; // all that an INSERT asks of it
   const session = { connection: { driver }, idRule: idRuleOf(new Map(Object.entries(variables))) };
   return { session, asked };
+}
+
+async function isAddedAndKept(session: ReturnType<typeof connectTo>['session'], rows: typeof ROWS) {
+  const { ids, kept } = await insertRows(session, { into: INTO, rows });
+  return areKept({ into: INTO, rows }, ids, kept ?? (await readKept(session, INTO, ids)));
 }
 
 const IN_STEPS = { version: '8.4.3', auto_increment_increment: '7' };
@@ -61,17 +66,18 @@ describe('the ids of rows that are added', () => {
   test.each([
     ['follow from the first one', IN_STEPS, ROWS, [insertOf(3)]],
     ['follow from the first one, one by itself', IN_STEPS, [['Rex']], [insertOf(1)]],
-    ['are told by MariaDB', RETURNING, ROWS, [`${insertOf(3)} RETURNING id`]],
+    ['are told by MariaDB', RETURNING, ROWS, [`${insertOf(3)} RETURNING id, name`]],
     ['are told of a single row', WITHOUT_RULE, [['Rex']], [insertOf(1)]],
   ])('%s', async (_how, variables, rows, statements) => {
     const { session, asked } = connectTo({ variables });
-    expect(await insertRows(session, INTO, rows)).toEqual(['100', '107', '114'].slice(0, rows.length));
+    const { ids } = await insertRows(session, { into: INTO, rows });
+    expect(ids).toEqual(['100', '107', '114'].slice(0, rows.length));
     expect(asked).toEqual(statements);
   });
 
   test('are not known of several rows where the step may change: each must be sent alone', async () => {
     const { session, asked } = connectTo({ variables: WITHOUT_RULE });
-    const refused = await insertRows(session, INTO, ROWS).catch((error: unknown) => error);
+    const refused = await insertRows(session, { into: INTO, rows: ROWS }).catch((error: unknown) => error);
     expect([means(refused, 'rowRefused'), asked]).toEqual([true, []]);
   });
 
@@ -103,29 +109,34 @@ describe('the ids of rows that are added', () => {
     ],
   ])('are %s', async (_what, facts: Partial<ServerFacts>, expected) => {
     const { session } = connectTo({ variables: IN_STEPS, ...facts });
-    const ids = await insertRows(session, INTO, ROWS);
-    expect(await haveIds(session, INTO, ROWS, ids)).toBe(expected);
+    expect(await isAddedAndKept(session, ROWS)).toBe(expected);
   });
 
-  test('below zero are looked for as such, though the server tells them without a sign', async () => {
-    const asked: { value: unknown }[] = [];
-    const execute = (given: { values: typeof asked }, settle: (error: null, answer: unknown) => void) => {
-      asked.push(...given.values);
-      settle(null, []);
-    };
-    const connection = { driver: { execute } as unknown as MysqlConnection['driver'] }; // all that a SELECT asks of it
-    await haveIds({ connection }, INTO, [['Rex'], ['Ada']], ['18446744073709551614', '18446744073709551615']);
-    expect(asked.map(({ value }) => String(value))).toEqual(['-2', '-1']);
+  test.each([
+    ['as it was sent', IN_STEPS, {}, true],
+    ['as it was sent, when a trigger gives its id', IN_STEPS, { given: () => 5000 }, true],
+    ['nobody knows which, when a trigger changes its name', IN_STEPS, { keeps: () => 'Tom' }, false],
+    ['nobody knows which, when a trigger changes its name on MariaDB', RETURNING, { keeps: () => 'Tom' }, false],
+    ['nobody knows which, when its name is no text any more', IN_STEPS, { keeps: () => Buffer.from('Rex') }, false],
+  ])('are, of one row, %s', async (_what, variables, facts: Partial<ServerFacts>, expected) => {
+    const { session } = connectTo({ variables, ...facts });
+    expect(await isAddedAndKept(session, [['Rex']])).toBe(expected);
+  });
+
+  test('below zero are known as such, though the server tells them without a sign', async () => {
+    const { session, asked } = connectTo({ variables: IN_STEPS, given: () => -2 });
+    expect(await insertRows(session, { into: INTO, rows: [['Rex']] })).toEqual({ ids: ['-2'] });
+    expect(asked).toHaveLength(1);
   });
 
   test('are not known of a row when the server tells none', async () => {
     const { session } = connectTo({ variables: IN_STEPS, given: () => 0 });
-    const refused = await insertRows(session, INTO, [['Rex']]).catch((error: unknown) => error);
+    const refused = await insertRows(session, { into: INTO, rows: [['Rex']] }).catch((error: unknown) => error);
     expect(means(refused, 'unknownOutcome')).toBe(true);
   });
 
   test('are not taken from an answer that is not about as many rows', async () => {
     const { session } = connectTo({ variables: RETURNING, told: 2 });
-    await expect(insertRows(session, INTO, ROWS)).rejects.toThrow('an answer to something else');
+    await expect(insertRows(session, { into: INTO, rows: ROWS })).rejects.toThrow('an answer to something else');
   });
 });

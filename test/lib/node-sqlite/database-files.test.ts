@@ -1,6 +1,18 @@
-import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { peekSqlite } from '../../../src/lib/node-sqlite/node-sqlite.ts';
 import { eventually } from '../../support/load.ts';
@@ -75,6 +87,34 @@ describe('the log', () => {
     expect(grown).toBeGreaterThan(20_000_000);
     expect(logBytes()).toBeLessThan(9_000_000);
     await knex.destroy();
+  });
+
+  test.each(['write', 'read'] as const)('is written to the file when it is removed, at the next %s', async (next) => {
+    const filename = notesFile();
+    const { add, read } = await openNotes(filename);
+    await add('one');
+    await read();
+    await delay(300); // until a read looks again
+    rmSync(`${filename}-wal`);
+    await expect(next === 'write' ? add('two') : read()).rejects.toMatchObject(MOVED);
+    const copy = notesFile();
+    copyFileSync(filename, copy); // as a process that is killed leaves it
+    const texts = peekSqlite(copy, BUSY_MS, (database) => database.prepare('SELECT text FROM notes').all());
+    expect(texts).toEqual([{ text: 'one' }]);
+  });
+
+  test('that is cut takes no more writes, and soon no reads', async () => {
+    const filename = notesFile();
+    const { add, read } = await openNotes(filename);
+    await add(...Array(20).fill('x'.repeat(4000)));
+    truncateSync(`${filename}-wal`, statSync(`${filename}-wal`).size / 2);
+    await expect(add('behind the gap')).rejects.toMatchObject(MOVED);
+    const isRefused = () =>
+      read().then(
+        () => false,
+        () => true,
+      );
+    await eventually(isRefused, 10_000, 'reads are refused');
   });
 });
 
