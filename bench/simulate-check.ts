@@ -22,6 +22,9 @@ export interface Checked {
   readonly clients: number;
   readonly perSecond: number;
   readonly p99Ms: number;
+  /** CPU for each request. */
+  readonly gatewayCpuMs: number;
+  readonly databaseCpuMs: number;
   /** Cores that other programs took. */
   readonly foreignCores: number;
   /** What the network adds to a round trip, beside its CPU. */
@@ -37,7 +40,7 @@ const CLIENTS = 32;
 const WARM_UP_SECONDS = 3;
 const PINGS = 300;
 
-/** Measures gateways of one and two workers, at several round trips, on all cores of the machine: the medians of the rounds. */
+/** Measures gateways of one and two workers, at several round trips, on all cores of the machine: the quietest of the rounds. */
 export async function measureGrid(rounds: number, seconds: number): Promise<Checked[]> {
   const database = await startDatabase();
   const found = new Map<string, Checked[]>();
@@ -57,13 +60,12 @@ export async function measureGrid(rounds: number, seconds: number): Promise<Chec
     }
   }
   await database.close();
-  return [...found.values()].map(middle);
+  return [...found.values()].map(quietest);
 }
 
-/** The round with the median of requests a second: its circumstances belong to it. */
-function middle(rounds: readonly Checked[]): Checked {
-  const sorted = rounds.toSorted((a, b) => a.perSecond - b.perSecond);
-  const found = sorted[Math.floor(sorted.length / 2)];
+/** The round in which other programs took the least: what they take can be simulated only roughly. */
+function quietest(rounds: readonly Checked[]): Checked {
+  const [found] = rounds.toSorted((a, b) => a.foreignCores - b.foreignCores);
   if (!found) throw new Error('There is at least one round.');
   return found;
 }
@@ -128,13 +130,17 @@ async function measure(what: {
       const proxy = network.pid === undefined ? 0 : cpuMs(network.pid);
       return machineCpuMs() - groupCpuMs(server.pid) - cpuMs(database.pid) - proxy - (user + system) / 1000;
     };
-    const before = foreignMs();
+    const read = () => [foreignMs(), groupCpuMs(server.pid), cpuMs(database.pid)];
+    const before = read();
     const load = await runLoad(server.port, requests, CLIENTS, seconds);
-    const foreignCores = Math.max(0, (foreignMs() - before) / (seconds * 1000));
+    const [foreign = 0, gatewayMs = 0, databaseMs = 0] = read().map((now, index) => now - (before[index] ?? 0));
+    const foreignCores = Math.max(0, foreign / (seconds * 1000));
     if (load.wrong > 0) throw new Error(`${what.operation}: ${load.firstWrong}`);
     const p99Ms = load.latencies[Math.floor(load.latencies.length * 0.99)] ?? Number.NaN;
     const { addedMs, proxyMs } = network;
-    return { workers, kind, clients: CLIENTS, perSecond: load.count / seconds, p99Ms, foreignCores, addedMs, proxyMs };
+    const cpu = { gatewayCpuMs: gatewayMs / load.count, databaseCpuMs: databaseMs / load.count };
+    const circumstances = { workers, kind, clients: CLIENTS, foreignCores, addedMs, proxyMs };
+    return { ...circumstances, ...cpu, perSecond: load.count / seconds, p99Ms };
   } finally {
     await server.stop();
   }

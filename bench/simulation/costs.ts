@@ -49,6 +49,17 @@ export function calibrate({ operations }: Pick<ScaleResults, 'operations'>, engi
   };
 }
 
+/** Costs where a core is slower by this factor. */
+export function timesCosts(costs: Calibration['costs'], factor: number): Calibration['costs'] {
+  const times = ({ requestMs, gatewayMs, databaseMs, databaseEachMs }: Costs): Costs => ({
+    requestMs: requestMs * factor,
+    gatewayMs: gatewayMs * factor,
+    databaseMs: databaseMs * factor,
+    databaseEachMs: databaseEachMs * factor,
+  });
+  return { list: times(costs.list), get: times(costs.get), create: times(costs.create) };
+}
+
 /** The line of least squares through points, neither part of it negative. */
 export function fitLine(points: readonly (readonly [x: number, y: number])[]): { base: number; slope: number } {
   const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
