@@ -23,7 +23,7 @@ const PROGRAMS = [
   'test/migrations/{earlier-store,server-defaults}.test.ts',
   'test/process/{failing-start,first-start,foreign-primary,kill,lone-process,replaced-files,secrets,stop,waiting,wrong-address}.test.ts',
   'test/rest/{bundle-again,idempotency-races,moved-file,python-client,raw-http,typed-client}.test.ts',
-  'test/store/session.test.ts',
+  'test/store/{session,statements}.test.ts',
 ];
 
 // The longest of `npm run test:slow`, which begin first.

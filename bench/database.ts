@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { PETS_COUNT, seededPet } from './pets.ts';
@@ -11,6 +12,8 @@ export interface BenchDatabase {
   readonly key: string;
   readonly version: string;
   readonly pid: number;
+  /** Of an account that may do everything. */
+  readonly connection: Connection;
   /** Takes away all that was added to the animals. */
   restore(): Promise<void>;
   close(): Promise<void>;
@@ -45,9 +48,28 @@ export async function startDatabase(root?: string): Promise<BenchDatabase> {
     { stdio: 'ignore', env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` } },
   );
   const connection = await connectWhenReady(port, () => isRunning(server));
+  return prepare(connection, `mysql://root@127.0.0.1:${port}/`, server.pid ?? 0, () => stop(server), root);
+}
+
+/** A database on the server of `url`, `mysql://root@127.0.0.1:PORT/`, which runs on this machine; dropped when it is closed. */
+export async function useServer(url: string): Promise<BenchDatabase> {
+  const connection = await createConnection(`${url}mysql`);
+  await connection.query('DROP DATABASE IF EXISTS petstore');
+  const [[row]] = await connection.query<(RowDataPacket & { file: string })[]>('SELECT @@pid_file AS file');
+  const pid = Number(readFileSync(row?.file ?? '', 'utf8'));
+  return prepare(connection, url, pid, async () => {});
+}
+
+async function prepare(
+  connection: Connection,
+  serverUrl: string,
+  pid: number,
+  end: () => Promise<void>,
+  root?: string,
+): Promise<BenchDatabase> {
   await connection.query('CREATE DATABASE petstore CHARACTER SET utf8mb4');
   await connection.query('USE petstore');
-  const url = `mysql://root@127.0.0.1:${port}/petstore`;
+  const url = `${serverUrl}petstore`;
   runCommand('src/cli/migrate.ts', [], url, root);
   await seed(connection);
   const [[row]] = await connection.query<(RowDataPacket & { version: string })[]>('SELECT version() AS version');
@@ -55,11 +77,13 @@ export async function startDatabase(root?: string): Promise<BenchDatabase> {
     url,
     key: runCommand('src/cli/keys.ts', ['create', '--name', 'bench'], url, root),
     version: row?.version ?? '',
-    pid: server.pid ?? 0,
+    pid,
+    connection,
     restore: () => seed(connection),
     async close() {
+      await connection.query('DROP DATABASE petstore');
       await connection.end();
-      await stop(server);
+      await end();
     },
   };
 }

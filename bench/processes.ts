@@ -106,6 +106,20 @@ export function threadsCpuMs(pid: number): number {
   return ns.reduce((sum, one) => sum + one, 0) / 1e6;
 }
 
+/** CPU time that a process and all that it has started in its group have used, in ms; of those that have not ended. */
+export function groupCpuMs(pid: number): number {
+  const members = readdirSync('/proc').filter((name) => {
+    try {
+      return (
+        /^\d+$/.test(name) && readFileSync(`/proc/${name}/stat`, 'latin1').split(') ')[1]?.split(' ')[2] === `${pid}`
+      );
+    } catch {
+      return false; // it has ended
+    }
+  });
+  return members.reduce((sum, name) => sum + cpuMs(Number(name)), 0);
+}
+
 /** CPU time that all programs of the machine have used, in ms. */
 export function machineCpuMs(): number {
   // proc(5): after `cpu`, user, nice, system, idle, iowait, irq, softirq. Loopback traffic is softirq, which the

@@ -18,7 +18,12 @@ export interface Server {
 const START_LIMIT_MS = 30_000;
 
 /** Starts `contender` as a fresh process and waits until it answers `probe` rightly. */
-export async function startServer(contender: Contender, databaseUrl: string, probe: WireRequest): Promise<Server> {
+export async function startServer(
+  contender: Contender,
+  databaseUrl: string,
+  probe: WireRequest,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Server> {
   const port = await freePort();
   const flags = contender.name === 'gateway' ? ['--max-semi-space-size=32'] : []; // as `npm start` has it
   const command = [process.execPath, ...flags, contender.script];
@@ -27,6 +32,7 @@ export async function startServer(contender: Contender, databaseUrl: string, pro
   const env = {
     ...withoutSettings(process.env),
     ...(contender.name === 'gateway' ? {} : { NODE_ENV: 'production' }),
+    ...settings,
     DATABASE_URL: databaseUrl,
     PORT: String(port),
   };

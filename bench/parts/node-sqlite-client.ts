@@ -15,7 +15,8 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   override async acquireRawConnection(): Promise<DatabaseSync> {
-    return new DatabaseSync(this.connectionSettings.filename);
+    const settings: unknown = this.connectionSettings; // as they were given; the gateway's types know only its own
+    return new DatabaseSync((settings as { filename: string }).filename);
   }
 
   override async _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery> {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { afterFile } from '../support/engines.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -6,6 +7,7 @@ import { expectPromisesKept } from './expect-promises.ts';
 import { runFault } from './fault-run.ts';
 import { type GaleraCluster, startGaleraCluster } from './galera-cluster.ts';
 import { GALERA_FAULTS } from './galera-faults.ts';
+import { startGatewaysAtMembers } from './galera-gateways.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
 
 describe.runIf(has('database', 'galera'))('a Galera cluster of three nodes', () => {
@@ -38,4 +40,15 @@ describe.runIf(has('database', 'galera'))('a Galera cluster of three nodes', () 
     afterFile(behind.remove);
     expectPromisesKept(await runFault(behind, { strike: () => cluster.refuseFor(500) }));
   }, 240_000);
+
+  test('with a gateway at each member, reads through another one than the write: nothing old, wrong, lost or doubled', async () => {
+    const gateways = await startGatewaysAtMembers(cluster, cluster.ports);
+    afterFile(gateways.remove);
+    expectPromisesKept(await runFault(gateways, { strike: () => delay(2000) }));
+    // The second member, whose gateway then leads to the third.
+    const fault = { strike: () => cluster.kill(1), afterwards: () => cluster.rejoin(1) };
+    expectPromisesKept(await runFault(gateways, fault));
+    const [first, ...others] = await cluster.contents();
+    for (const other of others) expect(other).toEqual(first);
+  }, 300_000);
 });

@@ -25,6 +25,8 @@ export interface MixedLoad {
 /** The gateway that is loaded. */
 export interface LoadTarget {
   readonly url: string;
+  /** Further gateways of the same animals: then each read goes to another one than the create that it must show. */
+  readonly others?: readonly string[];
   readonly key: string;
   /** All animals that are there in the end. */
   readonly stored: () => Promise<readonly StoredPet[]>;
@@ -41,7 +43,10 @@ const NOT_LATIN = '日本 🐾';
  * Clients that create, half of them with an Idempotency-Key and retries until the animal is there, and that get and
  * list what was acknowledged. Every answer must be right, or a 503 within five seconds.
  */
-export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTarget): MixedLoad {
+export function startMixedLoad({ url, others = [], key, stored, gatewayDies = false }: LoadTarget): MixedLoad {
+  const gateways = [url, ...others];
+  const at = (index: number): string => gateways[index % gateways.length] ?? url;
+  let lastWriter = 0; // of the animal that was acknowledged last
   const report: LoadReport = { sent: 0, right: 0, unavailable: 0, cut: 0, wrong: [], slowestMs: 0 };
   const ledger = createLedger();
   const load = randomUUID().slice(0, 8); // the animals of an earlier load may be there, too
@@ -52,11 +57,11 @@ export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTa
     else report.wrong.push(what);
   };
   /** The answer, judged already when it is "not now"; undefined when the gateway died over it. */
-  const ask = async (path: string, init: RequestInit = {}, headers: Record<string, string> = {}) => {
+  const ask = async (target: string, init: RequestInit = {}, headers: Record<string, string> = {}) => {
     const startedAt = performance.now();
     report.sent++;
     try {
-      const response = await fetch(url + path, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
+      const response = await fetch(target, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
       const answer = { status: response.status, body: await response.json() };
       report.slowestMs = Math.max(report.slowestMs, msSince(startedAt));
       if (answer.status === 503) {
@@ -73,10 +78,10 @@ export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTa
     }
   };
   /** Whether this create is done: 503, 409 and no answer are not. */
-  const create = async (id: string, name: string, hasKey: boolean): Promise<boolean> => {
+  const create = async (writer: number, id: string, name: string, hasKey: boolean): Promise<boolean> => {
     const body = JSON.stringify({ name, categoryId: 1 });
     const answer = await ask(
-      '/v1/pets',
+      `${at(writer)}/v1/pets`,
       { method: 'POST', body },
       {
         'content-type': 'application/json',
@@ -85,6 +90,7 @@ export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTa
       },
     );
     const isCreated = answer?.status === 201;
+    if (isCreated) lastWriter = writer;
     ledger.note(name, String(answer?.status ?? 'no answer'), isCreated ? String(answer.body.id) : undefined);
     if (answer === undefined || answer.status === 503) return false;
     const isAtWork = hasKey && answer.status === 409 && answer.body.code === 'idempotency_conflict';
@@ -95,7 +101,8 @@ export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTa
     const pet = ledger.latest(); // acknowledged before we ask: whatever is read must show it
     const isList = report.sent % 2 === 0;
     const listed = pet === undefined ? '/v1/pets?limit=5' : `/v1/pets?limit=1&after=${BigInt(pet.id) - 1n}`;
-    const answer = await ask(pet === undefined || isList ? listed : `/v1/pets/${pet.id}`);
+    const reader = at(lastWriter + 1 + (report.sent % Math.max(1, gateways.length - 1)));
+    const answer = await ask(reader + (pet === undefined || isList ? listed : `/v1/pets/${pet.id}`));
     if (answer === undefined || answer.status === 503) return;
     const found = Array.isArray(answer.body) ? answer.body[0] : answer.body;
     const isRight = answer.status === 200 && (pet === undefined || found?.name === pet.name);
@@ -108,7 +115,7 @@ export function startMixedLoad({ url, key, stored, gatewayDies = false }: LoadTa
       const hasKey = number % 2 === 0;
       ledger.open(name, hasKey);
       // Retried until it is there, also after the load has ended: a create that was begun is brought to its end.
-      while (!(await create(id, name, hasKey)) && hasKey) await delay(50);
+      while (!(await create(number, id, name, hasKey)) && hasKey) await delay(50);
       await read();
     }
   };

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { deadlineIn } from '../../lib/deadline/deadline.ts';
 import { ConfigError } from '../config.ts';
@@ -8,8 +9,10 @@ import type { Database } from './connect.ts';
 import { means } from './faults.ts';
 import { listMigrations, MIGRATIONS, MIGRATIONS_FOLDER, whyEarlier } from './migration-files.ts';
 
-// Named locks are global to the server, and their names have at most 64 characters.
-const LOCK_NAME = `LEFT(CONCAT('${PRODUCT}_', SHA2(DATABASE(), 256)), 64)`;
+/** The name of the migration lock. Named locks are global to the server, and their names have at most 64 characters. */
+function lockName(databaseName: string): string {
+  return `${PRODUCT}_${hash('sha256', databaseName)}`.slice(0, 64);
+}
 
 const CONFIG: Knex.MigratorConfig = {
   directory: MIGRATIONS_FOLDER,
@@ -82,16 +85,19 @@ async function underFileLock<T>(database: Database, work: (knex: Knex) => Promis
 
 function underNamedLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
   return database.run(async (knex) => {
+    const [[found]] = await knex.raw('SELECT DATABASE() AS name');
+    // Computed here, because Vitess evaluates the name of a lock itself, and knows a part of the functions only.
+    const name = lockName(found.name);
     const connection: unknown = await knex.client.acquireConnection();
     const ask = (sql: string, bindings: Knex.RawBinding[]) => knex.raw(sql, bindings).connection(connection);
     try {
-      const [[answer]] = await ask(`SELECT GET_LOCK(${LOCK_NAME}, ?) AS taken`, [MIGRATION_LOCK_MS / 1000]);
+      const [[answer]] = await ask('SELECT GET_LOCK(?, ?) AS taken', [name, MIGRATION_LOCK_MS / 1000]);
       if (Number(answer.taken) !== 1)
         throw new DatabaseFault('unavailable', new Error('another process is still migrating'));
       await knex.migrate.forceFreeMigrationsLock(CONFIG);
       return await work(knex);
     } finally {
-      await ask(`SELECT RELEASE_LOCK(${LOCK_NAME})`, []).catch(() => {}); // the end of the connection releases the lock, too
+      await ask('SELECT RELEASE_LOCK(?)', [name]).catch(() => {}); // the end of the connection releases the lock, too
       knex.client.releaseConnection(connection);
     }
   });

@@ -45,6 +45,9 @@ const SETTING = /(\w+) = ('[^']*'|\d+)/g;
 /** Settings that reads and writes need to be correct. A session without one of them is not used. */
 const ESSENTIAL = /^(?:character_set|collation|sql_mode|autocommit|sql_select_limit|innodb_lock|\w+_isolation)/;
 
+/** As ESSENTIAL for Vitess, which keeps the collation of its own connections. Only comparisons of two literals depend on it. */
+const ESSENTIAL_OF_VITESS = new RegExp(ESSENTIAL.source.replace('collation|', ''));
+
 /** A SET of everything that changes what a statement does or how long it waits. Server defaults and `init_connect` do not count. */
 function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
   const level = "'REPEATABLE-READ'";
@@ -114,7 +117,8 @@ export async function setUp(connection: MysqlConnection, limits: SessionLimits, 
   // When the server refuses all at once, each is set alone.
   if (!(await trySet(connection, missing))) for (const setting of missing) await trySet(connection, [setting]);
   const now = await read();
-  const refused = [...missingSettings(now, limits).keys()].filter((name) => ESSENTIAL.test(name));
+  const essential = /vitess/i.test(now.get('version') ?? '') ? ESSENTIAL_OF_VITESS : ESSENTIAL;
+  const refused = [...missingSettings(now, limits).keys()].filter((name) => essential.test(name));
   if (refused.length === 0) return { variables: now, askedAt };
   const told = refused.map((name) => `${name} is ${now.get(name)}`).join(', ');
   throw new MysqlPoolError('POOL_SETTING_REFUSED', `the server does not let the session be set up: ${told}`);

@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import {
-  checkOpenFiles,
+  createFilesCheck,
   createReader,
   insertRows,
   openSqlite,
@@ -67,7 +67,7 @@ export class NodeSqliteClient extends BetterSqlite3Client {
     if (isRollback && !connection.isTransaction) return Object.assign(query, { response: [] });
     const { files, busyMs } = this.connectionSettings;
     const check = () => {
-      if (files && !connection.isTransaction) checkOpenFiles(files, connection);
+      if (files && !connection.isTransaction) createFilesCheck(files, connection)();
     };
     check();
     const statement = connection.prepare(sql);
@@ -88,11 +88,10 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   async queryPrepared(sql: string, bindings: readonly SQLInputValue[]): Promise<unknown[]> {
     const { files, busyMs } = this.#openTarget();
     if (!files) return this.#onOwnConnection((connection) => createReader(connection.prepare(sql))(bindings));
-    const reader = await this.#openReader();
-    const read = this.#prepared.get(sql) ?? createReader(reader.prepare(sql));
+    const read = this.#prepared.get(sql) ?? createReader((await this.#openReader()).prepare(sql));
     this.#prepared.set(sql, read);
     if (performance.now() - this.#checkedAt > FILES_CHECK_MS) {
-      checkOpenFiles(files, reader);
+      createFilesCheck(files, await this.#openReader())();
       this.#checkedAt = performance.now();
     }
     return retryWhileBusy(() => read(bindings), busyMs);

@@ -38,28 +38,29 @@ export async function openSqlite({ files, busyMs }: SqliteTarget): Promise<Datab
 }
 
 /**
- * As `checkFiles`, of an open connection without a transaction; the log must not be cut either. When the log alone was removed, what it
- * has is written to the database file first: it would be lost with the process.
+ * Gives `checkFiles` for an open connection without a transaction; the log must not be cut either. When the log alone was removed, what
+ * it has is written to the database file first: it would be lost with the process.
  */
-export function checkOpenFiles(files: SqliteFiles, connection: DatabaseSync): void {
-  try {
-    checkFiles(files);
-    // Twice, because another process may just have shortened the log.
-    if (isLogCut(files, connection) && isLogCut(files, connection))
-      throw moved(`${files.walFiles[0]} was cut: restart the process`);
-  } catch (error) {
-    if (isLogRemoved(files)) connection.exec('PRAGMA wal_checkpoint');
-    throw error;
-  }
-}
-
-/** Whether the log is shorter than its frames: what is written behind a gap is lost at the next start. */
-function isLogCut({ walFiles: [log = ''] }: SqliteFiles, connection: DatabaseSync): boolean {
-  // NOOP only tells their number. The index must not be read as a file: closing it would give up SQLite's locks on it.
-  const told = connection.prepare('PRAGMA wal_checkpoint(NOOP)').get();
-  const page = connection.prepare('PRAGMA page_size').get();
-  const bytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-  return bytes < Number(told?.log) * Number(page?.page_size);
+export function createFilesCheck(files: SqliteFiles, connection: DatabaseSync): () => void {
+  const [log = ''] = files.walFiles;
+  const pageBytes = Number(connection.prepare('PRAGMA page_size').get()?.page_size);
+  // NOOP only tells the number of frames. The index must not be read as a file: closing it would give up SQLite's locks on it.
+  const frames = connection.prepare('PRAGMA wal_checkpoint(NOOP)');
+  /** Whether the log is shorter than its frames: what is written behind a gap is lost at the next start. */
+  const isLogCut = () => {
+    const told = Number(frames.get()?.log);
+    return (statSync(log, { throwIfNoEntry: false })?.size ?? 0) < told * pageBytes;
+  };
+  return () => {
+    try {
+      checkFiles(files);
+      // Twice, because another process may just have shortened the log.
+      if (isLogCut() && isLogCut()) throw moved(`${log} was cut: restart the process`);
+    } catch (error) {
+      if (isLogRemoved(files)) connection.exec('PRAGMA wal_checkpoint');
+      throw error;
+    }
+  };
 }
 
 /** Runs `work`; retries it for `busyMs` while another connection holds the lock, without blocking the event loop. */

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { checkOpenFiles, insertRows, openSqlite, type RowValues, type SqliteTarget } from './sqlite-connection.ts';
+import { createFilesCheck, insertRows, openSqlite, type RowValues, type SqliteTarget } from './sqlite-connection.ts';
 import type { SqliteFiles } from './sqlite-files.ts';
 
 // The worker thread of `createSqliteWriter`. A commit of node:sqlite blocks its thread until the data is on the disk, so commits
@@ -21,12 +21,13 @@ export type WriteOutcome = string[] | { readonly message: string };
 
 const { files, busyMs }: WriterTarget = workerData; // from `createSqliteWriter`
 const connection = await openSqlite({ files, busyMs });
+const check = createFilesCheck(files, connection);
 
 async function write({ into, rows }: WriteJob): Promise<WriteOutcome> {
   try {
-    checkOpenFiles(files, connection);
+    check();
     const ids = rows.length === 0 ? [] : await insertRows(connection, into, rows, busyMs);
-    checkOpenFiles(files, connection); // again, so that no write to a removed file is acknowledged
+    check(); // again, so that no write to a removed file is acknowledged
     return ids;
   } catch (error) {
     return { ...(error as Error), message: (error as Error).message }; // node:sqlite's, or of checkFiles

@@ -1,0 +1,122 @@
+/*
+ * Simulates gateways with the costs of scale.json, and holds the simulation against this machine: node bench/simulate.ts [--rounds N]
+ * [--seconds N] [--grid FILE] (about ten minutes) writes SIMULATION.md. It says where the two differ. What was measured is written to
+ * FILE, or read from it when it is there: then another simulation can be compared with the same measurement.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { dateAndCommit } from './processes.ts';
+import type { ScaleResults } from './scale-report.ts';
+import { type Checked, measureGrid } from './simulate-check.ts';
+import { calibrate, timesCosts } from './simulation/costs.ts';
+import { FORECASTS, forecastTable } from './simulation/forecasts.ts';
+import { type SystemResults, simulate } from './simulation/system.ts';
+import { median } from './statistics.ts';
+import { table } from './tables.ts';
+
+const SEED = 36;
+const THROUGHPUT_LIMIT = 0.15;
+const P99_LIMIT = 0.3;
+const ENGINE = 'MariaDB';
+/** CPU of the gateway for a list at 32 connections, in RESULTS.md: on a machine without other work. */
+const QUIET_LIST_MS = 0.079;
+
+const text = { type: 'string' } as const;
+const { values } = parseArgs({
+  options: { rounds: { ...text, default: '3' }, seconds: { ...text, default: '2' }, grid: text },
+});
+const scale: ScaleResults = JSON.parse(readFileSync(join(import.meta.dirname, 'scale.json'), 'utf8'));
+const calibration = calibrate(scale, ENGINE);
+const cores = availableParallelism();
+const quiet = Math.min(1, QUIET_LIST_MS / listMs());
+const grid = await readGrid();
+const rows: string[][] = [];
+for (const checked of grid) {
+  rows.push(toRow(checked, await simulateLike(checked)));
+  console.error(rows.at(-1)?.join(' '));
+}
+const held = (index: number) => rows.filter((row) => row[index] === 'yes').length;
+const foreign = grid.map(({ foreignCores }) => foreignCores);
+const columns = ['workers', 'round trip ms', 'operation', 'requests/s', 'simulated', 'ratio', 'within 15 %'];
+const report = [
+  '# The simulation beside the machine',
+  `Made by \`node bench/simulate.ts\` on ${dateAndCommit()}, with the costs of scale.json (${scale.madeOn}). The gateway, the database, the load generator and the network share ${cores} cores; other programs took ${median(foreign).toFixed(1)} of them meanwhile (${Math.min(...foreign).toFixed(1)} to ${Math.max(...foreign).toFixed(1)}), which the simulated machine lacks. CPU costs are times what the gateway used in the same row, since it changes with what else runs. 32 connections ask without a pause.`,
+  `Requests a second are within ${THROUGHPUT_LIMIT * 100} % in ${held(6)} of ${rows.length} rows, p99 within ${P99_LIMIT * 100} % in ${held(10)}.`,
+  table([...columns, 'p99 ms', 'simulated', 'ratio', 'within 30 %'], rows),
+  `Known reasons: all CPU of a worker's process is put on its one thread, but V8 has helpers (a process with one worker used up to ${mostOfOneWorker().toFixed(2)} cores); the CPU of the network was measured while it had little to do, and is less for each packet when it has much; pauses of the garbage collector, and the moments in which other programs run, are not simulated, so p99 comes out too low.`,
+  '## Forecasts',
+  `Simulated with the same costs times ${quiet.toFixed(2)}: so much of their CPU time a list took where nothing else ran (RESULTS.md, ${QUIET_LIST_MS} ms). A flush takes 1 ms. Cores used where the database shares a machine are those of the machine.`,
+  await forecastTable(FORECASTS, timesCosts(calibration.costs, quiet), SEED),
+].join('\n\n');
+process.stdout.write(`${report}\n`);
+writeFileSync(join(import.meta.dirname, 'SIMULATION.md'), `${report}\n`);
+process.exit(0);
+
+/** CPU of the gateway for a list at 32 connections, where scale.ts ran. */
+function listMs(): number {
+  const found = scale.operations.find(
+    (one) => one.engine === ENGINE && one.operation === 'list 20' && one.connections === 32,
+  );
+  if (!found) throw new Error('scale.json has no list at 32 connections.');
+  return found.gatewayCpuMs;
+}
+
+async function readGrid(): Promise<Checked[]> {
+  if (values.grid !== undefined && existsSync(values.grid)) return JSON.parse(readFileSync(values.grid, 'utf8'));
+  const measured = await measureGrid(Number(values.rounds), Number(values.seconds));
+  if (values.grid !== undefined) writeFileSync(values.grid, JSON.stringify(measured, undefined, 2));
+  return measured;
+}
+
+async function simulateLike(checked: Checked): Promise<SystemResults> {
+  const { kind, gatewayCpuMs } = checked;
+  const first = await simulateWith(checked, 1);
+  const { requestMs, gatewayMs } = calibration.costs[kind];
+  return simulateWith(checked, gatewayCpuMs / (requestMs + first.statementsPerRequest * gatewayMs));
+}
+
+function simulateWith(checked: Checked, factor: number): Promise<SystemResults> {
+  const { kind, workers, clients, proxyMs, addedMs, foreignCores } = checked;
+  return simulate({
+    seed: SEED,
+    gateways: 1,
+    workers,
+    pool: 10,
+    gatewayCores: Math.max(0.1, cores - foreignCores),
+    databaseCores: 0,
+    roundTripMs: calibration.waysMs * factor + addedMs,
+    proxyMs,
+    flushMs: calibration.flushMs,
+    costs: timesCosts(calibration.costs, factor),
+    mix: { list: 0, get: 0, create: 0, [kind]: 1 },
+    load: { clients, clientMs: calibration.clientMs * factor },
+    seconds: 3,
+  });
+}
+
+function toRow(checked: Checked, simulated: SystemResults): string[] {
+  const throughput = simulated.perSecond / checked.perSecond;
+  const p99 = simulated.p99Ms / checked.p99Ms;
+  const within = (ratio: number, limit: number) => (Math.abs(ratio - 1) <= limit ? 'yes' : 'no');
+  return [
+    String(checked.workers),
+    checked.roundTrip,
+    checked.kind,
+    checked.perSecond.toFixed(0),
+    simulated.perSecond.toFixed(0),
+    throughput.toFixed(2),
+    within(throughput, THROUGHPUT_LIMIT),
+    checked.p99Ms.toFixed(1),
+    simulated.p99Ms.toFixed(1),
+    p99.toFixed(2),
+    within(p99, P99_LIMIT),
+  ];
+}
+
+/** Cores that the process of a gateway with one worker used at most. */
+function mostOfOneWorker(): number {
+  const ofOne = grid.filter(({ workers }) => workers === 1);
+  return Math.max(...ofOne.map(({ gatewayCpuMs, perSecond }) => (gatewayCpuMs * perSecond) / 1000));
+}
