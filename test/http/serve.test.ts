@@ -203,6 +203,15 @@ describe('in flight', () => {
     expect((await ask().answer)?.status).toBe(200);
   });
 
+  test('a request is in flight until its answer is closed', async () => {
+    const { ask } = serveBooks(done);
+    for (let count = 0; count < 300; count++) {
+      const { answer, close } = ask();
+      expect((await answer)?.status).toBe(200);
+      close();
+    }
+  });
+
   test('what an answer reserves is free again when its work fails', async () => {
     const { ask } = serveBooks(async ({ reserve }) => {
       await reserve(1000);

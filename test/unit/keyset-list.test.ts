@@ -101,6 +101,7 @@ describe('where a row may have 256 KiB, 25 are read at once', () => {
     const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
     const list = createKeysetList(database, ROOMS, 4 * 65_536);
     const page = await list({ limit, after: after === null ? null : id(after) }, deadlineIn(5000), read);
+    expect(page).toSatisfy(Object.isFrozen); // its JSON may be cached
     return { ids: page.map((row) => Number(row.id)), hasMore: page.hasMore, limits };
   }
   const from = (first: number, count: number) => Array.from({ length: count }, (_, index) => first + index);

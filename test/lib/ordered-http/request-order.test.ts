@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -156,4 +156,24 @@ test('a connection that ends while its request is at work is not idle then', asy
   socket.write('GET /gone HTTP/1.1\r\nHost: x\r\n\r\n');
   await isClosed;
   expect(idle.size).toBe(0);
+});
+
+test('a parser is handed on as it was, to the next connection', async () => {
+  const server = createServer();
+  const parsers = new Set<unknown>();
+  const ways = new Set<unknown>();
+  server.on('connection', (connection: Socket & { parser?: { execute: unknown } }) => {
+    parsers.add(connection.parser);
+    ways.add(connection.parser?.execute);
+  });
+  serveInOrder(server, { serve: (_request, answer) => void answer.end() });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  afterFile(() => void server.close());
+  for (let connections = 0; connections < 5; connections++) {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.resume().write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await once(socket, 'close');
+  }
+  expect(parsers.size).toBeLessThan(5); // Node reuses them
+  expect(ways.size).toBe(1);
 });
