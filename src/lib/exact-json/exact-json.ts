@@ -50,6 +50,7 @@ export function boundOfValues(text: string): number {
 }
 
 const [QUOTE, COMMA, BRACKET, BRACE, BACKSLASH] = [0x22, 0x2c, 0x5b, 0x7b, 0x5c] as const;
+const [DOT, ZERO, NINE, E, LOWER_CASE] = [0x2e, 0x30, 0x39, 0x65, 0x20] as const;
 
 /** The position of the quote that ends the string which begins at `start`; the text's length if none does. */
 function endOfString(text: string, start: number): number {
@@ -62,16 +63,29 @@ function endOfString(text: string, start: number): number {
   return end;
 }
 
-// A double distinguishes all decimals of up to 15 digits (IEEE 754 binary64). So JSON.parse may round only longer digit
-// runs and numbers with an exponent.
-const MAY_ROUND = /\d[\d.]{15}|\d[eE]/;
+/** A double distinguishes all decimals of up to so many digits (IEEE 754 binary64). */
+const EXACT_DIGITS = 15;
+
+/** Whether JSON.parse may round a number of the text: a longer one, or one with an exponent. What strings have does not count. */
+function mayRound(text: string): boolean {
+  let digits = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code >= ZERO && code <= NINE) {
+      if (++digits > EXACT_DIGITS) return true;
+    } else if (digits > 0 && (code | LOWER_CASE) === E) return true;
+    else if (code === QUOTE) at = endOfString(text, at);
+    else if (code !== DOT) digits = 0;
+  }
+  return false;
+}
 
 /**
  * JSON.parse that never rounds an integer: an integer that a double cannot hold becomes a bigint. A fraction that a double
  * would round to an integer, and an integer of more than 30 digits, become a Number that only quotes its source. Throws SyntaxError, and RangeError when the text is nested too deeply.
  */
 export function parseJson(text: string): unknown {
-  if (!MAY_ROUND.test(text)) return JSON.parse(text);
+  if (!mayRound(text)) return JSON.parse(text);
   // Source text access: https://github.com/tc39/proposal-json-parse-with-source
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' && context?.source !== undefined ? exactNumber(value, context.source) : value,
