@@ -110,6 +110,7 @@ describe('parseJson with int64FromJson', () => {
     ['92233720368547758070e-1', '9223372036854775807'],
     ['1.00000000000000000001', undefined],
     ['9007199254740992.5', undefined],
+    ['900719925474099.99', undefined], // of which a double would make ….100
     ['1e-400', undefined],
     ['-1e-99999999999999999999', undefined],
     ['1e999999999', undefined],
