@@ -92,7 +92,7 @@ for (const engine of values.engine.split(',')) {
 process.exit(0);
 
 function toContender(folder: string): Contender {
-  return { name: 'gateway', title: folder, script: join(resolve(folder), 'src/main.ts'), apis: { rest, graphql } };
+  return { name: 'gateway', title: folder, script: join(resolve(folder), 'start.js'), apis: { rest, graphql } };
 }
 
 async function open(engine: string, root: string): Promise<Store> {
