@@ -4,7 +4,7 @@ import { CONTENDERS } from './contenders.ts';
 import type { BenchDatabase } from './database.ts';
 import { type Dialect, graphql, rest } from './dialects.ts';
 import { openConnection, runLoad } from './load.ts';
-import { cpuMs } from './processes.ts';
+import { cpuMs, machineCpuMs } from './processes.ts';
 import { startServer } from './server.ts';
 import { QUESTIONS_COUNT, WORKLOADS } from './workloads.ts';
 
@@ -30,7 +30,7 @@ export const OPERATIONS: readonly Operation[] = [
   { name: 'GraphQL list', workload: 'list-20', dialect: graphql },
 ];
 
-/** One window of one operation. All but the first four are for each request. */
+/** One window of one operation. All but the first four, and `foreignCores`, are for each request. */
 export interface OperationFigures {
   readonly perSecond: number;
   readonly p50Ms: number;
@@ -39,6 +39,8 @@ export interface OperationFigures {
   readonly gatewayCpuMs: number;
   readonly databaseCpuMs: number;
   readonly clientCpuMs: number;
+  /** Cores that other programs took meanwhile. */
+  readonly foreignCores: number;
   readonly statements: number;
   readonly rowsRead: number;
   /** Of HTTP, both ways together. */
@@ -90,7 +92,8 @@ export async function measureOperation(
         ...(await readStatus(database)),
         gateway: server.cpuMs(),
         database: cpuMs(database.pid),
-        client: process.cpuUsage(),
+        client: clientMs(),
+        machine: machineCpuMs(),
       });
       const before = await read();
       const load = await runLoad(server.port, requests, concurrency, seconds);
@@ -106,8 +109,8 @@ export async function measureOperation(
         commitsPerSecond: (commits * load.count) / load.seconds,
         gatewayCpuMs: (after.gateway - before.gateway) / load.count,
         databaseCpuMs: (after.database - before.database) / load.count,
-        clientCpuMs:
-          (after.client.user + after.client.system - before.client.user - before.client.system) / 1000 / load.count,
+        clientCpuMs: (after.client - before.client) / load.count,
+        foreignCores: (foreignMs(after) - foreignMs(before)) / (load.seconds * 1000),
         statements: each('Questions'),
         rowsRead: each('Rows_read') + each('Innodb_rows_read'),
         httpBytes,
@@ -136,6 +139,15 @@ async function readStatus({ connection }: BenchDatabase) {
   const [rows] = await connection.query<(RowDataPacket & { Variable_name: string; Value: string })[]>(sql);
   const values = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Number(Value)]));
   return { status: (name: StatusName) => values.get(name) ?? 0 };
+}
+
+function clientMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+function foreignMs(all: { machine: number; gateway: number; database: number; client: number }): number {
+  return all.machine - all.gateway - all.database - all.client;
 }
 
 /** The mean bytes of a request and its answer. */

@@ -1,4 +1,5 @@
 import type { OperationFigures } from './scale-operations.ts';
+import { median } from './statistics.ts';
 import { table } from './tables.ts';
 
 /** The lists of one engine by size of the store. */
@@ -40,9 +41,10 @@ export interface ScaleResults {
 /** The results as Markdown. */
 export function toMarkdown(results: ScaleResults): string {
   const { madeOn, rounds, memory } = results;
+  const foreign = results.operations.map(({ foreignCores }) => foreignCores);
   return [
     '# What a model of many gateways needs',
-    `Made by \`node bench/scale.ts\` on ${madeOn}: medians of ${rounds} rounds with freshly started gateways, 100,000 animals, ten connections to the database. The gateway has a core to itself; the database and the load generator share the other.`,
+    `Made by \`node bench/scale.ts\` on ${madeOn}: medians of ${rounds} rounds with freshly started gateways, 100,000 animals, ten connections to the database. The gateway has a core to itself; the database and the load generator share the other. Other programs took ${median(foreign).toFixed(2)} of a core meanwhile (median; at most ${Math.max(...foreign).toFixed(2)}).`,
     '## Operations',
     'CPU, statements, rows and bytes are for each request. Statements include the checks whether the server takes writes. Rows are those that the engine reads, of its indexes too; bytes go both ways.',
     operationsTable(results),

@@ -1,4 +1,5 @@
 import type { ScaleResults } from '../scale-report.ts';
+import { table } from '../tables.ts';
 import type { StatementKind } from './database.ts';
 import type { Costs } from './system.ts';
 
@@ -18,9 +19,8 @@ const OPERATION = { list: 'list 20', get: 'get', create: 'create' } as const;
  * Splits what was measured at several numbers of connections: a request costs something by itself, and its part of a statement. The more
  * connections, the fewer statements for each request.
  */
-export function calibrate({ operations }: Pick<ScaleResults, 'operations'>, engine: string): Calibration {
-  const rowsOf = (kind: StatementKind) =>
-    operations.filter((one) => one.engine === engine && one.operation === OPERATION[kind]);
+export function calibrate(scale: Pick<ScaleResults, 'operations'>, engine: string): Calibration {
+  const rowsOf = (kind: StatementKind) => measured(scale, engine, kind);
   const alone = (kind: StatementKind) => {
     const found = rowsOf(kind).find(({ connections }) => connections === 1);
     if (!found) throw new Error(`scale.json has no ${kind} of ${engine} on one connection.`);
@@ -47,6 +47,27 @@ export function calibrate({ operations }: Pick<ScaleResults, 'operations'>, engi
     waysMs: beside('get'),
     flushMs: Math.max(0, beside('create') - beside('get')),
   };
+}
+
+function measured({ operations }: Pick<ScaleResults, 'operations'>, engine: string, kind: StatementKind) {
+  return operations.filter((one) => one.engine === engine && one.operation === OPERATION[kind]);
+}
+
+/** What was measured at each number of connections, and what the line says there. */
+export function costsTable(scale: ScaleResults, costs: Calibration['costs'], engine: string): string {
+  const rows = (['list', 'get', 'create'] as const).flatMap((kind) => {
+    const { requestMs, gatewayMs, databaseMs, databaseEachMs } = costs[kind];
+    return measured(scale, engine, kind).map(({ connections, statements, gatewayCpuMs, databaseCpuMs }) => [
+      kind,
+      String(connections),
+      statements.toFixed(2),
+      gatewayCpuMs.toFixed(3),
+      (requestMs + statements * gatewayMs).toFixed(3),
+      databaseCpuMs.toFixed(3),
+      (databaseEachMs + statements * databaseMs).toFixed(3),
+    ]);
+  });
+  return table(['operation', 'c', 'statements', 'gateway', 'simulated', 'database', 'simulated'], rows);
 }
 
 /** Costs where a core is slower by this factor. */

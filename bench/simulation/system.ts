@@ -45,6 +45,8 @@ export interface SystemResults {
   readonly underWay: number;
   /** Cores that the machine of the database used. */
   readonly databaseCores: number;
+  /** Cores that the machines of the gateways used together; with the database's, where that shares one. */
+  readonly gatewayCores: number;
   readonly statementsPerRequest: number;
   readonly commitsPerSecond: number;
 }
@@ -56,17 +58,18 @@ const KINDS = ['list', 'get', 'create'] as const;
 export async function simulate(options: SystemOptions): Promise<SystemResults> {
   const endsAt = WARM_UP_MS + options.seconds * 1000;
   const latencies: number[] = [];
-  let [begun, area, since, under, statements, commits, hostBefore] = [0, 0, 0, 0, 0, 0, 0];
-  let database: Host | undefined;
+  let [begun, area, since, under, statements, commits] = [0, 0, 0, 0, 0, 0];
+  let usedMs = (): readonly [database: number, gateways: number] => [0, 0];
+  let [databaseBefore, gatewaysBefore] = usedMs();
   await runSimulated(options.seed, endsAt, (clock) => {
     const { note, ...system } = createSystem(options, clock, (kind) => {
       if (clock.now() < WARM_UP_MS) return;
       statements++;
       if (kind === 'create') commits++;
     });
-    database = system.database;
+    usedMs = () => [system.database.usedMs(), system.hosts.reduce((sum, host) => sum + host.usedMs(), 0)];
     clock.schedule(WARM_UP_MS, () => {
-      hostBefore = system.database.usedMs();
+      [databaseBefore, gatewaysBefore] = usedMs();
       since = clock.now();
     });
     const count = (step: number) => {
@@ -91,13 +94,15 @@ export async function simulate(options: SystemOptions): Promise<SystemResults> {
   const ascending = latencies.sort((a, b) => a - b);
   const percentile = (share: number) => ascending[Math.floor(ascending.length * share)] ?? Number.NaN;
   const ms = options.seconds * 1000;
+  const [databaseAfter, gatewaysAfter] = usedMs();
   return {
     perSecond: ascending.length / options.seconds,
     meanMs: ascending.reduce((sum, one) => sum + one, 0) / ascending.length,
     p50Ms: percentile(0.5),
     p99Ms: percentile(0.99),
     underWay: area / ms,
-    databaseCores: ((database?.usedMs() ?? 0) - hostBefore) / ms,
+    databaseCores: (databaseAfter - databaseBefore) / ms,
+    gatewayCores: (gatewaysAfter - gatewaysBefore) / ms,
     statementsPerRequest: statements / Math.max(1, begun),
     commitsPerSecond: commits / options.seconds,
   };
@@ -152,7 +157,7 @@ function createSystem(options: SystemOptions, clock: Clock, onStatement: (kind: 
     const again = () => client.receive(load.clientMs, () => ask(again));
     for (let index = 0; index < load.clients; index++) again();
   };
-  return { workers, database, note: begin };
+  return { workers, database, hosts, note: begin };
 }
 
 function createWay({ roundTripMs, proxyMs }: SystemOptions, clock: Clock, host: Host): Way {

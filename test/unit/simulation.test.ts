@@ -76,6 +76,14 @@ describe('the simulation', () => {
     expect(found.databaseCores).toBeCloseTo(1, 1);
   });
 
+  test('counts what a database uses among the cores of its gateways only where it shares their machine', async () => {
+    const beside = await simulate(SYSTEM);
+    const shared = await simulate({ ...SYSTEM, databaseCores: 0 });
+    expect(shared.databaseCores).toBe(shared.gatewayCores);
+    expect(shared.gatewayCores).toBeCloseTo(beside.gatewayCores + beside.databaseCores, 1);
+    expect(beside.databaseCores).toBeGreaterThan(0);
+  });
+
   test('makes few statements of many requests beside the database, as the gateway does', async () => {
     const load = { clients: 64, clientMs: 0 };
     const only = { list: 1, get: 0, create: 0 };
