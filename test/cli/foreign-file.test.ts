@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/engines.ts';
 import { runBlock } from '../support/page-blocks.ts';
 import { run } from '../support/process.ts';
+import { has } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
 import { expectFailure } from './command.ts';
 
@@ -44,15 +45,18 @@ const BY_MODES = process.getuid?.() === 0 ? `setpriv --bounding-set -dac_overrid
 const DENIED =
   /^DATABASE_URL: \S+ may not be read and written by the user \d+: give it the right \(EACCES: [^\n]+\)\n$/;
 
-test.each([
+type Case = readonly [what: string, block: string, line: RegExp];
+const READ_ONLY: Case = [
+  'file system',
+  `unshare -rm sh -c 'mount --bind "$PWD" "$PWD" && mount -o remount,bind,ro "$PWD" && cd "$PWD" && ${MAIN}'`,
+  /^DATABASE_URL: \S+ is on a file system that is mounted read-only: mount it for writing \(EROFS: [^\n]+\)\n$/,
+];
+
+test.each<Case>([
   ['file', `chmod 0 data/pets.sqlite; ${BY_MODES}`, DENIED],
   ['folder', `chmod 0500 data; ${BY_MODES}; code=$?; chmod 0700 data; exit $code`, DENIED],
   ['log, which another user left', `: > data/pets.sqlite-wal; chmod 0 data/pets.sqlite-wal; ${BY_MODES}`, DENIED],
-  [
-    'file system',
-    `unshare -rm sh -c 'mount --bind "$PWD" "$PWD" && mount -o remount,bind,ro "$PWD" && cd "$PWD" && ${MAIN}'`,
-    /^DATABASE_URL: \S+ is on a file system that is mounted read-only: mount it for writing \(EROFS: [^\n]+\)\n$/,
-  ],
+  ...(has('namespaces') ? [READ_ONLY] : []),
 ])('a store whose %s may not be written is a matter of rights', async (_what, block, line) => {
   const folder = temporaryFolder();
   const env = { DATABASE_URL: 'sqlite:data/pets.sqlite', PORT: '0', LOG_LEVEL: 'error' };

@@ -19,10 +19,14 @@ const TOOLS = {
     isHere: () => isInstalled('git') && existsSync(join(import.meta.dirname, '../../.git/HEAD')),
     broughtBy: 'apt install git, and a clone instead of a tarball',
   },
+  namespaces: {
+    isHere: () => works('unshare', '-rm', 'true'),
+    broughtBy: 'a user who may call unshare, and no chroot',
+  },
   nginx: { isHere: () => isInstalled('nginx'), broughtBy: 'apt install nginx-light' },
   openssl: { isHere: () => isInstalled('openssl'), broughtBy: 'apt install openssl' },
   prometheus: { isHere: () => isInstalled('promtool'), broughtBy: 'apt install prometheus' },
-  python: { isHere: hasPython, broughtBy: 'apt install python3-requests' },
+  python: { isHere: () => works('python3', '-c', 'import requests'), broughtBy: 'apt install python3-requests' },
   systemd: { isHere: () => isInstalled('systemd-analyze'), broughtBy: 'apt install systemd' },
 } as const;
 
@@ -101,9 +105,9 @@ export function findProgram(...names: readonly string[]): string | undefined {
 
 const isInstalled = (program: string) => findProgram(program) !== undefined;
 
-function hasPython(): boolean {
+function works(program: string, ...args: readonly string[]): boolean {
   try {
-    execFileSync('python3', ['-c', 'import requests'], { stdio: 'ignore' });
+    execFileSync(program, args, { stdio: 'ignore' });
     return true;
   } catch {
     return false;

@@ -110,8 +110,9 @@ function told(errors: readonly GraphQLError[]) {
   return shown.sort();
 }
 
-/** Errors without the indices of list items: which of several items ends a list is a matter of microtasks. */
-const anyItem = (errors: readonly string[]) => errors.map((error) => error.replaceAll(/\.\d+/g, '.*'));
+/** Errors without the name at the root and the indices of list items: which of several ends all is a matter of microtasks. */
+const anyItem = (errors: readonly string[]) =>
+  errors.map((error) => error.replace(/^\w+\./, '*.').replaceAll(/\.\d+/g, '.*'));
 
 type Given = Record<string, unknown>;
 
