@@ -18,6 +18,7 @@ const LONG_WORD = /[\w+]{30,}/g;
 export const QUOTED_MAX = 100;
 /** How many more characters are read than shown: an API key is recognized and masked only as a whole. */
 const READ_AHEAD = 400;
+const TRAILING_HIGH_SURROGATE = /[\ud800-\udbff]$/;
 // Characters that would break the line of a message or change the direction of its text.
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
@@ -37,7 +38,6 @@ export function cut(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text.toWellFormed();
   return `${text.slice(0, maxLength).replace(TRAILING_HIGH_SURROGATE, '').toWellFormed()}…`;
 }
-const TRAILING_HIGH_SURROGATE = /[\ud800-\udbff]$/;
 
 /** Replaces everything in a URL that may be an API key, encoded or not, by `***`, for use in logs and messages. */
 export function maskUrl(text: string): string {

@@ -37,8 +37,7 @@ export function prepareFiles(filename: string): SqliteFiles {
  */
 export function checkFiles({ filename, walFiles, opened }: SqliteFiles, paths = [filename, ...walFiles]): void {
   for (const path of paths) {
-    const found = statSync(path, { throwIfNoEntry: false });
-    const identity = found && `${found.dev}:${found.ino}`;
+    const identity = identityOf(path);
     if (identity !== undefined) opened[path] ??= identity;
     if (identity === opened[path]) continue;
     throw moved(`${path} was removed or replaced: put it back, or restart the process`);
@@ -52,8 +51,14 @@ export function moved(message: string): Error {
 
 /** Whether the write-ahead log is not there, and the database file still is. */
 export function isLogRemoved({ filename, walFiles: [log = ''], opened }: SqliteFiles): boolean {
-  const found = statSync(filename, { throwIfNoEntry: false });
-  return found !== undefined && `${found.dev}:${found.ino}` === opened[filename] && !existsSync(log);
+  const identity = identityOf(filename);
+  return identity !== undefined && identity === opened[filename] && !existsSync(log);
+}
+
+/** Device and inode of a file; undefined when there is none. */
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev}:${found.ino}`;
 }
 
 /** Gives what `read` finds in a database file. Creates and changes no file. Throws the errors of node:sqlite. */
