@@ -4,7 +4,7 @@ import { ApiError, toApiError } from '../errors.ts';
 import { type Logger, safely } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { allowOrigins } from './allow-origins.ts';
-import { errorAnswer, refuseUnread, requestIdOf, sendAnswer, setStandardHeaders, writeRestError } from './answer.ts';
+import { errorAnswer, refuseUnread, requestIdOf, sendAnswer, writeRestError } from './answer.ts';
 import type { Answer, Call } from './call.ts';
 import { createOriginReader, type ForwardedConfig } from './client-address.ts';
 import { LIVEZ, PROBE_PATHS } from './open-routes.ts';
@@ -91,7 +91,6 @@ function createKoa({ config, log, metrics, served, isDraining, serve, cors }: Ko
     }
     const call: Call = { method, ...target, headers, requestId, ...readOrigin(request), told: { api: 'other' } };
     logRequest(call, response);
-    setStandardHeaders(response, requestId);
     let answer: Answer | undefined;
     if (isMisplaced(call.path, request.socket.localPort)) {
       answer = errorAnswer(NOT_HERE, writeRestError(NOT_HERE, headers));
@@ -106,7 +105,7 @@ function createKoa({ config, log, metrics, served, isDraining, serve, cors }: Ko
     if (answer === undefined) return; // the client has gone
     // RFC 9112 §9.6: with `Connection: close`, the client opens its next connection elsewhere.
     if (isDraining() && !response.headersSent) response.setHeader('Connection', 'close');
-    sendAnswer(response, answer);
+    sendAnswer(response, requestId, answer);
   });
   return koa;
 }

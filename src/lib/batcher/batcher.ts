@@ -71,17 +71,22 @@ export function createBatcher<Input, Answer>(
   const { inFlightMax = target.connectionsMax, slowMs = SLOW_MS } = rules;
   let queue = new Map<unknown, Entry<Input, Answer>>();
   const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; sentAt: number }[] = [];
+  /** Whether the last batch had one input. */
+  let wasAlone = false;
 
   const enqueue = (entry: Entry<Input, Answer>): void => {
     queue.set(entry.key, entry);
-    sendAtTurnEnd();
+    // One caller after another: the next input is probably alone, too, and would wait for the end of the turn in vain.
+    (wasAlone && inFlight.length === 0 ? sendSoon : sendAtTurnEnd)();
   };
   const sendReady = (): void => {
+    if (queue.size === 0) return;
     for (let size = batchSize(); size > 0; size = batchSize()) void send(nextBatch(queue, size)); // never rejects
     // A new Map: V8 links the tables of one that grows, and an old table would keep later entries alive until a full collection.
     queue = new Map(queue);
     if (queue.size > 0) sendWhenSlow();
   };
+  const sendSoon = scheduleOnce(queueMicrotask, sendReady); // a request may have further inputs
   const sendAtTurnEnd = scheduleOnce(setImmediate, sendReady);
   const sendWhenSlow = scheduleOnce((work) => setTimeout(work, SLOW_MS), sendReady);
   /** The size limit of the next batch, in inputs; 0 while it must wait. */
@@ -95,15 +100,13 @@ export function createBatcher<Input, Answer>(
 
   const send = async (entries: readonly Entry<Input, Answer>[]): Promise<void> => {
     for (const { key } of entries) queue.delete(key);
+    wasAlone = entries.length === 1;
     const statement = { entries, sentAt: performance.now() };
     inFlight.push(statement);
     try {
-      const deadlines = entries.flatMap(({ waiters }) => waiters.map(({ deadline }) => deadline));
       const inputs = entries.map(({ input }) => input);
-      const answers = await runBatch(inputs, Math.max(...deadlines));
-      for (const [index, { waiters }] of entries.entries()) {
-        for (const { resolve } of waiters) resolve(answers[index] as Answer); // one for each input
-      }
+      const answers = await runBatch(inputs, latestDeadline(entries));
+      entries.forEach((entry, index) => answer(entry, answers[index] as Answer)); // one for each input
     } catch (error) {
       const isRetried = entries.length > 1 && rules.isInputError?.(error);
       for (const entry of entries) {
@@ -140,13 +143,14 @@ export function createBatcher<Input, Answer>(
 /** Gives a function that schedules `work`. Further calls do nothing until `work` has begun. */
 function scheduleOnce(schedule: (work: () => void) => unknown, work: () => void): () => void {
   let isScheduled = false;
+  const begin = () => {
+    isScheduled = false;
+    work();
+  };
   return () => {
     if (isScheduled) return;
     isScheduled = true;
-    schedule(() => {
-      isScheduled = false;
-      work();
-    });
+    schedule(begin);
   };
 }
 
@@ -171,6 +175,16 @@ function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answe
     batch.push(entry);
   }
   return batch;
+}
+
+function answer<Answer>({ waiters }: Entry<unknown, Answer>, value: Answer): void {
+  for (const { resolve } of waiters) resolve(value);
+}
+
+function latestDeadline(entries: readonly Entry<unknown, never>[]): Deadline {
+  let latest = 0;
+  for (const { waiters } of entries) for (const { deadline } of waiters) latest = Math.max(latest, deadline);
+  return latest;
 }
 
 /** Rejects the waiters whose deadline is over. */

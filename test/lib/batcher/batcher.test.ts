@@ -120,6 +120,34 @@ describe('batches', () => {
     expect((await Promise.all(reads)).map(({ input }) => input)).toEqual([1, 2, 1, 3, 1, 4]);
   });
 
+  test('do not wait for the end of the turn after one that was alone, except for what the same task asks', async () => {
+    const { read, end, inputs } = slowStore({ inFlight: 4, maxSize: 4 });
+    const first = read(1);
+    await Promise.resolve();
+    expect(inputs()).toEqual([]); // nobody came before it
+    await turn();
+    await end(0);
+    const second = read(2);
+    await Promise.resolve();
+    expect(inputs()).toEqual([[2]]);
+    const beside = read(3); // it is not alone
+    await Promise.resolve();
+    expect(inputs()).toEqual([[2]]);
+    await turn();
+    await end(0);
+    await end(0);
+    const together = [4, 5].map((input) => read(input));
+    await Promise.resolve();
+    expect(inputs()).toEqual([[4, 5]]);
+    await end(0);
+    const after = read(6); // the last ones were two
+    await Promise.resolve();
+    expect(inputs()).toEqual([]);
+    await turn();
+    await end(0);
+    await Promise.all([first, second, beside, ...together, after]);
+  });
+
   test.each([
     ['near: as many as the rule says, the rest when one of them ends', NEAR, [[1], [2]], [[2], [3, 4]]],
     ['far: as many as there are connections', FAR, [[1], [2], [3], [4]], [[2], [3], [4]]],
