@@ -106,7 +106,7 @@ export function createBatcher<Input, Answer>(
     try {
       const inputs = entries.map(({ input }) => input);
       const answers = await runBatch(inputs, latestDeadline(entries));
-      entries.forEach((entry, index) => answer(entry, answers[index] as Answer)); // one for each input
+      for (const [index, entry] of entries.entries()) answer(entry, answers[index] as Answer); // one for each input
     } catch (error) {
       const isRetried = entries.length > 1 && rules.isInputError?.(error);
       for (const entry of entries) {
