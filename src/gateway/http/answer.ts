@@ -37,7 +37,8 @@ export function sendAnswer(response: ServerResponse, requestId: string, { status
   if (response.headersSent || !response.writable) return;
   const sent: OutgoingHttpHeaders = { 'X-Request-Id': requestId, ...STANDARD_HEADERS };
   for (const name in headers) sent[name] = headers[name];
-  if (headers?.Vary !== undefined) sent.Vary = [response.getHeader('Vary') ?? [], headers.Vary].flat().join(', '); // with that of CORS
+  const varies = response.getHeader('Vary'); // that of CORS
+  if (varies !== undefined && sent.Vary !== undefined) sent.Vary = [varies, sent.Vary].flat().join(', ');
   if (body !== undefined) sent['Content-Length'] = Buffer.byteLength(body);
   else if (status !== 204 && status !== 304) sent['Content-Length'] = 0; // RFC 9110 §8.6
   response.writeHead(status, sent); // all at once: Node neither keeps them nor counts the bytes once more
