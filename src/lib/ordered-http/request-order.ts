@@ -95,10 +95,11 @@ function pauseWhileWaiting(
   const upgrades = ignoreUpgrades(parser);
   const { onIncoming } = parser;
   parser.onIncoming = (request, keepAlive) => {
-    if (upgrades.ignores(request)) return SKIP_BODY;
+    const isLast = request.upgrade && !keepAlive; // Node ignores the upgrade, and its parser stops behind the request
+    if (!isLast && upgrades.ignores(request)) return SKIP_BODY;
     countChunks(request);
     const verdict = onIncoming(request, keepAlive);
-    if (!request.upgrade) return queue.waiting.length > 0 ? HPE_PAUSED : verdict;
+    if (!request.upgrade) return queue.waiting.length > 0 && !isLast ? HPE_PAUSED : verdict;
     connection.off('close', release); // CONNECT: from now on, another connection may have the parser
     release();
     return verdict;
