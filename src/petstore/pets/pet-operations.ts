@@ -1,9 +1,7 @@
 import { defineResource } from '../../gateway/service.ts';
-import { PET_SELECTION, PETS } from './pet.ts';
-import { PET_DEPRECATION } from './pet-deprecation.ts';
+import { PET_SELECTION, PETS, samplePet } from './pet.ts';
 import { PET_TABS } from './pet-tabs.ts';
-import { definePetTypes } from './pet-types.ts';
-import { samplePet } from './sample-pets.ts';
+import { definePetTypes, PET_DEPRECATION } from './pet-types.ts';
 
 const PET = { id: 1, name: 'Rex', categoryId: 3, status: 'available' };
 const NEW_PET = { name: 'Rex', categoryId: 3, status: 'available' };

@@ -1,7 +1,7 @@
 import { longDay } from '../../gateway/deprecations.ts';
 import type { Tab } from '../../gateway/service.ts';
 import { PET_SELECTION } from './pet.ts';
-import { PET_DEPRECATION } from './pet-deprecation.ts';
+import { PET_DEPRECATION } from './pet-types.ts';
 
 const { sunset, replacement } = PET_DEPRECATION;
 
