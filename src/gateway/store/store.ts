@@ -4,10 +4,11 @@ import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import type { Database } from '../database/connect.ts';
 import { createIdempotentCreates, type ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
 import { createKeysetList, createRowReader, LONG_ROW_BYTES } from './keyset-list.ts';
-import { createRowAdder } from './row-adder.ts';
-import { createRowChanger } from './row-changer.ts';
+import { createRowAdder, requireFit, sizeOf } from './row-adder.ts';
 import {
+  bindValue,
   type Changes,
+  columnsOf,
   createCanonicalizer,
   createFieldPicker,
   createRowBinder,
@@ -74,6 +75,30 @@ function createStore<T extends Table>(database: Database, table: T, rowBytesMax:
       await database.run((knex) => knex.raw(sql, rows.flat() as Knex.RawBinding[])); // both drivers bind a bigint
     },
     isEmpty: async () => (await database.run((knex) => knex(table.name).first('id'))) === undefined,
+  };
+}
+
+/** Creates the functions that change and remove the row of an id. Without such a row they do nothing. */
+export function createRowChanger<T extends Table>(database: Database, table: T) {
+  const columns = columnsOf(table);
+  const rowOf = (knex: Knex, id: Int64) => knex(table.name).where({ id: BigInt(id) });
+  return {
+    /** Sets the values that are given. DatabaseFault `tooLarge` if the statement exceeds max_allowed_packet. */
+    async change(id: Int64, changes: Changes<T>, deadline: Deadline): Promise<void> {
+      const given = changes as Readonly<Record<string, unknown>>; // its values by their names
+      const values = columns
+        .map(({ name, column, kind }) => [column, bindValue(kind, given[name])] as const)
+        .filter(([, value]) => value !== null);
+      if (values.length === 0) return;
+      requireFit(database, sizeOf(values.map(([, value]) => value)));
+      const set = Object.fromEntries(values);
+      // It sets values, so it may be done twice.
+      await database.run((knex) => rowOf(knex, id).update(set), { idempotent: true, deadline });
+    },
+    /** Removes the row: true for the one call that did. Done twice, it would say that there was no row: it is not idempotent. */
+    async remove(id: Int64, deadline: Deadline): Promise<boolean> {
+      return (await database.run((knex) => rowOf(knex, id).delete(), { deadline })) > 0;
+    },
   };
 }
 
