@@ -11,8 +11,8 @@ import {
   validate,
 } from 'graphql';
 import type { OperationPlan, PlanOperation } from '../../lib/graphql-plan/graphql-plan.ts';
+import { createLruCache } from '../caches.ts';
 import type { Deprecation } from '../deprecations.ts';
-import { createLruCache } from '../lru-cache.ts';
 import { noteDeprecations } from '../schema/schema.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitError } from './limits.ts';
 

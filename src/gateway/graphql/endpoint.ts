@@ -1,9 +1,9 @@
 import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { createPlanner, type PlanRequest, type Answer as Result } from '../../lib/graphql-plan/graphql-plan.ts';
+import { makeOnce } from '../caches.ts';
 import { ApiError } from '../errors.ts';
 import type { AdmittedCall, Answer, Route } from '../http/call.ts';
 import { acceptedMediaType } from '../http/negotiation.ts';
-import { makeOnce } from '../make-once.ts';
 import { GRAPHQL_FORMAT } from '../schema/answer-format.ts';
 import { type Context, createContext } from '../schema/context.ts';
 import type { Service } from '../service.ts';

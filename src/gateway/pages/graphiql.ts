@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { deserialize } from 'node:v8';
 import bundlePackage from '@graphql-yoga/render-graphiql/package.json' with { type: 'json' };
-import { makeOnce } from '../make-once.ts';
+import { makeOnce } from '../caches.ts';
 import type { CompressedBundle } from './graphiql-bundle.ts';
 import { html } from './html.ts';
 import { htmlPage, type Page, relative, versionedAssets } from './page.ts';

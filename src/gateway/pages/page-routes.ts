@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib';
 import fresh from 'fresh';
+import { createLruCache, makeOnce } from '../caches.ts';
 import type { Answer, Call, OpenRoute } from '../http/call.ts';
 import { acceptedEncoding } from '../http/negotiation.ts';
-import { createLruCache } from '../lru-cache.ts';
-import { makeOnce } from '../make-once.ts';
 import { plainAddress } from './code-samples.js';
 import { ADDRESS, type Page } from './page.ts';
 

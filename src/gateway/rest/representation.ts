@@ -16,7 +16,7 @@ import { ApiError } from '../errors.ts';
 import { isJsonObject } from '../http/json-body.ts';
 import type { AnyKind, Bounds } from '../kinds.ts';
 import { leafKind } from '../schema/answer-format.ts';
-import { boundsOf } from '../schema/rules.ts';
+import { boundsOf } from '../schema/field-checks.ts';
 import type { CompiledOperation } from './compile.ts';
 import { refuseJson } from './input-refusals.ts';
 

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import type { PathParams } from '../http/call.ts';
 import { readQueryParameters } from '../http/request-target.ts';
 import type { Context } from '../schema/context.ts';
-import { brokenRule } from '../schema/rules.ts';
+import { brokenRule } from '../schema/field-checks.ts';
 import { notAllowed, textRefusal } from './input-refusals.ts';
 import type { Operation } from './operation.ts';
 
