@@ -9,7 +9,7 @@ import { type Context, createContext } from '../schema/context.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
 import { createDocuments, createValidator, type PreparedDocument, type PreparedOperation } from './documents.ts';
-import { createErrorMask, listNames, type Telemetry } from './error-masking.ts';
+import { createErrorMask, listNames, type Telemetry, tellErrors } from './error-masking.ts';
 import { createExecution } from './execution.ts';
 import { parametersFromBody, parametersFromQuery } from './request-parameters.ts';
 
@@ -45,7 +45,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
   const prepareDocument = createDocuments({ validate, plan: createPlanner(schema, GRAPHQL_FORMAT) });
   const execute = createExecution(schema, service.plural, runPlan);
   // Yoga knows how GraphQL over HTTP tells errors. It is not imported at the start, because the import would slow every start.
-  const loadYoga = makeOnce(() => import('./result-over-http.ts'));
+  const loadYoga = makeOnce(() => import('graphql-yoga'));
 
   const observe = ({ told, caller }: AdmittedCall, { operation, deprecated }: PreparedOperation) => {
     told.operation = operation.operation;
@@ -54,9 +54,8 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
   };
 
   const answerErrors = async ({ headers, requestId }: AdmittedCall, { errors, dataJson }: Result): Promise<Answer> => {
-    const { tellErrors } = await loadYoga();
     const masked = errors.map(createErrorMask(requestId, telemetry));
-    const told = await tellErrors(masked, dataJson !== undefined, acceptedMediaType(headers));
+    const told = await tellErrors(await loadYoga(), masked, dataJson !== undefined, acceptedMediaType(headers));
     return dataJson === undefined ? told : { ...told, body: wrapData(`${told.body.slice(0, -1)},"data":`, dataJson) };
   };
 

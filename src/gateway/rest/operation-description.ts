@@ -1,9 +1,9 @@
 import { deprecationHeaders, longDay } from '../deprecations.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { IDEMPOTENCY_KEY } from '../schema/context.ts';
-import { textRefusal } from './input-refusals.ts';
 import type { Operation, Parameter } from './operation.ts';
 import { type Described, type Json, refer } from './representation.ts';
+import { textRefusal } from './request-reader.ts';
 
 /** What the OpenAPI document and the pages tell of an operation. */
 export interface OperationDescription {

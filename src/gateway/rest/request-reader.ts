@@ -2,9 +2,10 @@ import type { Arguments } from '../../lib/graphql-plan/graphql-plan.ts';
 import { ApiError } from '../errors.ts';
 import type { PathParams } from '../http/call.ts';
 import { readQueryParameters } from '../http/request-target.ts';
+import type { AnyKind } from '../kinds.ts';
+import { quoteInput } from '../masking.ts';
 import type { Context } from '../schema/context.ts';
 import { brokenRule } from '../schema/field-checks.ts';
-import { notAllowed, textRefusal } from './input-refusals.ts';
 import type { Operation } from './operation.ts';
 
 /** The inputs of a request: the coerced arguments of the root field, and the texts of the query parameters. */
@@ -55,4 +56,16 @@ export function checkRequest(operation: Operation, { args, query }: RestRequest,
     if (!parameter) refuseNotFound(operation); // the argument is a path parameter
     throw notAllowed(parameter.name, query[parameter.name] ?? '', rule.message.replace(/^must be /, ''));
   }
+}
+
+/** Makes the ApiError `bad_request` for the text of a parameter that its leaf does not allow; it may suggest an allowed text. */
+export function textRefusal(leaf: AnyKind, name: string, text: string): ApiError {
+  const suggested = leaf.suggest(text);
+  if (suggested === undefined) return notAllowed(name, text, leaf.allowed);
+  return new ApiError('bad_request', `${name}=${quoteInput(text)}: did you mean ${suggested}?`);
+}
+
+/** Makes the ApiError `bad_request` for the text of a parameter. `allowed` describes the allowed values. */
+function notAllowed(name: string, text: string, allowed: string): ApiError {
+  return new ApiError('bad_request', `${name}=${quoteInput(text)} is not allowed: ${allowed}.`);
 }
