@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ERRORS } from '../../src/gateway/errors.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
-import { readRecipes } from '../../src/gateway/pages/recipes.ts';
+import { readRecipes } from '../../src/gateway/pages/guides.ts';
 import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { PET_DEPRECATION } from '../../src/petstore/pets/pet-types.ts';
 import { CHANGES } from '../../src/petstore/petstore.ts';

@@ -6,8 +6,7 @@ import { deserialize } from 'node:v8';
 import bundlePackage from '@graphql-yoga/render-graphiql/package.json' with { type: 'json' };
 import { makeOnce } from '../caches.ts';
 import type { CompressedBundle } from './graphiql-bundle.ts';
-import { html } from './html.ts';
-import { htmlPage, type Page, relative, versionedAssets } from './page.ts';
+import { html, htmlPage, type Page, relative, versionedAssets } from './page.ts';
 import { type Site, siteHeader } from './site.ts';
 
 // Monaco, the editor, writes style elements and attributes and offers no nonce for them. All scripts are files.

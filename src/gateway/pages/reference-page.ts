@@ -2,9 +2,7 @@ import { longDay } from '../deprecations.ts';
 import type { AnswerDescription, OperationDescription, ParameterDescription } from '../rest/operation-description.ts';
 import { codeSamples, formatJson, requestOf } from './code-samples.js';
 import { createGuides } from './guides.ts';
-import { type Html, html, htmlFile, inline } from './html.ts';
-import { ADDRESS, capitalised, htmlPage, type Page } from './page.ts';
-import { VARIABLE } from './recipes.ts';
+import { ADDRESS, capitalised, type Html, html, htmlFile, htmlPage, inline, type Page, VARIABLE } from './page.ts';
 import { REFERENCE_PATH, type Site, siteHeader } from './site.ts';
 
 /** The page of the reference. All text is readable without scripts; they make calls. */

@@ -1,7 +1,6 @@
 import { VERSION } from '../product.ts';
 import { createGraphiql } from './graphiql.ts';
-import { html } from './html.ts';
-import { htmlPage, type Page, relative } from './page.ts';
+import { html, htmlPage, type Page, relative } from './page.ts';
 import { createReferencePage } from './reference-page.ts';
 import { createSite, type Site, type SiteParts } from './site.ts';
 

@@ -3,9 +3,17 @@ import { ERRORS } from '../errors.ts';
 import { KEY_PREFIX } from '../masking.ts';
 import type { OperationDescription } from '../rest/operation-description.ts';
 import type { Service } from '../service.ts';
-import { type Content, type Html, html, htmlFile } from './html.ts';
-import { ADDRESS, capitalised, ownAssets, relative } from './page.ts';
-import { VARIABLE } from './recipes.ts';
+import {
+  ADDRESS,
+  type Content,
+  capitalised,
+  type Html,
+  html,
+  htmlFile,
+  ownAssets,
+  relative,
+  VARIABLE,
+} from './page.ts';
 
 /** Where the reference is served. */
 export const REFERENCE_PATH = '/docs';

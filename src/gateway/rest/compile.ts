@@ -17,9 +17,9 @@ import {
   pathOf,
 } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
-import { ANSWER_BYTES_MAX, answerTooLarge, REST_FORMAT } from '../schema/answer-format.ts';
 import type { Context } from '../schema/context.ts';
-import { noteDeprecations } from '../schema/schema.ts';
+import { ANSWER_BYTES_MAX, answerTooLarge } from '../schema/context.ts';
+import { noteDeprecations, REST_FORMAT } from '../schema/schema.ts';
 
 /** Compiles the document of a REST row. Throws Error, which stops the start, when it does not fit the schema. */
 export type Compile = ReturnType<typeof createCompiler>;

@@ -1,7 +1,7 @@
 import { getNamedType, getNullableType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import type { FieldPlan } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
-import { leafKind } from '../schema/answer-format.ts';
+import { leafKind } from '../schema/schema.ts';
 import type { Compile, CompiledOperation, CompiledVariable } from './compile.ts';
 import { answerSchema, type Json, representInputLeaf, representInputObject, type Schemas } from './representation.ts';
 

@@ -16,8 +16,8 @@ import { ApiError } from '../errors.ts';
 import { isJsonObject } from '../http/json-body.ts';
 import type { AnyKind, Bounds } from '../kinds.ts';
 import { quoteInput } from '../masking.ts';
-import { leafKind } from '../schema/answer-format.ts';
 import { boundsOf } from '../schema/field-checks.ts';
+import { leafKind } from '../schema/schema.ts';
 import type { CompiledOperation } from './compile.ts';
 
 /** A part of an OpenAPI document. */
