@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { samplePet } from '../../src/petstore/pets/pet.ts';
-import { PET_TABS } from '../../src/petstore/pets/pet-tabs.ts';
+import { PET_TABS } from '../../src/petstore/pets/pet-operations.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { has } from '../support/tools.ts';

@@ -2,8 +2,7 @@ import { deprecationHeaders, longDay } from '../deprecations.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { IDEMPOTENCY_KEY } from '../schema/context.ts';
 import type { Operation, Parameter } from './operation.ts';
-import { type Described, type Json, refer } from './representation.ts';
-import { textRefusal } from './request-reader.ts';
+import { type Described, type Json, refer, textRefusal } from './representation.ts';
 
 /** What the OpenAPI document and the pages tell of an operation. */
 export interface OperationDescription {

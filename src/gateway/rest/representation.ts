@@ -125,6 +125,18 @@ function nameJson(value: unknown): string {
   return quoteInput(String(value));
 }
 
+/** Makes the ApiError `bad_request` for the text of a parameter that its leaf does not allow; it may suggest an allowed text. */
+export function textRefusal(leaf: AnyKind, name: string, text: string): ApiError {
+  const suggested = leaf.suggest(text);
+  if (suggested === undefined) return notAllowed(name, text, leaf.allowed);
+  return new ApiError('bad_request', `${name}=${quoteInput(text)}: did you mean ${suggested}?`);
+}
+
+/** Makes the ApiError `bad_request` for the text of a parameter. `allowed` describes the allowed values. */
+export function notAllowed(name: string, text: string, allowed: string): ApiError {
+  return new ApiError('bad_request', `${name}=${quoteInput(text)} is not allowed: ${allowed}.`);
+}
+
 /** Adds the schema `name` of a selection: a JSON object that omits null properties. So a nullable field is not required. */
 function objectSchema(schemas: Schemas, selection: SelectionPlan, name = selection.type.name): Json {
   const { type, fields } = selection;
