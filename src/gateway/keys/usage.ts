@@ -19,7 +19,7 @@ export type Usage = ReturnType<typeof createUsage>;
  */
 export function createUsage(
   keys: Pick<KeyStore, 'noteLastUses'>,
-  deprecatedUses: Pick<DeprecatedUseStore, 'add'>,
+  deprecatedUses: Pick<ReturnType<typeof createDeprecatedUseStore>, 'add'>,
   log: Logger,
 ) {
   const lastUsedAt = new Map<string, number>();
@@ -100,9 +100,6 @@ export interface DeprecatedUse {
   readonly uses: number;
   readonly lastSeenAt: Date;
 }
-
-/** The counts of deprecated use in the database. */
-export type DeprecatedUseStore = ReturnType<typeof createDeprecatedUseStore>;
 
 /** The day of a date (UTC) as a number such as 20261120. */
 export function dayNumber(date: Date): number {

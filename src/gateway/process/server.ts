@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createOrderedServer, maxConnections, type Reason, type Refuse } from '../../lib/ordered-http/ordered-http.ts';
 import type { Config } from '../config.ts';
-import {
-  ACCEPT_MS,
-  CONNECTIONS_CHECK_MS,
-  DRAIN_MS,
-  HEADERS_MS,
-  KEEP_ALIVE_MS,
-  RECEIVE_MS,
-  STALLED_MS,
-} from '../deadlines.ts';
+import * as deadlines from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
 import { logRefusedUnread, requestIdOf, STANDARD_HEADERS, writeRestError } from '../http/answer.ts';
@@ -18,11 +10,11 @@ import type { Logger } from '../log.ts';
 
 /** Options that differ from Node's defaults. */
 const OPTIONS = {
-  headersTimeout: HEADERS_MS,
-  requestTimeout: RECEIVE_MS,
-  connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-  keepAliveTimeout: KEEP_ALIVE_MS,
-  timeout: STALLED_MS,
+  headersTimeout: deadlines.HEADERS_MS,
+  requestTimeout: deadlines.RECEIVE_MS,
+  connectionsCheckingInterval: deadlines.CONNECTIONS_CHECK_MS,
+  keepAliveTimeout: deadlines.KEEP_ALIVE_MS,
+  timeout: deadlines.STALLED_MS,
   joinDuplicateHeaders: true, // a repeated Host, Authorization or Content-Type becomes one value, which is invalid
 };
 /** Open files besides connections: the log, assets, libraries, Node's own. */
@@ -74,8 +66,8 @@ export async function listen(
       await server.close({
         graceMs,
         drainMs: drainMs(graceMs),
-        acceptMs: ACCEPT_MS,
-        idleMs: Math.min(DRAIN_MS, graceMs / 4),
+        acceptMs: deadlines.ACCEPT_MS,
+        idleMs: Math.min(deadlines.DRAIN_MS, graceMs / 4),
       });
       await gateway?.close(Math.max(endsAt - performance.now(), 0));
     },
@@ -88,7 +80,7 @@ export function addressOf({ host, port }: Pick<Config, 'host' | 'port'>) {
 }
 
 /** How long a server that stops takes requests, in ms. */
-export const drainMs = (graceMs: number) => Math.min(DRAIN_MS, graceMs / 2);
+export const drainMs = (graceMs: number) => Math.min(deadlines.DRAIN_MS, graceMs / 2);
 
 const MESSAGES: Readonly<Record<Exclude<Reason, 'connect'>, string>> = {
   'not HTTP': 'The request is not valid HTTP.',

@@ -71,7 +71,7 @@ export function compileOperationRow(row: OperationRow, tag: string, compile: Com
 function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schemas: Schemas) {
   const { notFound, success } = row;
   const compiled = compile(row.document);
-  const { deprecations, isMutation, field, variables, selection, check, resolver, info, write } = compiled;
+  const { isMutation, field, variables, selection } = compiled;
   if (isMutation === (row.method === 'GET')) {
     throw new Error('GET is for what changes nothing, and every other method for what does.');
   }
@@ -112,9 +112,8 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
   };
   return {
     ...row,
+    ...compiled,
     tag,
-    deprecations,
-    isMutation,
     isList,
     pathParams,
     queryParams,
@@ -131,10 +130,6 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
     /** The names of the 64-bit integers in the answer, or in the items of the answer. */
     int64Names: hasContent && selection ? selection.fields.filter(isInt64).map(({ responseName }) => responseName) : [],
     isNullable: !isNonNullType(field.type),
-    check,
-    resolver,
-    info,
-    write,
   };
 }
 

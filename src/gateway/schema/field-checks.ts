@@ -65,16 +65,11 @@ export function boundsOf({ extensions }: GraphQLArgument | GraphQLInputField): B
   return Object.assign({}, ...bounds);
 }
 
-/** A validation rule that an input breaks. */
-export interface BrokenRule {
-  /** The path of the invalid input: the argument, then the input fields. */
-  readonly path: readonly PropertyKey[];
-  /** A sentence without its subject, which is the name of the input: `must be …`. */
-  readonly message: string;
-}
-
-/** The first broken rule of a validation error; undefined for any other error. */
-export function brokenRule(thrown: unknown): BrokenRule | undefined {
+/**
+ * The first broken rule of a validation error; undefined for any other error. `path` is that of the invalid input: the argument, then
+ * the input fields. `message` is a sentence without its subject, which is the name of the input: `must be …`.
+ */
+export function brokenRule(thrown: unknown) {
   const [issue] = thrown instanceof InputValidationError ? thrown.issues : [];
   if (issue === undefined) return undefined;
   const path = (issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step));

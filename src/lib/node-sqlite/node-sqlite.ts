@@ -54,7 +54,7 @@ interface KnexQuery {
  * Knex on node:sqlite. A 64-bit integer is a number where that is exact, else decimal text. A database file has two more
  * connections: a reader, which no writer blocks (https://www.sqlite.org/wal.html), and a writer in a worker thread.
  */
-class NodeSqliteClient extends BetterSqlite3Client {
+export class NodeSqliteClient extends BetterSqlite3Client {
   /** The pool's connections in use and free, and its waiters. */
   readonly poolState = () => ({
     used: this.pool.numUsed(),
