@@ -6,7 +6,6 @@ import { maskCredentials } from './masking.ts';
 import { VERSION } from './product.ts';
 
 interface Program<Options extends ParseArgsOptionsConfig> {
-  /** What `--help` prints. */
   readonly help: string;
   readonly options: Options;
   /** The largest number of positional words; by default 0. */
@@ -44,7 +43,6 @@ export async function runProgram<Options extends ParseArgsOptionsConfig>(program
   }
 }
 
-/** The options of every program. */
 const COMMON_OPTIONS: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' } };
 const COMMON_HELP = `
   --help       this page
@@ -94,7 +92,6 @@ export class UsageError extends Error {
 const NO_HOST = new Set<unknown>(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
 const PORT_MAX = 65_535;
 
-/** What to do about a fault of the database, by its meaning. */
 const ADVICE: Partial<Record<DatabaseFault['meaning'], string>> = {
   accessDenied: 'correct DATABASE_URL, or the account and its rights at the server',
   unknownDatabase: 'create it, or correct its name in DATABASE_URL',

@@ -89,7 +89,6 @@ export function createRoutes(parts: RoutesParts) {
     open,
     notFound: createNotFound(knownPaths, config.publicPath + REFERENCE_PATH),
     apiAt: createApiFinder(basePath, metrics),
-    /** The methods of the routes that need a key. */
     methods: [...new Set(routes.flatMap(({ methods }) => methods))],
     served: {
       /** The names of operations in the log and in metric labels. */
@@ -97,7 +96,6 @@ export function createRoutes(parts: RoutesParts) {
       /** The operations that balancers and Prometheus call all the time. */
       probes: new Set(probes.map(({ operation }) => operation)),
     },
-    /** Loads what the routes need later. */
     preload: graphql.preload,
   };
 }

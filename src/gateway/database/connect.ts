@@ -22,7 +22,6 @@ export const NOW_MS: Readonly<Record<Engine, string>> = {
 export interface Database {
   readonly knex: Knex;
   readonly engine: Engine;
-  /** The size of the connection pool. */
   readonly connectionsMax: number;
   /**
    * Runs `work`, one statement or one transaction. `idempotent` work may be done twice without harm, so it is retried more often.

@@ -14,10 +14,7 @@ function lockName(databaseName: string): string {
   return `${PRODUCT}_${hash('sha256', databaseName)}`.slice(0, 64);
 }
 
-const CONFIG: Knex.MigratorConfig = {
-  directory: MIGRATIONS_FOLDER,
-  loadExtensions: ['.ts'],
-};
+const CONFIG: Knex.MigratorConfig = { directory: MIGRATIONS_FOLDER, loadExtensions: ['.ts'] };
 
 /** Runs each pending migration, once for all processes; gives the names of those that this call ran. Errors of migrationStatus. */
 export async function migrateUp(database: Database, directory = [MIGRATIONS_FOLDER]): Promise<string[]> {

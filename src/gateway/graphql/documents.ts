@@ -20,7 +20,6 @@ import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitEr
 export interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly isMutation: boolean;
-  /** The coordinates of the deprecated fields in the document. */
   readonly deprecated: readonly string[];
   /** Plans it for coerced variables; plans are cached. */
   plan(variables: VariableValues): OperationPlan;
@@ -116,7 +115,6 @@ function cachePlans(plan: PlanOperation, document: DocumentNode, operation: Oper
   };
 }
 
-/** The most validation errors in one answer. */
 const ERRORS_MAX = 10;
 
 /**

@@ -61,9 +61,10 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
 
   const handle = async (call: AdmittedCall): Promise<Answer> => {
     const { method, headers, caller, deadline, reserve } = call;
-    const request = method === 'POST' ? parametersFromBody(call.body) : parametersFromQuery(call.querystring);
-    const document = prepareDocument(request.query);
-    const prepared = chooseOperation(document, request.operationName);
+    const { query, operationName, variables } =
+      method === 'POST' ? parametersFromBody(call.body) : parametersFromQuery(call.querystring);
+    const document = prepareDocument(query);
+    const prepared = chooseOperation(document, operationName);
     if ('errors' in prepared) return answerErrors(call, prepared);
     if (prepared.isMutation && method !== 'POST') {
       throw new ApiError('method_not_allowed', 'A mutation must be sent by POST.', { headers: { Allow: 'POST' } });
@@ -71,14 +72,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     if (document.errors.length > 0) return answerErrors(call, document);
     const context = createContext(stores, caller, headers, deadline);
     const onRun = () => observe(call, prepared);
-    const result = await execute({
-      prepared,
-      variables: request.variables,
-      context,
-      reserve,
-      bytes: call.body.length,
-      onRun,
-    });
+    const result = await execute({ prepared, variables, context, reserve, bytes: call.body.length, onRun });
     const answer =
       result.errors.length > 0
         ? await answerErrors(call, result)

@@ -121,7 +121,6 @@ export async function tellErrors(
   return { status: response.status, headers: { ...others, 'Content-Type': type }, body: await response.text() };
 }
 
-/** The longest message, in characters. */
 const MESSAGE_MAX = 400;
 
 // Messages of graphql-js quote input in quotation marks, or after one of these words up to the end.

@@ -17,15 +17,12 @@ interface OperationRequest {
   readonly prepared: PreparedOperation;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
-  /** Reserves memory for the answer. */
   readonly reserve: AdmittedCall['reserve'];
   /** The bytes that the variables came in, at most. */
   readonly bytes: number;
-  /** Called before the operation runs. */
   readonly onRun: () => void;
 }
 
-/** The most errors about variables in one answer. */
 const ERRORS_MAX = 5;
 /** Up to so many bytes of variables, graphql-js suggests known names for unknown ones: that takes 0.1 ms for each kB of a name. */
 const SUGGESTIONS_BYTES = 65_536;

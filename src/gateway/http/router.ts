@@ -7,7 +7,6 @@ import { prefersHtml } from './negotiation.ts';
 
 type Layer = Router['stack'][number];
 
-/** What is served at one path. */
 interface Place {
   /** The path of its routes, with parameters in braces. */
   readonly path: string;
@@ -32,13 +31,11 @@ const VARIES: Headers = { Vary: 'Accept' };
 
 /** What is served. */
 export interface RouterParts {
-  /** The routes that need a key. */
   readonly routes: readonly Route[];
   /** THE list of routes that need no key. */
   readonly open: readonly OpenRoute[];
   /** Below this path every request needs a key, those for unknown paths and methods too. */
   readonly basePath: string;
-  /** Gives the ApiError `not_found` of a call. */
   readonly notFound: (call: Call) => ApiError;
 }
 

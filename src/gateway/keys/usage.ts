@@ -5,7 +5,6 @@ import type { Logger } from '../log.ts';
 import { throttle } from '../throttle.ts';
 import type { KeyStore } from './key-store.ts';
 
-/** Rows in one statement. */
 const BATCH = 200;
 /** Limit of buffered entries of each kind while the database is away. Further entries are dropped. */
 const ENTRIES_MAX = 100_000;
@@ -85,7 +84,6 @@ function setBounded<Value>(map: Map<string, Value>, name: string, value: Value):
   if (map.size < ENTRIES_MAX || map.has(name)) map.set(name, value);
 }
 
-/** The present entries, in batches. */
 function* batches<Value>(map: ReadonlyMap<string, Value>): Generator<[string, Value][]> {
   for (const entries = [...map]; entries.length > 0; ) yield entries.splice(0, BATCH);
 }
@@ -95,7 +93,6 @@ export interface DeprecatedUse {
   readonly apiKeyId: string;
   /** The REST operation or the GraphQL coordinate, such as `getBook` or `Query.book`. */
   readonly operation: string;
-  /** See `dayNumber`. */
   readonly day: number;
   readonly uses: number;
   readonly lastSeenAt: Date;

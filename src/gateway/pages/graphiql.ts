@@ -19,7 +19,6 @@ const PERMISSIONS = {
   worker: "'self'",
 };
 
-/** The program that reads the bundle. */
 const PROGRAM = fileURLToPath(new URL('graphiql-bundle.ts', import.meta.url));
 
 const PIECES: readonly (keyof CompressedBundle)[] = [

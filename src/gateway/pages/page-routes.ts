@@ -47,7 +47,6 @@ const GZIP_LEVEL = 9;
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** The number of base addresses for which a page is cached. */
 const ADDRESSES_MAX = 16;
 /** The shortest time, in ms, between caching two base addresses, because clients may send any Host. Others get it uncompressed. */
 const NEW_ADDRESS_MS = 1000;

@@ -18,7 +18,6 @@ export interface Page {
   readonly immutable?: boolean;
   /** Whether only a GET that prefers HTML gets the page, and other requests for the path go to the next handler. */
   readonly sharesPath?: boolean;
-  /** Further response headers. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether `load` gives content that is compressed by Brotli. */
   readonly isCompressed?: boolean;

@@ -70,7 +70,6 @@ function badges({ stability, deprecation }: OperationDescription): readonly Html
   return texts.filter(Boolean).map((text) => html` <span class="badge">${text}</span>`);
 }
 
-/** The initial text of a field: the default, else the example, else the empty text. */
 function firstValue({ schema, example }: ParameterDescription): string {
   return String(schema.default ?? example ?? '');
 }

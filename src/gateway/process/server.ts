@@ -8,7 +8,6 @@ import { logRefusedUnread, requestIdOf, STANDARD_HEADERS, writeRestError } from 
 import { createStartingApp } from '../http/app.ts';
 import type { Logger } from '../log.ts';
 
-/** Options that differ from Node's defaults. */
 const OPTIONS = {
   headersTimeout: deadlines.HEADERS_MS,
   requestTimeout: deadlines.RECEIVE_MS,

@@ -22,7 +22,6 @@ import { LISTENS_NEXT, superviseWorkers } from './workers.ts';
 
 /** After this time, in ms, a start counts as waiting: for a migration, the database or the first worker. */
 const START_MS = 5000;
-/** The time between two attempts to open the database, in ms. */
 const RETRY_INTERVAL_MS = 1000;
 
 /** Said when a primary that is not ours has started this process. */

@@ -73,10 +73,8 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
     const { resolver, field } = root;
     if (resolver === undefined) throw new Error(`${field.name} has no resolver.`);
     return {
-      /** The deprecations of the selected fields. */
       deprecations: [...found],
       isMutation: operation.operation === OperationTypeNode.MUTATION,
-      /** The root field. */
       field,
       variables,
       /** The selection of the root field; undefined for a leaf. */

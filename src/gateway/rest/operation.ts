@@ -36,7 +36,6 @@ export interface OperationRow {
     /** Absent with 204. */
     readonly answer?: unknown;
     readonly body?: unknown;
-    /** Examples of parameters by their names. */
     readonly parameters?: Json;
   };
 }
@@ -127,7 +126,6 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
     location: success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${propertyOf(member)}}`),
     /** The schema of the answer; undefined for an answer without content. */
     answer: hasContent ? answerSchema(schemas, compiled, row.schemaName) : undefined,
-    /** The names of the 64-bit integers in the answer, or in the items of the answer. */
     int64Names: hasContent && selection ? selection.fields.filter(isInt64).map(({ responseName }) => responseName) : [],
     isNullable: !isNonNullType(field.type),
   };

@@ -86,7 +86,6 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
   };
 }
 
-/** The inputs of a request: the coerced arguments of the root field, and the texts of the query parameters. */
 type RestRequest = ReturnType<typeof readRequest>;
 
 /**
@@ -113,7 +112,6 @@ export function readRequest(operation: Operation, querystring: string, params: P
   return { args, query };
 }
 
-/** Throws the operation's ApiError `not_found`. */
 function refuseNotFound({ notFound = '' }: Operation): never {
   throw new ApiError('not_found', notFound);
 }

@@ -4,7 +4,6 @@ import { type Deprecation, deprecationOf, longDay } from '../deprecations.ts';
 import { type AnyKind, type Bounds, KINDS, kindOfScalar } from '../kinds.ts';
 import { type Builder, createBuilder } from './builder.ts';
 
-/** The parts of a service that its schema is made from. */
 interface SchemaParts {
   /** The plural noun of the service's objects, such as `books`, for the descriptions of Query and Mutation. */
   readonly plural: string;

@@ -49,7 +49,6 @@ function createStore<T extends Table>(database: Database, table: T, rowBytesMax:
   });
   return {
     list: createKeysetList(database, table, rowBytesMax),
-    /** The row of an id, or null. */
     get,
     /** Adds a row. With `scopedKey`, a retry gets the row of the first request: see `createIdempotentCreates`, also for errors. */
     async add(added: NewRow<T>, scopedKey: ScopedIdempotencyKey | null, deadline: Deadline) {
@@ -102,7 +101,6 @@ export function createRowChanger<T extends Table>(database: Database, table: T) 
   };
 }
 
-/** The number of samples for each table. */
 const SAMPLES = 12;
 
 /** Adds samples to each empty table of a resource that has samples. Gives the total number. */

@@ -94,19 +94,13 @@ function defineQueries(builder: Builder): void {
     pets: t.field({
       type: [pet],
       description: 'Animals by ascending id.',
-      args: {
-        status: t.arg(status),
-        ...pageArguments(builder, 'animals'),
-      },
+      args: { status: t.arg(status), ...pageArguments(builder, 'animals') },
       resolve: (_root, query, { store }) => store(PETS).list(query),
     }),
     petsConnection: t.field({
       type: connectionType(builder, 'Pet', pet, 'animals'),
       description: 'The list `pets` with what paging needs.',
-      args: {
-        status: t.arg(status),
-        ...connectionArguments(builder, 'animals'),
-      },
+      args: { status: t.arg(status), ...connectionArguments(builder, 'animals') },
       resolve: async (_root, query, { store }) => toConnection(await store(PETS).list(toPageQuery(query)), query.after),
     }),
     pet: t.field({
