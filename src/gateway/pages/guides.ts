@@ -32,7 +32,9 @@ export function createGuides(site: Site) {
     ERRORS: Object.entries(ERRORS).map(describeError),
     GRAPHIQL:
       site.graphiql && html`<a href="${relative(graphqlPath)}">GraphiQL</a> shows it and completes what you type.`,
-    REFUSALS: graphqlRefusals.map(describeRefusal),
+    REFUSALS: graphqlRefusals.map(
+      ({ code, message }) => html`<dt><code>${code}</code></dt><dd>${inline(message)}</dd>`,
+    ),
     DEPRECATIONS: service.deprecations.map(describeDeprecation),
     CHANGES: service.changes?.map(describeVersion),
   };
@@ -56,10 +58,6 @@ function exampleRefusal(refusals: Site['graphqlRefusals']): string {
 function describeError([code, error]: [string, (typeof ERRORS)[keyof typeof ERRORS]]) {
   const again = error.retryAfterS !== undefined && html` Send it again after <code>Retry-After</code>.`;
   return html`<dt>${error.status} <code>${code}</code> <code class="kind">${error.graphql}</code></dt><dd>${inline(error.meaning)}${again}</dd>`;
-}
-
-function describeRefusal({ code, message }: Site['graphqlRefusals'][number]) {
-  return html`<dt><code>${code}</code></dt><dd>${inline(message)}</dd>`;
 }
 
 /** Not by Intl.ListFormat, which loads the rules of all locales and so makes the start slower. */

@@ -45,7 +45,8 @@ function operationSection(operation: OperationDescription): Html {
   const { operationId: id, method, path, deprecation, parameters, body, answers } = operation;
   const bodyText = body && formatJson(JSON.stringify(body.example ?? {}), '  ');
   const hasContent = answers[0]?.content !== undefined;
-  const values = parameters.map((parameter) => ({ ...parameter, value: firstValue(parameter) }));
+  // The initial text of a field: the default, else the example.
+  const values = parameters.map((one) => ({ ...one, value: String(one.schema.default ?? one.example ?? '') }));
   const request = requestOf(method, ADDRESS, path, values, bodyText);
   return htmlFile('operation.html', {
     ID: id,
@@ -68,10 +69,6 @@ function operationSection(operation: OperationDescription): Html {
 function badges({ stability, deprecation }: OperationDescription): readonly Html[] {
   const texts = [stability, deprecation && `deprecated · removal ${longDay(deprecation.sunset)}`];
   return texts.filter(Boolean).map((text) => html` <span class="badge">${text}</span>`);
-}
-
-function firstValue({ schema, example }: ParameterDescription): string {
-  return String(schema.default ?? example ?? '');
 }
 
 function field(id: string, parameter: ParameterDescription & { readonly value: string }): Html {
