@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
+import { UsageError } from '../gateway/command-line.ts';
 import type { Config } from '../gateway/config.ts';
 import { connectDatabase, type Database } from '../gateway/database/connect.ts';
 import { migrateUp, migrationStatus } from '../gateway/database/migrations.ts';
-import { UsageError } from '../gateway/failure.ts';
 
 /**
  * Runs `work` with the database, migrated when MIGRATE_ON_START is true, and closes the database. Throws UsageError for

@@ -1,6 +1,5 @@
-import { runProgram } from '../gateway/command-line.ts';
-import { UsageError } from '../gateway/failure.ts';
-import { createDeprecatedUseStore, dayNumber } from '../gateway/keys/deprecated-use.ts';
+import { runProgram, UsageError } from '../gateway/command-line.ts';
+import { createDeprecatedUseStore, dayNumber } from '../gateway/keys/usage.ts';
 import { printTable, visibleName, withDatabase } from './command.ts';
 
 const HELP = `Who still uses what is deprecated, over REST and over GraphQL.

@@ -1,13 +1,12 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { CREATE_KEY, runProgram } from '../gateway/command-line.ts';
+import { CREATE_KEY, explainFailure, runProgram } from '../gateway/command-line.ts';
 import { type Config, describeSettings } from '../gateway/config.ts';
 import type { Database } from '../gateway/database/connect.ts';
 import { isRefused } from '../gateway/database/faults.ts';
 import { migrationStatus } from '../gateway/database/migrations.ts';
 import { examineSession, insertTriggers, schemaProblems } from '../gateway/database/schema-check.ts';
 import { describeUnknown } from '../gateway/dot-env.ts';
-import { explainFailure } from '../gateway/failure.ts';
 import { limitsByType } from '../gateway/graphql/cost.ts';
 import { LIMITS } from '../gateway/graphql/limits.ts';
 import { createKeyStore } from '../gateway/keys/key-store.ts';

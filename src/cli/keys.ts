@@ -1,6 +1,5 @@
-import { CREATE_KEY, type ProgramInput, runProgram } from '../gateway/command-line.ts';
+import { CREATE_KEY, type ProgramInput, runProgram, UsageError } from '../gateway/command-line.ts';
 import { inTransaction } from '../gateway/database/connect.ts';
-import { UsageError } from '../gateway/failure.ts';
 import { type ApiKey, createKeyStore } from '../gateway/keys/key-store.ts';
 import { addSamples } from '../gateway/store/store.ts';
 import { type Int64, parseInt64 } from '../lib/exact-json/exact-json.ts';

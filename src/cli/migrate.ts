@@ -1,7 +1,6 @@
-import { runProgram } from '../gateway/command-line.ts';
+import { runProgram, UsageError } from '../gateway/command-line.ts';
 import type { Database } from '../gateway/database/connect.ts';
 import { migrateDown, migrateUp, migrationStatus } from '../gateway/database/migrations.ts';
-import { UsageError } from '../gateway/failure.ts';
 import { inspectDatabase, withDatabase } from './command.ts';
 
 const HELP = `Schema migrations. Safe to run from several processes at once: one works, the others wait.

@@ -1,9 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { runProgram } from '../gateway/command-line.ts';
-import { UsageError } from '../gateway/failure.ts';
+import { runProgram, UsageError } from '../gateway/command-line.ts';
 import { createStores } from '../gateway/store/store.ts';
-import { PETS } from '../petstore/pets/pet.ts';
-import { samplePet } from '../petstore/pets/sample-pets.ts';
+import { PETS, samplePet } from '../petstore/pets/pet.ts';
 import { withDatabase } from './command.ts';
 
 const HELP = `Adds sample animals, to try things out or to measure.

@@ -12,7 +12,6 @@ export class ConfigError extends Error {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 /** The largest BODY_LIMIT, in bytes: a name of that length still fits one packet of the database. */
 const BODY_LIMIT_MAX = 4 * 1024 * 1024;
-/** The longest window of a rate limit, in seconds. */
 const WINDOW_MAX_S = 86_400;
 
 /** THE table of settings, by the names of their fields in `Config`, in `doctor`'s order. */
@@ -34,14 +33,12 @@ const SETTINGS = {
   publicUrl: setting('PUBLIC_URL', '', 'an http:// or https:// address without credentials, ? and #', parsePublicUrl),
   /** Where `X-Forwarded-` headers are believed from; undefined: nowhere. */
   trustedProxies: setting('TRUSTED_PROXIES', '', 'addresses and networks (10.0.0.0/8), with commas', parseNetworks),
-  /** Origins that browsers may call from, or `*`. */
   corsOrigins: setting(
     'CORS_ORIGINS',
     '*',
     '* or origins such as https://example.com, separated by commas',
     parseOrigins,
   ),
-  /** Bytes that a request body may have. */
   bodyLimitBytes: wholeNumber('BODY_LIMIT', 65_536, 1024, BODY_LIMIT_MAX),
   /** Requests of one API key in a window of seconds; undefined: not limited. */
   rateLimit: setting(
@@ -64,7 +61,6 @@ const SETTINGS = {
   ),
   /** Whether the first start without DATABASE_URL adds samples. */
   sampleData: flag('SAMPLE_DATA'),
-  /** Server processes. */
   workers: setting('WORKERS', '1', 'auto or a whole number from 1 to 256', (text) =>
     text === 'auto' ? availableParallelism() : parseWholeNumber(text, 1, 256),
   ),

@@ -41,7 +41,6 @@ export type ErrorCode = keyof typeof ERRORS;
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
-  /** The `extensions.code` of GraphQL. */
   readonly graphqlCode: string;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -58,7 +57,6 @@ export class ApiError extends Error {
     this.headers = { ...(retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) }), ...headers };
   }
 
-  /** The HTTP status. */
   get status(): number {
     return ERRORS[this.code].status;
   }
@@ -66,13 +64,10 @@ export class ApiError extends Error {
 
 /** The meanings of database errors, with the message of each. */
 const DATABASE_FAULTS = {
-  /** The database cannot be reached, answers too late, or cannot do the work now. */
   unavailable: 'The database cannot be reached, or cannot do this now.',
-  /** The servers of the database answer, and none of them takes writes. */
   noWriter: 'No server of the database takes writes.',
   /** A statement is larger than the server takes. Nothing of it was done. */
   tooLarge: 'The database takes no value of this length.',
-  /** The account, its password or its rights. */
   accessDenied: 'The database refuses the account.',
   unknownDatabase: 'The database does not exist.',
   /** The server, or the way to it, is not as DATABASE_URL demands. */

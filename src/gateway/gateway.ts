@@ -11,10 +11,9 @@ import { createApp } from './http/app.ts';
 import { shareLimitsOf } from './http/share-limits.ts';
 import { createRecords } from './idempotency/idempotency-records.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
-import { createDeprecatedUseStore } from './keys/deprecated-use.ts';
 import { createKeyStore } from './keys/key-store.ts';
 import { createRateLimit } from './keys/rate-limit.ts';
-import { createUsage } from './keys/usage.ts';
+import { createDeprecatedUseStore, createUsage } from './keys/usage.ts';
 import { droppedLines, type Logger } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createRoutes } from './routes.ts';
@@ -42,7 +41,8 @@ interface GatewayParts {
  * ConfigError, or DatabaseFault `unavailable` when the database cannot be reached.
  */
 export async function createGateway({ service, config, log, collectMetrics }: GatewayParts) {
-  const database = await openDatabase(config, service, log);
+  const tables = service.resources.map(({ table }) => table);
+  const database = await openDatabase(config, tables, log);
   const stores = createStores(database, config.bodyLimitBytes);
   const keys = createKeyStore(database);
   const usage = createUsage(keys, createDeprecatedUseStore(database), log);
@@ -56,7 +56,7 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
   };
   const routes = createRoutes({
     ...{ service, config, log, metrics, stores, noteDeprecatedUse, isDraining },
-    checkReady: readinessCheck(database, service),
+    checkReady: readinessCheck(database, tables),
     collectMetrics: collectMetrics?.(metrics.registry, log) ?? (() => metrics.registry.metrics()),
   });
   const koa = createApp({
@@ -92,13 +92,12 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
   };
 }
 
-async function openDatabase(config: Config, { resources }: Service, log: Logger): Promise<Database> {
+async function openDatabase(config: Config, tables: readonly Table[], log: Logger): Promise<Database> {
   const database = await connectDatabase(config, (what) => log.warn(what));
   try {
     await database.ping();
     if (config.migrateOnStart) await migrateUp(database);
     const isMigrated = config.migrateOnStart || (await migrationStatus(database)).pending.length === 0;
-    const tables = resources.map(({ table }) => table);
     // Without transactions, a retry with an Idempotency-Key could add a row twice.
     const [problem] = await engineProblems(database, ['idempotency_keys', ...tables.map(({ name }) => name)]);
     if (problem !== undefined) throw new ConfigError(problem);
@@ -125,8 +124,7 @@ async function tryWrites(database: Database, tables: readonly Table[], log: Logg
  * pending; otherwise it throws an ApiError. A single server that takes no writes is ready, because it still answers reads. After a failure each
  * probe tries writes, until the database takes them: a gateway that is not ready gets no requests that would try.
  */
-function readinessCheck(database: Database, { resources }: Service): () => Promise<{ database: string }> {
-  const tables = resources.map(({ table }) => table);
+function readinessCheck(database: Database, tables: readonly Table[]): () => Promise<{ database: string }> {
   const notReady = (why: string, cause?: unknown) => new ApiError('service_unavailable', why, { cause });
   let checkedFailures = database.failures();
   return async () => {

@@ -16,7 +16,6 @@ export type Bounds = Readonly<Record<string, unknown>>;
  * and of values that a driver returns: it may make others, such as mysql2 a `Date` of a `datetime`.
  */
 export interface Kind<In extends Out, Out = In> {
-  /** Its JSON Schema in REST. */
   readonly schema: Bounds;
   /** The allowed values, in words for REST's error messages: `a 64-bit integer`. */
   readonly allowed: string;
@@ -30,7 +29,6 @@ export interface Kind<In extends Out, Out = In> {
   fromJson(value: unknown): In | undefined;
   /** The allowed text that was probably meant by a text or JSON value that is not allowed; undefined without one. */
   suggest(value: unknown): string | undefined;
-  /** Writes a value as JSON for REST. */
   write(value: Out): string;
   /** Writes a value as JSON for GraphQL. Throws Error, an internal error, when the schema does not allow the value. */
   writeGraphql(value: Out): string;

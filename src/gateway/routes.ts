@@ -10,9 +10,8 @@ import { createNotFound, isBelow } from './http/router.ts';
 import type { ServeParts } from './http/serve.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { pageRoutes } from './pages/page-routes.ts';
+import { createPages, pageRoutes } from './pages/page-routes.ts';
 import { REFERENCE_PATH } from './pages/site.ts';
-import { createPages } from './pages/site-pages.ts';
 import { createRestApi } from './rest/rest-api.ts';
 import { createSchema, printedSchema } from './schema/schema.ts';
 import type { Service } from './service.ts';
@@ -90,7 +89,6 @@ export function createRoutes(parts: RoutesParts) {
     open,
     notFound: createNotFound(knownPaths, config.publicPath + REFERENCE_PATH),
     apiAt: createApiFinder(basePath, metrics),
-    /** The methods of the routes that need a key. */
     methods: [...new Set(routes.flatMap(({ methods }) => methods))],
     served: {
       /** The names of operations in the log and in metric labels. */
@@ -98,7 +96,6 @@ export function createRoutes(parts: RoutesParts) {
       /** The operations that balancers and Prometheus call all the time. */
       probes: new Set(probes.map(({ operation }) => operation)),
     },
-    /** Loads what the routes need later. */
     preload: graphql.preload,
   };
 }

@@ -2,7 +2,7 @@ import axe, { type AxeResults } from 'axe-core';
 import type { Page, Request } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { DatabaseFault } from '../../src/gateway/errors.ts';
-import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { freePort } from '../support/ports.ts';

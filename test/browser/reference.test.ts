@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { openApiDocument } from '../support/petstore-api.ts';

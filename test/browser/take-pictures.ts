@@ -4,8 +4,7 @@ import { readConfig } from '../../src/gateway/config.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import { listen } from '../../src/gateway/process/server.ts';
-import { PETS } from '../../src/petstore/pets/pet.ts';
-import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { PETS, samplePet } from '../../src/petstore/pets/pet.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { launch, newVisit } from './chromium.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDeprecatedUseStore, dayNumber } from '../../src/gateway/keys/deprecated-use.ts';
+import { createDeprecatedUseStore, dayNumber } from '../../src/gateway/keys/usage.ts';
 import { describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { succeed } from './command.ts';

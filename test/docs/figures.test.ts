@@ -37,7 +37,7 @@ test('a sentence is found across lines, with its figures as digits', () => {
 });
 
 test('a constant is read as it is written', () => {
-  expect(constantIn('answer-format.ts', 'ANSWER_BYTES_MAX')).toBe(32 * 2 ** 20);
+  expect(constantIn('context.ts', 'ANSWER_BYTES_MAX')).toBe(32 * 2 ** 20);
   expect(constantIn('keys.ts', 'GRACE')).toBe(24);
   expect(() => constantIn('keys.ts', 'NOTHING')).toThrow('no number NOTHING');
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createDocuments } from '../../src/gateway/graphql/documents.ts';
 import { createExecution } from '../../src/gateway/graphql/execution.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
-import { GRAPHQL_FORMAT } from '../../src/gateway/schema/answer-format.ts';
+import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
 import { createPlanner } from '../../src/lib/graphql-plan/graphql-plan.ts';
 
 const schema = buildSchema(

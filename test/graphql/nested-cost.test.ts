@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createDocuments, createValidator } from '../../src/gateway/graphql/documents.ts';
-import { GRAPHQL_FORMAT } from '../../src/gateway/schema/answer-format.ts';
+import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
 import { createPlanner, PLANNED_FIELDS_MAX } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { createRefusalOf } from './cost-refusal.ts';

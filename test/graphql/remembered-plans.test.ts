@@ -1,7 +1,7 @@
 import { buildSchema, getVariableValues } from 'graphql';
 import { expect, test } from 'vitest';
 import { createDocuments } from '../../src/gateway/graphql/documents.ts';
-import { GRAPHQL_FORMAT } from '../../src/gateway/schema/answer-format.ts';
+import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
 import { createPlanner } from '../../src/lib/graphql-plan/graphql-plan.ts';
 
 const schema = buildSchema('type Query { pet: Pet } type Pet { id: ID parent: Pet }');

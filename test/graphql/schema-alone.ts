@@ -1,6 +1,5 @@
 import { createDocuments, createValidator } from '../../src/gateway/graphql/documents.ts';
-import { GRAPHQL_FORMAT } from '../../src/gateway/schema/answer-format.ts';
-import { createSchema } from '../../src/gateway/schema/schema.ts';
+import { createSchema, GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
 import { createPlanner } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 

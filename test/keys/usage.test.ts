@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createDeprecatedUseStore, type DeprecatedUse, dayNumber } from '../../src/gateway/keys/deprecated-use.ts';
-import { createUsage } from '../../src/gateway/keys/usage.ts';
+import { createDeprecatedUseStore, createUsage, type DeprecatedUse, dayNumber } from '../../src/gateway/keys/usage.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';

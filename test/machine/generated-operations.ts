@@ -8,7 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { kindOfScalar } from '../../src/gateway/kinds.ts';
-import { boundsOf } from '../../src/gateway/schema/rules.ts';
+import { boundsOf } from '../../src/gateway/schema/field-checks.ts';
 
 /** The name of a field and a document that asks for it. */
 type Generated = readonly (readonly [name: string, document: string])[];

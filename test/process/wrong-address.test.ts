@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { explainFailure } from '../../src/gateway/failure.ts';
+import { explainFailure } from '../../src/gateway/command-line.ts';
 import { run } from '../support/process.ts';
 
 /** Starts a gateway that cannot start: exit code, and the line on standard error. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { PET_DEPRECATION } from '../../src/petstore/pets/pet-deprecation.ts';
+import { PET_DEPRECATION } from '../../src/petstore/pets/pet-types.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { type CheckedGateway, expectRefusal, useGateway } from './checked-gateway.ts';
 

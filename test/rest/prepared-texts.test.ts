@@ -3,8 +3,7 @@ import { columnsOf, type PageQuery } from '../../src/gateway/store/table.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import type { PoolEntry } from '../../src/lib/mysql-pool/mysql-pool.ts';
-import { PETS } from '../../src/petstore/pets/pet.ts';
-import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { PETS, samplePet } from '../../src/petstore/pets/pet.ts';
 import { ENGINES } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { int64FromJson } from '../../src/lib/exact-json/exact-json.ts';
-import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';

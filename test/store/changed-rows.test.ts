@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
-import { createRowChanger } from '../../src/gateway/store/row-changer.ts';
-import { createStores } from '../../src/gateway/store/store.ts';
+import { createRowChanger, createStores } from '../../src/gateway/store/store.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { type Int64, parseInt64, toInt64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { KEY_PREFIX } from '../../src/gateway/masking.ts';
 import { ADDRESS } from '../../src/gateway/pages/page.ts';
+import { createPages } from '../../src/gateway/pages/page-routes.ts';
 import type { SiteParts } from '../../src/gateway/pages/site.ts';
-import { createPages } from '../../src/gateway/pages/site-pages.ts';
 import type { OperationDescription } from '../../src/gateway/rest/operation-description.ts';
 import type { Service } from '../../src/gateway/service.ts';
 

@@ -3,8 +3,8 @@ import { GraphQLError, getOperationAST, parse } from 'graphql';
 import { beforeEach, expect, test, vi } from 'vitest';
 import * as z from 'zod/mini';
 import { createRestApi } from '../../src/gateway/rest/rest-api.ts';
-import { GRAPHQL_FORMAT } from '../../src/gateway/schema/answer-format.ts';
 import { createBuilder } from '../../src/gateway/schema/builder.ts';
+import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
 import {
   createArgumentsOf,
   createPlannedExecution,

@@ -1,6 +1,6 @@
 import { GraphQLEnumType, GraphQLFloat, GraphQLInt } from 'graphql';
 import { expect, test } from 'vitest';
-import { leafKind } from '../../src/gateway/schema/answer-format.ts';
+import { leafKind } from '../../src/gateway/schema/schema.ts';
 
 const { writeGraphql } = leafKind(GraphQLInt);
 

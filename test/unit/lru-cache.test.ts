@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createLruCache } from '../../src/gateway/lru-cache.ts';
+import { createLruCache } from '../../src/gateway/caches.ts';
 
 test('the values used last stay cached, and the cache never exceeds its size', () => {
   fc.assert(

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { fillFile, html, inline } from '../../src/gateway/pages/html.ts';
-import { ownAssets, versionedAssets } from '../../src/gateway/pages/page.ts';
-import { readRecipes } from '../../src/gateway/pages/recipes.ts';
+import { readRecipes } from '../../src/gateway/pages/guides.ts';
+import { fillFile, html, inline, ownAssets, versionedAssets } from '../../src/gateway/pages/page.ts';
 import { has } from '../support/tools.ts';
 
 describe('HTML', () => {

@@ -2,8 +2,7 @@ import { type GraphQLInputObjectType, type GraphQLObjectType, getNamedType } fro
 import { expect, test } from 'vitest';
 import { createSchema } from '../../src/gateway/schema/schema.ts';
 import { columnsOf } from '../../src/gateway/store/table.ts';
-import { PETS } from '../../src/petstore/pets/pet.ts';
-import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { PETS, samplePet } from '../../src/petstore/pets/pet.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 
 const schema = createSchema(PETSTORE);

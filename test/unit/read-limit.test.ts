@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { ANSWER_BYTES_MAX } from '../../src/gateway/schema/answer-format.ts';
-import { createContext } from '../../src/gateway/schema/context.ts';
+import { ANSWER_BYTES_MAX, createContext } from '../../src/gateway/schema/context.ts';
 import type { CountRead } from '../../src/gateway/store/keyset-list.ts';
 import type { Stores } from '../../src/gateway/store/store.ts';
 import { defineTable } from '../../src/gateway/store/table.ts';

@@ -12,7 +12,7 @@ import { describe, expect, it, test } from 'vitest';
 import { ApiError } from '../../src/gateway/errors.ts';
 import type { Operation } from '../../src/gateway/rest/operation.ts';
 import { representInputObject, representLeaf } from '../../src/gateway/rest/representation.ts';
-import { readRequest } from '../../src/gateway/rest/request-reader.ts';
+import { readRequest } from '../../src/gateway/rest/rest-api.ts';
 import type { Context } from '../../src/gateway/schema/context.ts';
 import { type Int64, parseJson } from '../../src/lib/exact-json/exact-json.ts';
 import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';

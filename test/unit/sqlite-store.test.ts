@@ -20,8 +20,7 @@ import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
-import { PETS } from '../../src/petstore/pets/pet.ts';
-import { samplePet } from '../../src/petstore/pets/sample-pets.ts';
+import { PETS, samplePet } from '../../src/petstore/pets/pet.ts';
 import { temporaryFolder } from '../support/engines.ts';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o7777).toString(8);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { explainFailure } from '../../src/gateway/command-line.ts';
 import { readConfig } from '../../src/gateway/config.ts';
 import { DatabaseFault } from '../../src/gateway/errors.ts';
-import { explainFailure } from '../../src/gateway/failure.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import { whenDatabaseAnswers } from '../../src/gateway/process/start.ts';

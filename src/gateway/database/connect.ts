@@ -22,7 +22,6 @@ export const NOW_MS: Readonly<Record<Engine, string>> = {
 export interface Database {
   readonly knex: Knex;
   readonly engine: Engine;
-  /** The size of the connection pool. */
   readonly connectionsMax: number;
   /**
    * Runs `work`, one statement or one transaction. `idempotent` work may be done twice without harm, so it is retried more often.
@@ -58,6 +57,16 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** What the client of either engine has besides Knex's own members. `end` is the deadline of a statement. */
+interface EngineClient extends Pick<Database, 'packetBytes' | 'roundTripMs' | 'takesWrites' | 'poolState' | 'preload'> {
+  queryPrepared(sql: string, bindings: readonly Binding[], end: Deadline): Promise<unknown[]>;
+  insertPrepared(into: string, rows: readonly RowValues[], end: Deadline): Promise<string[]>;
+  /** As `insertPrepared`, on the connection of a transaction. */
+  insertOn(connection: unknown, into: string, rows: readonly RowValues[]): Promise<string[]>;
+  /** Whether the database may change so many rows, or their ids: then they are to be added by `insertOn`. */
+  mayChange(count: number): boolean;
+}
+
 /**
  * The database of DATABASE_URL. Connections open on first use: call `ping` to know whether the server answers. `tell` gets, once, what
  * an operator should know. Throws ConfigError when the address itself is wrong.
@@ -71,9 +80,6 @@ export async function connectDatabase(
     const { createSqliteClient } = await import('./sqlite-store.ts');
     const database: Database = {
       ...createDatabase('sqlite', 1, REQUEST_MS, () => createSqliteClient(databaseUrl)),
-      packetBytes: () => Number.POSITIVE_INFINITY,
-      roundTripMs: () => 0,
-      takesWrites: () => true,
       forLongWork: () => ({ ...database, close: async () => {} }), // a second connection to `:memory:` would open another database
     };
     return database;
@@ -91,7 +97,9 @@ function createDatabase(
   engine: Engine,
   connectionsMax: number,
   workMs: number,
-  createClient: (currentDeadline: () => Deadline) => Knex.Config,
+  createClient: (
+    currentDeadline: () => Deadline,
+  ) => Knex.Config & { client: new (config: Knex.Config) => EngineClient },
 ): Omit<Database, 'forLongWork'> {
   // Knex passes no context to its client, so the deadline goes through AsyncLocalStorage.
   const deadlines = new AsyncLocalStorage<Deadline>();
@@ -99,7 +107,7 @@ function createDatabase(
   const log = { debug() {}, deprecate() {}, warn() {}, error() {} };
   // Errors quote SQL with placeholders only: stored values must not get into the log.
   const knex = knexFactory({ ...config, compileSqlOnError: false, log });
-  const { client } = knex; // GatewayMysqlClient or NodeSqliteClient; Knex types it as any
+  const client: EngineClient = knex.client; // Knex types it as any
   let failures = 0;
   const countFailure = (error: unknown): never => {
     failures++;
@@ -108,7 +116,7 @@ function createDatabase(
   const before = (deadline = deadlineIn(workMs)): Deadline => deadline - ANSWER_MS;
   const query: Database['query'] = <Row>(sql: string, bindings: readonly Binding[], deadline?: Deadline) => {
     const end = before(deadline);
-    return withRetries<Row[]>(() => client.queryPrepared(sql, bindings, end), end, 'read');
+    return withRetries(() => client.queryPrepared(sql, bindings, end) as Promise<Row[]>, end, 'read');
   };
   return {
     knex,
@@ -124,9 +132,9 @@ function createDatabase(
     insert(into, rows, deadline) {
       const end = before(deadline);
       const add = (): Promise<Int64[]> =>
-        client.mayChange?.(rows.length)
+        client.mayChange(rows.length)
           ? deadlines.run(end, () => knex.transaction((transaction) => insertWithin(transaction, into, rows)))
-          : client.insertPrepared(into, rows, end);
+          : (client.insertPrepared(into, rows, end) as Promise<Int64[]>); // ids of a bigint column
       return withRetries(add, end).catch(countFailure);
     },
     async ping() {
@@ -140,7 +148,7 @@ function createDatabase(
     failures: () => failures,
     takesWrites: () => client.takesWrites(),
     poolState: () => client.poolState(),
-    preload: async () => client.preload?.(), // of SQLite only
+    preload: () => client.preload(),
     close: () => knex.destroy(),
   };
 }
@@ -170,9 +178,9 @@ export async function insertWithin(
   into: string,
   rows: readonly RowValues[],
 ): Promise<Int64[]> {
-  const { client } = transaction; // GatewayMysqlClient or NodeSqliteClient; Knex types it as any
+  const client: EngineClient & Knex.Client = transaction.client; // Knex types it as any
   const connection = await client.acquireConnection(); // the transaction's own
   // Knex runs the callback of a transaction even when BEGIN failed, and then refuses only queries through Knex.
   if (transaction.isCompleted()) throw new Error('The transaction was not begun, or is over.');
-  return client.insertOn(connection, into, rows);
+  return client.insertOn(connection, into, rows) as Promise<Int64[]>; // as above
 }

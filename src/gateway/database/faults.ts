@@ -44,7 +44,6 @@ function toFault(error: unknown): unknown {
   return new DatabaseFault(FAULTS.find((meaning) => means(error, meaning)) ?? 'unavailable', error);
 }
 
-/** The meanings that a DatabaseFault may have. */
 const FAULTS = ['tooLarge', ...PERMANENT, 'noWriter'] as const;
 
 /** Whether a statement was refused and wrote nothing. One of its rows may be the reason. */

@@ -9,15 +9,7 @@ import type { Database } from './connect.ts';
 import { means } from './faults.ts';
 import { listMigrations, MIGRATIONS, MIGRATIONS_FOLDER, whyEarlier } from './migration-files.ts';
 
-/** The name of the migration lock. Named locks are global to the server, and their names have at most 64 characters. */
-function lockName(databaseName: string): string {
-  return `${PRODUCT}_${hash('sha256', databaseName)}`.slice(0, 64);
-}
-
-const CONFIG: Knex.MigratorConfig = {
-  directory: MIGRATIONS_FOLDER,
-  loadExtensions: ['.ts'],
-};
+const CONFIG: Knex.MigratorConfig = { directory: MIGRATIONS_FOLDER, loadExtensions: ['.ts'] };
 
 /** Runs each pending migration, once for all processes; gives the names of those that this call ran. Errors of migrationStatus. */
 export async function migrateUp(database: Database, directory = [MIGRATIONS_FOLDER]): Promise<string[]> {
@@ -86,8 +78,9 @@ async function underFileLock<T>(database: Database, work: (knex: Knex) => Promis
 function underNamedLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
   return database.run(async (knex) => {
     const [[found]] = await knex.raw('SELECT DATABASE() AS name');
-    // Computed here, because Vitess evaluates the name of a lock itself, and knows a part of the functions only.
-    const name = lockName(found.name);
+    // Named locks are global to the server, and their names have at most 64 characters. Computed here, because Vitess evaluates
+    // the name of a lock itself, and knows a part of the functions only.
+    const name = `${PRODUCT}_${hash('sha256', found.name)}`.slice(0, 64);
     const connection: unknown = await knex.client.acquireConnection();
     const ask = (sql: string, bindings: Knex.RawBinding[]) => knex.raw(sql, bindings).connection(connection);
     try {

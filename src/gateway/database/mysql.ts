@@ -1,4 +1,3 @@
-import type { Knex } from 'knex';
 // Knex publishes its dialects by path.
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import { createRoundTrip } from '../../lib/batcher/batcher.ts';
@@ -50,7 +49,7 @@ export function createMysqlClient(
   limits: PoolOptions['limits'],
   currentDeadline: () => Deadline,
   tell: (what: string) => void,
-): Knex.Config {
+) {
   const roundTrip = createRoundTrip();
   const onOtherIds = () => tell(OTHER_IDS);
   const pool = createMysqlPool({ address: parseUrl(databaseUrl), max, limits, times: TIMES, roundTrip, onOtherIds });
@@ -64,6 +63,7 @@ export function createMysqlClient(
       readonly queryPrepared = pool.query;
       readonly insertPrepared = pool.insert;
       readonly mayChange = pool.mayChange;
+      readonly preload = async () => {};
       readonly examine = () => pool.examine(currentDeadline());
 
       insertOn(session: PoolEntry, into: string, rows: readonly RowValues[]): Promise<string[]> {

@@ -68,7 +68,6 @@ async function expectedSchema(): Promise<Map<string, string[]>> {
   }
 }
 
-/** The columns and indexes of each table, each as a text. */
 async function readSchema(database: Database): Promise<Map<string, string[]>> {
   type SchemaRow = { table: string; index: string | null; column: string };
   const rows = await database.query<SchemaRow>(SCHEMA_SQL[database.engine], [], undefined);

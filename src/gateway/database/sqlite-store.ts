@@ -1,16 +1,23 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import type { Knex } from 'knex';
-import { createSqliteConfig, peekSqlite } from '../../lib/node-sqlite/node-sqlite.ts';
+import { createSqliteConfig, NodeSqliteClient, peekSqlite } from '../../lib/node-sqlite/node-sqlite.ts';
 import { ConfigError } from '../config.ts';
 import { ACQUIRE_MS, BUSY_MS } from '../deadlines.ts';
 import { MIGRATIONS, whyEarlier } from './migration-files.ts';
+
+/** Knex on node:sqlite, with what a server would tell. */
+class GatewaySqliteClient extends NodeSqliteClient {
+  readonly takesWrites = () => true;
+  readonly packetBytes = () => Number.POSITIVE_INFINITY;
+  readonly roundTripMs = () => 0;
+  readonly mayChange = () => false;
+}
 
 /**
  * Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError when the file cannot be created, or is not a store of
  * this gateway.
  */
-export function createSqliteClient(databaseUrl: string): Knex.Config {
+export function createSqliteClient(databaseUrl: string) {
   const path = databaseUrl.slice('sqlite:'.length);
   const filename = path === ':memory:' ? path : resolve(path);
   if (path !== ':memory:' && existsSync(filename)) {
@@ -21,7 +28,8 @@ export function createSqliteClient(databaseUrl: string): Knex.Config {
       throw new ConfigError(`DATABASE_URL: ${filename} is not used and stays as it is: ${why}; ${advice}`);
   }
   try {
-    return createSqliteConfig({ filename, busyMs: BUSY_MS, acquireMs: ACQUIRE_MS });
+    const config = createSqliteConfig({ filename, busyMs: BUSY_MS, acquireMs: ACQUIRE_MS });
+    return { ...config, client: GatewaySqliteClient };
   } catch (error) {
     const { message } = error as Error; // fs throws Errors
     const why = /^E(?:ACCES|PERM|ROFS)/.test(message) ? `it ${whyDenied(error as Error)}` : message;

@@ -11,8 +11,8 @@ import {
   validate,
 } from 'graphql';
 import type { OperationPlan, PlanOperation } from '../../lib/graphql-plan/graphql-plan.ts';
+import { createLruCache } from '../caches.ts';
 import type { Deprecation } from '../deprecations.ts';
-import { createLruCache } from '../lru-cache.ts';
 import { noteDeprecations } from '../schema/schema.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitError } from './limits.ts';
 
@@ -20,7 +20,6 @@ import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitEr
 export interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly isMutation: boolean;
-  /** The coordinates of the deprecated fields in the document. */
   readonly deprecated: readonly string[];
   /** Plans it for coerced variables; plans are cached. */
   plan(variables: VariableValues): OperationPlan;
@@ -116,7 +115,6 @@ function cachePlans(plan: PlanOperation, document: DocumentNode, operation: Oper
   };
 }
 
-/** The most validation errors in one answer. */
 const ERRORS_MAX = 10;
 
 /**

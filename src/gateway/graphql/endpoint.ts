@@ -1,15 +1,15 @@
 import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
 import { createPlanner, type PlanRequest, type Answer as Result } from '../../lib/graphql-plan/graphql-plan.ts';
+import { makeOnce } from '../caches.ts';
 import { ApiError } from '../errors.ts';
 import type { AdmittedCall, Answer, Route } from '../http/call.ts';
 import { acceptedMediaType } from '../http/negotiation.ts';
-import { makeOnce } from '../make-once.ts';
-import { GRAPHQL_FORMAT } from '../schema/answer-format.ts';
 import { type Context, createContext } from '../schema/context.ts';
+import { GRAPHQL_FORMAT } from '../schema/schema.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
 import { createDocuments, createValidator, type PreparedDocument, type PreparedOperation } from './documents.ts';
-import { createErrorMask, listNames, type Telemetry } from './error-masking.ts';
+import { createErrorMask, listNames, type Telemetry, tellErrors } from './error-masking.ts';
 import { createExecution } from './execution.ts';
 import { parametersFromBody, parametersFromQuery } from './request-parameters.ts';
 
@@ -45,7 +45,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
   const prepareDocument = createDocuments({ validate, plan: createPlanner(schema, GRAPHQL_FORMAT) });
   const execute = createExecution(schema, service.plural, runPlan);
   // Yoga knows how GraphQL over HTTP tells errors. It is not imported at the start, because the import would slow every start.
-  const loadYoga = makeOnce(() => import('./result-over-http.ts'));
+  const loadYoga = makeOnce(() => import('graphql-yoga'));
 
   const observe = ({ told, caller }: AdmittedCall, { operation, deprecated }: PreparedOperation) => {
     told.operation = operation.operation;
@@ -54,17 +54,17 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
   };
 
   const answerErrors = async ({ headers, requestId }: AdmittedCall, { errors, dataJson }: Result): Promise<Answer> => {
-    const { tellErrors } = await loadYoga();
     const masked = errors.map(createErrorMask(requestId, telemetry));
-    const told = await tellErrors(masked, dataJson !== undefined, acceptedMediaType(headers));
+    const told = await tellErrors(await loadYoga(), masked, dataJson !== undefined, acceptedMediaType(headers));
     return dataJson === undefined ? told : { ...told, body: wrapData(`${told.body.slice(0, -1)},"data":`, dataJson) };
   };
 
   const handle = async (call: AdmittedCall): Promise<Answer> => {
     const { method, headers, caller, deadline, reserve } = call;
-    const request = method === 'POST' ? parametersFromBody(call.body) : parametersFromQuery(call.querystring);
-    const document = prepareDocument(request.query);
-    const prepared = chooseOperation(document, request.operationName);
+    const { query, operationName, variables } =
+      method === 'POST' ? parametersFromBody(call.body) : parametersFromQuery(call.querystring);
+    const document = prepareDocument(query);
+    const prepared = chooseOperation(document, operationName);
     if ('errors' in prepared) return answerErrors(call, prepared);
     if (prepared.isMutation && method !== 'POST') {
       throw new ApiError('method_not_allowed', 'A mutation must be sent by POST.', { headers: { Allow: 'POST' } });
@@ -72,14 +72,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     if (document.errors.length > 0) return answerErrors(call, document);
     const context = createContext(stores, caller, headers, deadline);
     const onRun = () => observe(call, prepared);
-    const result = await execute({
-      prepared,
-      variables: request.variables,
-      context,
-      reserve,
-      bytes: call.body.length,
-      onRun,
-    });
+    const result = await execute({ prepared, variables, context, reserve, bytes: call.body.length, onRun });
     const answer =
       result.errors.length > 0
         ? await answerErrors(call, result)

@@ -1,5 +1,6 @@
 import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError } from 'graphql';
+import type { FetchAPI, processRegularResult } from 'graphql-yoga';
 import { LOCATIONS_MAX, originalError } from '../../lib/graphql-plan/graphql-plan.ts';
 import { type ApiError, ERRORS, toApiError } from '../errors.ts';
 import type { ErrorWriter } from '../http/answer.ts';
@@ -94,7 +95,32 @@ export function createErrorWriter({ countGraphqlError }: Pick<Metrics, 'countGra
   };
 }
 
-/** The longest message, in characters. */
+/** The part of the Fetch API of which Yoga's function makes its answer. */
+const FETCH = { Response } as unknown as FetchAPI; // it uses no other part
+
+/**
+ * The answer that tells errors by the rules of GraphQL over HTTP: its status, its headers, and `{"errors":[…]}`. `mediaType` is
+ * its media type with the charset.
+ */
+export async function tellErrors(
+  yoga: { readonly processRegularResult: typeof processRegularResult },
+  errors: readonly GraphQLError[],
+  hasData: boolean,
+  mediaType: string,
+) {
+  // GraphQL over HTTP §6.4.2: the answer to a request error, such as a wrong variable, has no `data`.
+  if (!hasData) for (const { extensions } of errors) extensions.http ??= { status: 400, spec: true };
+  const result = {
+    errors,
+    ...(hasData && { data: null }),
+    stringify: (clean: { errors?: unknown }) => `{"errors":${JSON.stringify(clean.errors)}}`,
+  };
+  const response = yoga.processRegularResult(result, FETCH, mediaType.replace(/;.*/, ''));
+  const headers = Object.fromEntries(response.headers);
+  const { 'content-type': type = mediaType, ...others } = headers; // `others` are those of the errors, such as retry-after
+  return { status: response.status, headers: { ...others, 'Content-Type': type }, body: await response.text() };
+}
+
 const MESSAGE_MAX = 400;
 
 // Messages of graphql-js quote input in quotation marks, or after one of these words up to the end.

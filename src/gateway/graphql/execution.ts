@@ -7,8 +7,8 @@ import {
   type PlanRequest,
 } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { AdmittedCall } from '../http/call.ts';
-import { ANSWER_BYTES_MAX } from '../schema/answer-format.ts';
 import type { Context } from '../schema/context.ts';
+import { ANSWER_BYTES_MAX } from '../schema/context.ts';
 import { createCost } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
 import { limitError } from './limits.ts';
@@ -17,15 +17,12 @@ interface OperationRequest {
   readonly prepared: PreparedOperation;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
-  /** Reserves memory for the answer. */
   readonly reserve: AdmittedCall['reserve'];
   /** The bytes that the variables came in, at most. */
   readonly bytes: number;
-  /** Called before the operation runs. */
   readonly onRun: () => void;
 }
 
-/** The most errors about variables in one answer. */
 const ERRORS_MAX = 5;
 /** Up to so many bytes of variables, graphql-js suggests known names for unknown ones: that takes 0.1 ms for each kB of a name. */
 const SUGGESTIONS_BYTES = 65_536;

@@ -9,7 +9,7 @@ import {
   type ValidationContext,
 } from 'graphql';
 import { PLANNED_FIELDS_MAX } from '../../lib/graphql-plan/graphql-plan.ts';
-import { ANSWER_BYTES_MAX } from '../schema/answer-format.ts';
+import { ANSWER_BYTES_MAX } from '../schema/context.ts';
 
 /**
  * The limits of one request, for every schema: a little more than the largest ordinary request needs. For tokens and depth this

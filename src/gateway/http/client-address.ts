@@ -18,7 +18,6 @@ export function peerAddress(socket: Duplex): string | undefined {
 /** The settings that `createOriginReader` needs. */
 export type ForwardedConfig = Pick<Config, 'trustedProxies' | 'publicUrl'>;
 
-/** Logs the first warning about a subject. */
 type Warn = (subject: string, message: string) => void;
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import accepts from 'accepts';
-import { createLruCache } from '../lru-cache.ts';
+import { createLruCache } from '../caches.ts';
 
 /** In characters. A longer header is treated as absent, because parsing it takes time by the square of its length. */
 const HEADER_MAX = 1024;

@@ -7,7 +7,6 @@ import { prefersHtml } from './negotiation.ts';
 
 type Layer = Router['stack'][number];
 
-/** What is served at one path. */
 interface Place {
   /** The path of its routes, with parameters in braces. */
   readonly path: string;
@@ -32,13 +31,11 @@ const VARIES: Headers = { Vary: 'Accept' };
 
 /** What is served. */
 export interface RouterParts {
-  /** The routes that need a key. */
   readonly routes: readonly Route[];
   /** THE list of routes that need no key. */
   readonly open: readonly OpenRoute[];
   /** Below this path every request needs a key, those for unknown paths and methods too. */
   readonly basePath: string;
-  /** Gives the ApiError `not_found` of a call. */
   readonly notFound: (call: Call) => ApiError;
 }
 
@@ -72,8 +69,9 @@ export function createRouter({ routes, open, basePath, notFound }: RouterParts):
     const needsKey = none.needsKey || keyed.size > 0;
     const route = keyed.get(method);
     if (route) return { route, params: layer?.params(path, layer.captures(path)) ?? NO_PARAMS, needsKey, varies };
-    const methods = keyed.size > 0 ? [...keyed.keys()] : ['GET', 'HEAD'];
-    return { ...none, refusal: methodNotAllowed(place.path, methods), needsKey, varies };
+    const Allow = (keyed.size > 0 ? [...keyed.keys()] : ['GET', 'HEAD']).sort().join(', ');
+    const refusal = new ApiError('method_not_allowed', `${place.path} allows only ${Allow}.`, { headers: { Allow } });
+    return { ...none, refusal, needsKey, varies };
   };
 }
 
@@ -116,9 +114,4 @@ function nearest(path: string, paths: readonly string[]): string | undefined {
     .filter(({ known, errors }) => errors <= known.length / 3 && path.length > 1)
     .sort((a, b) => a.errors - b.errors);
   return nearest[0]?.known;
-}
-
-function methodNotAllowed(path: string, methods: readonly string[]): ApiError {
-  const allow = methods.toSorted().join(', ');
-  return new ApiError('method_not_allowed', `${path} allows only ${allow}.`, { headers: { Allow: allow } });
 }

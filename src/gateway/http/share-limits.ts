@@ -8,7 +8,6 @@ import { ApiError } from '../errors.ts';
 export type ProcessLimits = Readonly<ReturnType<typeof shareLimitsOf>>;
 
 const MIB = 2 ** 20;
-/** An upper limit for large heaps, in bytes. */
 const BYTES_MAX = 384 * 2 ** 20;
 /** The least that is reserved for an object of an answer, in bytes: its row, its text and its part of the whole answer. */
 const OBJECT_BYTES = 65_536;

@@ -10,7 +10,6 @@ export type ApiKey = ReturnType<typeof toApiKey>;
 /** The API keys of a database. */
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-/** A key to be created; by default it may read and write. */
 type NewKey = Pick<ApiKey, 'name' | 'expiresAt'> & { readonly readOnly?: boolean };
 
 const WEEK_MS = 604_800_000;
@@ -36,7 +35,6 @@ export function createKeyStore({ run, query, engine }: Database) {
      */
     rotate: (id: Int64, graceMs: number) => run((knex) => knex.transaction((trx) => rotateKey(trx, now, id, graceMs))),
 
-    /** All keys, oldest first. */
     async list() {
       const rows = await run((knex) => knex('api_keys').select<ApiKeyRow[]>(COLUMNS).orderBy('id'));
       return rows.map(toApiKey);

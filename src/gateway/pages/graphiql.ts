@@ -4,10 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { deserialize } from 'node:v8';
 import bundlePackage from '@graphql-yoga/render-graphiql/package.json' with { type: 'json' };
-import { makeOnce } from '../make-once.ts';
+import { makeOnce } from '../caches.ts';
 import type { CompressedBundle } from './graphiql-bundle.ts';
-import { html } from './html.ts';
-import { htmlPage, type Page, relative, versionedAssets } from './page.ts';
+import { html, htmlPage, type Page, relative, versionedAssets } from './page.ts';
 import { type Site, siteHeader } from './site.ts';
 
 // Monaco, the editor, writes style elements and attributes and offers no nonce for them. All scripts are files.
@@ -20,7 +19,6 @@ const PERMISSIONS = {
   worker: "'self'",
 };
 
-/** The program that reads the bundle. */
 const PROGRAM = fileURLToPath(new URL('graphiql-bundle.ts', import.meta.url));
 
 const PIECES: readonly (keyof CompressedBundle)[] = [

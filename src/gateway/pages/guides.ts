@@ -3,10 +3,8 @@ import { type Deprecation, deprecationHeaders, longDay } from '../deprecations.t
 import { ERRORS } from '../errors.ts';
 import { KEY_PREFIX } from '../masking.ts';
 import type { Service } from '../service.ts';
-import { formatJson, shellQuote } from './code-samples.js';
-import { type Content, fillFile, html, inline } from './html.ts';
-import { ADDRESS, relative } from './page.ts';
-import { connectionRecipes, queryRecipes, type Recipes, readRecipes, VARIABLE } from './recipes.ts';
+import { codeSamples, formatJson, quote, shellQuote } from './code-samples.js';
+import { ADDRESS, type Content, fillFile, html, inline, relative, VARIABLE } from './page.ts';
 import type { Site } from './site.ts';
 
 /** The guides of the reference, in the order in which a client is written. One without code beside its text is left out. */
@@ -34,7 +32,9 @@ export function createGuides(site: Site) {
     ERRORS: Object.entries(ERRORS).map(describeError),
     GRAPHIQL:
       site.graphiql && html`<a href="${relative(graphqlPath)}">GraphiQL</a> shows it and completes what you type.`,
-    REFUSALS: graphqlRefusals.map(describeRefusal),
+    REFUSALS: graphqlRefusals.map(
+      ({ code, message }) => html`<dt><code>${code}</code></dt><dd>${inline(message)}</dd>`,
+    ),
     DEPRECATIONS: service.deprecations.map(describeDeprecation),
     CHANGES: service.changes?.map(describeVersion),
   };
@@ -60,10 +60,6 @@ function describeError([code, error]: [string, (typeof ERRORS)[keyof typeof ERRO
   return html`<dt>${error.status} <code>${code}</code> <code class="kind">${error.graphql}</code></dt><dd>${inline(error.meaning)}${again}</dd>`;
 }
 
-function describeRefusal({ code, message }: Site['graphqlRefusals'][number]) {
-  return html`<dt><code>${code}</code></dt><dd>${inline(message)}</dd>`;
-}
-
 /** Not by Intl.ListFormat, which loads the rules of all locales and so makes the start slower. */
 function nameIntegers(names: readonly string[]): Content {
   const between = (index: number) => index > 0 && (index === names.length - 1 ? ' and ' : ', ');
@@ -86,4 +82,52 @@ function describeHeaders(deprecation: Deprecation): string {
 
 function describeVersion({ version, changes }: NonNullable<Site['service']['changes']>[number]) {
   return html`<h3>${inline(version)}</h3><ul>${changes.map((change) => html`<li>${inline(change)}</li>`)}</ul>`;
+}
+
+/** Programs by language. Each does one thing that a client needs, and runs as it stands. */
+type Recipes = Readonly<Record<string, string>>;
+
+/** The ending of each language's files, and how the language writes a text as a literal. */
+const LANGUAGES = {
+  curl: ['sh', shellQuote],
+  JavaScript: ['js', (text: string) => literalOf(text, '`', /[`\\]|\$\{/g)],
+  Python: ['py', (text: string) => literalOf(text, "'''", /['\\]/g)],
+} as const;
+
+type Language = keyof typeof LANGUAGES;
+
+/** A text of several lines stands between two `quotes`, with a backslash before what is `special` there. */
+function literalOf(text: string, quotes: string, special: RegExp): string {
+  return text.includes('\n') ? quotes + text.replaceAll(special, '\\$&') + quotes : quote(text);
+}
+
+/** The programs `name` of the folder `recipes`; `texts` stand in them as literals. */
+export function readRecipes(
+  name: string,
+  texts: Readonly<Record<string, string>>,
+  languages: readonly Language[] = ['curl', 'JavaScript', 'Python'],
+): Recipes {
+  const programs = languages.map((language) => {
+    const [ending, literal] = LANGUAGES[language];
+    const literals = Object.entries(texts).map(([key, text]) => [key, literal(text)]);
+    return [language, fillFile(`recipes/${name}.${ending}`, { ...Object.fromEntries(literals), VARIABLE })];
+  });
+  return Object.fromEntries(programs);
+}
+
+/** Programs that send a query to the GraphQL API. */
+function queryRecipes(url: string, query: string): Recipes {
+  const headers = [['Content-Type', 'application/json']];
+  const calls = codeSamples({ method: 'POST', url, headers, body: JSON.stringify({ query }) }, VARIABLE, false);
+  return {
+    ...calls,
+    JavaScript: `${calls.JavaScript}\nconsole.dir(await response.json(), { depth: null });`,
+    Python: `${calls.Python}\nprint(response.json())`,
+  };
+}
+
+/** Programs that read all pages of a connection: the one root field of `query`, with the cursor in the variable `after`. */
+function connectionRecipes(url: string, query: string): Recipes {
+  const texts = { URL: url, QUERY: query };
+  return { GraphQL: query, ...readRecipes('graphql-paging', texts, ['JavaScript', 'Python']) };
 }

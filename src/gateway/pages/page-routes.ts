@@ -2,12 +2,44 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib';
 import fresh from 'fresh';
+import { createLruCache, makeOnce } from '../caches.ts';
 import type { Answer, Call, OpenRoute } from '../http/call.ts';
 import { acceptedEncoding } from '../http/negotiation.ts';
-import { createLruCache } from '../lru-cache.ts';
-import { makeOnce } from '../make-once.ts';
+import { VERSION } from '../product.ts';
 import { plainAddress } from './code-samples.js';
-import { ADDRESS, type Page } from './page.ts';
+import { createGraphiql } from './graphiql.ts';
+import { ADDRESS, html, htmlPage, type Page, relative } from './page.ts';
+import { createReferencePage } from './reference-page.ts';
+import { createSite, type Site, type SiteParts } from './site.ts';
+
+/** The pages of a service with their assets. Throws an error, which stops the start, when it has no list for the samples. */
+export function createPages(parts: SiteParts): readonly Page[] {
+  const site = createSite(parts);
+  const icons = site.assets.filter(({ path }) => path.endsWith('/icon.svg'));
+  return [
+    createLandingPage(site),
+    ...(site.graphiql ? createGraphiql(site) : []),
+    createReferencePage(site),
+    ...site.assets,
+    // Browsers request it for documents that name no icon, such as JSON.
+    ...icons.map((icon) => ({ ...icon, path: '/favicon.ico', immutable: false })),
+  ];
+}
+
+/** The page at `/`, with links to all others. */
+function createLandingPage({ service, graphiql, probePaths, graphqlPath, fill }: Site): Page {
+  const content = fill('landing.html', {
+    VERSION,
+    PROBES: probePaths.map((path) => html`\n<li><a href="${relative(path)}">${path}</a></li>`),
+    EXPLORE: graphiql
+      ? 'Write operations with completion and documentation, from examples in tabs.'
+      : 'Any GraphQL client reads the schema by introspection.',
+    TO_GRAPHIQL: graphiql && html`<li><a href="${relative(graphqlPath)}">GraphiQL →</a></li>`,
+    BODY: JSON.stringify({ query: service.firstCalls.graphql }),
+  });
+  // `connect` is for crawlers that fetch robots.txt by a script in the page.
+  return htmlPage('/', { connect: "'self'" }, content);
+}
 
 // Higher values take several times as long and save little.
 const BROTLI_PARAMS = { [constants.BROTLI_PARAM_QUALITY]: 6 };
@@ -15,7 +47,6 @@ const GZIP_LEVEL = 9;
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 
-/** The number of base addresses for which a page is cached. */
 const ADDRESSES_MAX = 16;
 /** The shortest time, in ms, between caching two base addresses, because clients may send any Host. Others get it uncompressed. */
 const NEW_ADDRESS_MS = 1000;

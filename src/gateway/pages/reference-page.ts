@@ -2,9 +2,7 @@ import { longDay } from '../deprecations.ts';
 import type { AnswerDescription, OperationDescription, ParameterDescription } from '../rest/operation-description.ts';
 import { codeSamples, formatJson, requestOf } from './code-samples.js';
 import { createGuides } from './guides.ts';
-import { type Html, html, htmlFile, inline } from './html.ts';
-import { ADDRESS, capitalised, htmlPage, type Page } from './page.ts';
-import { VARIABLE } from './recipes.ts';
+import { ADDRESS, capitalised, type Html, html, htmlFile, htmlPage, inline, type Page, VARIABLE } from './page.ts';
 import { REFERENCE_PATH, type Site, siteHeader } from './site.ts';
 
 /** The page of the reference. All text is readable without scripts; they make calls. */
@@ -47,7 +45,8 @@ function operationSection(operation: OperationDescription): Html {
   const { operationId: id, method, path, deprecation, parameters, body, answers } = operation;
   const bodyText = body && formatJson(JSON.stringify(body.example ?? {}), '  ');
   const hasContent = answers[0]?.content !== undefined;
-  const values = parameters.map((parameter) => ({ ...parameter, value: firstValue(parameter) }));
+  // The initial text of a field: the default, else the example.
+  const values = parameters.map((one) => ({ ...one, value: String(one.schema.default ?? one.example ?? '') }));
   const request = requestOf(method, ADDRESS, path, values, bodyText);
   return htmlFile('operation.html', {
     ID: id,
@@ -70,11 +69,6 @@ function operationSection(operation: OperationDescription): Html {
 function badges({ stability, deprecation }: OperationDescription): readonly Html[] {
   const texts = [stability, deprecation && `deprecated · removal ${longDay(deprecation.sunset)}`];
   return texts.filter(Boolean).map((text) => html` <span class="badge">${text}</span>`);
-}
-
-/** The initial text of a field: the default, else the example, else the empty text. */
-function firstValue({ schema, example }: ParameterDescription): string {
-  return String(schema.default ?? example ?? '');
 }
 
 function field(id: string, parameter: ParameterDescription & { readonly value: string }): Html {

@@ -3,9 +3,17 @@ import { ERRORS } from '../errors.ts';
 import { KEY_PREFIX } from '../masking.ts';
 import type { OperationDescription } from '../rest/operation-description.ts';
 import type { Service } from '../service.ts';
-import { type Content, type Html, html, htmlFile } from './html.ts';
-import { ADDRESS, capitalised, ownAssets, relative } from './page.ts';
-import { VARIABLE } from './recipes.ts';
+import {
+  ADDRESS,
+  type Content,
+  capitalised,
+  type Html,
+  html,
+  htmlFile,
+  ownAssets,
+  relative,
+  VARIABLE,
+} from './page.ts';
 
 /** Where the reference is served. */
 export const REFERENCE_PATH = '/docs';
@@ -13,15 +21,12 @@ export const REFERENCE_PATH = '/docs';
 /** The service, the paths and the settings that the pages are made from. */
 export interface SiteParts {
   readonly service: Service;
-  /** The operations of REST. */
   readonly operations: readonly OperationDescription[];
   readonly openApiPath: string;
   readonly graphqlPath: string;
-  /** The path of the GraphQL schema in SDL. */
   readonly sdlPath: string;
   /** What GraphQL alone refuses: each code with its meaning or an example of its message. */
   readonly graphqlRefusals: readonly { readonly code: string; readonly message: string }[];
-  /** Whether GraphiQL is served. */
   readonly graphiql: boolean;
   /** The probes that are served beside the pages. */
   readonly probePaths: readonly string[];
@@ -86,7 +91,6 @@ function findExampleCalls(operations: readonly OperationDescription[]) {
     },
     /** The first create with an `Idempotency-Key`, and a body with its required properties only. */
     create: create && { path: create.path, bodyJson: JSON.stringify(Object.fromEntries(needed)) },
-    /** The names of the 64-bit integers in answers. */
     int64Names: [...new Set(operations.flatMap(({ int64Names }) => int64Names))],
   };
 }

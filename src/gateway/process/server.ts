@@ -1,26 +1,19 @@
-import { createOrderedServer, maxConnections } from '../../lib/ordered-http/ordered-http.ts';
+import { randomUUID } from 'node:crypto';
+import { createOrderedServer, maxConnections, type Reason, type Refuse } from '../../lib/ordered-http/ordered-http.ts';
 import type { Config } from '../config.ts';
-import {
-  ACCEPT_MS,
-  CONNECTIONS_CHECK_MS,
-  DRAIN_MS,
-  HEADERS_MS,
-  KEEP_ALIVE_MS,
-  RECEIVE_MS,
-  STALLED_MS,
-} from '../deadlines.ts';
+import * as deadlines from '../deadlines.ts';
+import { ApiError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
+import { logRefusedUnread, requestIdOf, STANDARD_HEADERS, writeRestError } from '../http/answer.ts';
 import { createStartingApp } from '../http/app.ts';
 import type { Logger } from '../log.ts';
-import { createParserRefusals } from './parser-refusals.ts';
 
-/** Options that differ from Node's defaults. */
 const OPTIONS = {
-  headersTimeout: HEADERS_MS,
-  requestTimeout: RECEIVE_MS,
-  connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
-  keepAliveTimeout: KEEP_ALIVE_MS,
-  timeout: STALLED_MS,
+  headersTimeout: deadlines.HEADERS_MS,
+  requestTimeout: deadlines.RECEIVE_MS,
+  connectionsCheckingInterval: deadlines.CONNECTIONS_CHECK_MS,
+  keepAliveTimeout: deadlines.KEEP_ALIVE_MS,
+  timeout: deadlines.STALLED_MS,
   joinDuplicateHeaders: true, // a repeated Host, Authorization or Content-Type becomes one value, which is invalid
 };
 /** Open files besides connections: the log, assets, libraries, Node's own. */
@@ -72,8 +65,8 @@ export async function listen(
       await server.close({
         graceMs,
         drainMs: drainMs(graceMs),
-        acceptMs: ACCEPT_MS,
-        idleMs: Math.min(DRAIN_MS, graceMs / 4),
+        acceptMs: deadlines.ACCEPT_MS,
+        idleMs: Math.min(deadlines.DRAIN_MS, graceMs / 4),
       });
       await gateway?.close(Math.max(endsAt - performance.now(), 0));
     },
@@ -86,4 +79,32 @@ export function addressOf({ host, port }: Pick<Config, 'host' | 'port'>) {
 }
 
 /** How long a server that stops takes requests, in ms. */
-export const drainMs = (graceMs: number) => Math.min(DRAIN_MS, graceMs / 2);
+export const drainMs = (graceMs: number) => Math.min(deadlines.DRAIN_MS, graceMs / 2);
+
+const MESSAGES: Readonly<Record<Exclude<Reason, 'connect'>, string>> = {
+  'not HTTP': 'The request is not valid HTTP.',
+  'long header': 'The header of the request is too large.',
+  late: 'The request did not arrive in time.',
+  'small chunks': 'The body comes in too many small chunks.',
+};
+
+/**
+ * Writes the answers to requests that never reach the app, or not whole: with an Error body and a request id, which the log has too.
+ * `methods` gives the methods of all routes.
+ */
+function createParserRefusals(log: Logger, methods: () => readonly string[]): Refuse {
+  const errorFor = (reason: Reason) => {
+    if (reason !== 'connect') return new ApiError('bad_request', MESSAGES[reason]);
+    const headers = { Allow: methods().toSorted().join(', ') };
+    return new ApiError('method_not_allowed', 'This is no proxy.', { headers });
+  };
+  return (reason, socket, response) => {
+    const error = errorFor(reason);
+    const appsId = response?.getHeader('X-Request-Id'); // set when the request has reached the app, which logs it
+    const requestId = String(appsId ?? (response ? requestIdOf(response.req.headers) : randomUUID()));
+    if (appsId === undefined) logRefusedUnread(log, error, requestId, socket);
+    const { type, body } = writeRestError(error, {});
+    const headers = { 'X-Request-Id': requestId, ...STANDARD_HEADERS, ...error.headers, 'Content-Type': type };
+    return { status: error.status, headers, body };
+  };
+}

@@ -2,17 +2,16 @@ import { flushCompileCache } from 'node:module';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
+import { makeOnce } from '../caches.ts';
 import { IS_FOREIGN_WORKER, IS_WORKER } from '../cluster-worker.ts';
-import { CREATE_KEY, runProgram } from '../command-line.ts';
+import { CREATE_KEY, explainFailure, runProgram } from '../command-line.ts';
 import type { Config } from '../config.ts';
 import { isPermanent } from '../database/faults.ts';
 import { WORKERS_FIRST_MS } from '../deadlines.ts';
 import { describeUnknown } from '../dot-env.ts';
 import { DatabaseFault } from '../errors.ts';
-import { explainFailure } from '../failure.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import { createLog, type Logger, readableOutput } from '../log.ts';
-import { makeOnce } from '../make-once.ts';
 import { maskCredentials } from '../masking.ts';
 import type { Service } from '../service.ts';
 import { startHelp, welcome } from './first-start.ts';
@@ -23,7 +22,6 @@ import { LISTENS_NEXT, superviseWorkers } from './workers.ts';
 
 /** After this time, in ms, a start counts as waiting: for a migration, the database or the first worker. */
 const START_MS = 5000;
-/** The time between two attempts to open the database, in ms. */
 const RETRY_INTERVAL_MS = 1000;
 
 /** Said when a primary that is not ours has started this process. */

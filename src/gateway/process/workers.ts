@@ -32,7 +32,6 @@ export function superviseWorkers(config: Config, log: Logger, leavePort: () => v
     if (message === LISTENS_NEXT) leavePort();
   });
   return {
-    /** Resolves when the first worker listens. */
     listening: listening.then(() => {
       for (let worker = 1; worker < config.workers; worker++) tryStart(0);
     }),

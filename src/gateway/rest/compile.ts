@@ -17,9 +17,9 @@ import {
   pathOf,
 } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
-import { ANSWER_BYTES_MAX, answerTooLarge, REST_FORMAT } from '../schema/answer-format.ts';
 import type { Context } from '../schema/context.ts';
-import { noteDeprecations } from '../schema/schema.ts';
+import { ANSWER_BYTES_MAX, answerTooLarge } from '../schema/context.ts';
+import { noteDeprecations, REST_FORMAT } from '../schema/schema.ts';
 
 /** Compiles the document of a REST row. Throws Error, which stops the start, when it does not fit the schema. */
 export type Compile = ReturnType<typeof createCompiler>;
@@ -73,10 +73,8 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
     const { resolver, field } = root;
     if (resolver === undefined) throw new Error(`${field.name} has no resolver.`);
     return {
-      /** The deprecations of the selected fields. */
       deprecations: [...found],
       isMutation: operation.operation === OperationTypeNode.MUTATION,
-      /** The root field. */
       field,
       variables,
       /** The selection of the root field; undefined for a leaf. */

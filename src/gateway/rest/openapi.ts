@@ -60,7 +60,6 @@ export function createOpenApi(
   });
 }
 
-/** An operation as an Operation Object of OpenAPI. */
 function writeOperation(operation: Operation & OperationDescription): Json {
   const { operationId, summary, description, stability, tag, deprecation, parameters, body, answers } = operation;
   const statuses = answers.map((answer) => {

@@ -1,28 +1,18 @@
 import { deprecationHeaders, longDay } from '../deprecations.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { IDEMPOTENCY_KEY } from '../schema/context.ts';
-import { textRefusal } from './input-refusals.ts';
-import type { Operation, Parameter } from './operation.ts';
-import { type Described, type Json, refer } from './representation.ts';
+import type { Operation, OperationRow, Parameter } from './operation.ts';
+import { type Described, type Json, refer, textRefusal } from './representation.ts';
 
 /** What the OpenAPI document and the pages tell of an operation. */
-export interface OperationDescription {
-  readonly operationId: string;
-  readonly method: string;
-  /** Below the base path, with parameters in braces. */
-  readonly path: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly stability?: string | undefined;
+export interface OperationDescription
+  extends Pick<OperationRow, 'operationId' | 'method' | 'path' | 'summary' | 'description' | 'stability'>,
+    Pick<Operation, 'isList' | 'isIdempotent' | 'int64Names'> {
   readonly deprecation?: { readonly sunset: Date; readonly notice: string } | undefined;
   readonly parameters: readonly ParameterDescription[];
   readonly body?: (Described & { readonly example?: unknown }) | undefined;
   /** By ascending status, so the first one is that of success. */
   readonly answers: readonly AnswerDescription[];
-  readonly isList: boolean;
-  readonly isIdempotent?: boolean;
-  /** The names of the 64-bit integers in its answer, or in the items of its answer. */
-  readonly int64Names: readonly string[];
 }
 
 /** A parameter in a path, a query or a header. */
@@ -40,7 +30,6 @@ export interface AnswerDescription {
   readonly status: number;
   readonly sharedCode?: ErrorCode;
   readonly description: string;
-  /** The names of its headers. */
   readonly headers: readonly string[];
   readonly content?: { readonly schema: Json; readonly example?: unknown } | undefined;
 }

@@ -1,7 +1,7 @@
 import { getNamedType, getNullableType, isInputObjectType, isListType, isNonNullType } from 'graphql';
 import type { FieldPlan } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
-import { leafKind } from '../schema/answer-format.ts';
+import { leafKind } from '../schema/schema.ts';
 import type { Compile, CompiledOperation, CompiledVariable } from './compile.ts';
 import { answerSchema, type Json, representInputLeaf, representInputObject, type Schemas } from './representation.ts';
 
@@ -36,7 +36,6 @@ export interface OperationRow {
     /** Absent with 204. */
     readonly answer?: unknown;
     readonly body?: unknown;
-    /** Examples of parameters by their names. */
     readonly parameters?: Json;
   };
 }
@@ -71,7 +70,7 @@ export function compileOperationRow(row: OperationRow, tag: string, compile: Com
 function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schemas: Schemas) {
   const { notFound, success } = row;
   const compiled = compile(row.document);
-  const { deprecations, isMutation, field, variables, selection, check, resolver, info, write } = compiled;
+  const { isMutation, field, variables, selection } = compiled;
   if (isMutation === (row.method === 'GET')) {
     throw new Error('GET is for what changes nothing, and every other method for what does.');
   }
@@ -112,9 +111,8 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
   };
   return {
     ...row,
+    ...compiled,
     tag,
-    deprecations,
-    isMutation,
     isList,
     pathParams,
     queryParams,
@@ -128,13 +126,8 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
     location: success.location?.replaceAll(/\{(\w+)\}/g, (_, member) => `{${propertyOf(member)}}`),
     /** The schema of the answer; undefined for an answer without content. */
     answer: hasContent ? answerSchema(schemas, compiled, row.schemaName) : undefined,
-    /** The names of the 64-bit integers in the answer, or in the items of the answer. */
     int64Names: hasContent && selection ? selection.fields.filter(isInt64).map(({ responseName }) => responseName) : [],
     isNullable: !isNonNullType(field.type),
-    check,
-    resolver,
-    info,
-    write,
   };
 }
 

@@ -15,10 +15,10 @@ import type { FieldPlan, SelectionPlan } from '../../lib/graphql-plan/graphql-pl
 import { ApiError } from '../errors.ts';
 import { isJsonObject } from '../http/json-body.ts';
 import type { AnyKind, Bounds } from '../kinds.ts';
-import { leafKind } from '../schema/answer-format.ts';
-import { boundsOf } from '../schema/rules.ts';
+import { quoteInput } from '../masking.ts';
+import { boundsOf } from '../schema/field-checks.ts';
+import { leafKind } from '../schema/schema.ts';
 import type { CompiledOperation } from './compile.ts';
-import { refuseJson } from './input-refusals.ts';
 
 /** A part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -106,6 +106,35 @@ function representInputField(schemas: Schemas, field: GraphQLInputField): Input 
   if (isInputObjectType(type)) return representInputObject(schemas, type);
   const leaf = representInputLeaf(schemas, field);
   return { ...leaf, readJson: (value, path) => leaf.fromJson(value) ?? refuseJson(leaf, path, value) };
+}
+
+/** Throws ApiError `bad_request` for a JSON value that a leaf does not allow. `path` is the path of the property in the body. */
+function refuseJson(leaf: AnyKind, path: string, value: unknown): never {
+  const suggested = leaf.suggest(value);
+  const rule = `${path} must be ${leaf.allowed}`;
+  if (suggested === undefined) throw new ApiError('bad_request', `${rule}, not ${nameJson(value)}.`);
+  const instead = leaf.write(leaf.fromText(suggested));
+  const type = instead.startsWith('"') ? '' : ', not a string';
+  throw new ApiError('bad_request', `${rule}${type}: ${instead} instead of ${nameJson(value)}.`);
+}
+
+function nameJson(value: unknown): string {
+  if (typeof value === 'string') return `"${quoteInput(value)}"`;
+  if (Array.isArray(value)) return 'an array';
+  if (isJsonObject(value)) return 'an object';
+  return quoteInput(String(value));
+}
+
+/** Makes the ApiError `bad_request` for the text of a parameter that its leaf does not allow; it may suggest an allowed text. */
+export function textRefusal(leaf: AnyKind, name: string, text: string): ApiError {
+  const suggested = leaf.suggest(text);
+  if (suggested === undefined) return notAllowed(name, text, leaf.allowed);
+  return new ApiError('bad_request', `${name}=${quoteInput(text)}: did you mean ${suggested}?`);
+}
+
+/** Makes the ApiError `bad_request` for the text of a parameter. `allowed` describes the allowed values. */
+export function notAllowed(name: string, text: string, allowed: string): ApiError {
+  return new ApiError('bad_request', `${name}=${quoteInput(text)} is not allowed: ${allowed}.`);
 }
 
 /** Adds the schema `name` of a selection: a JSON object that omits null properties. So a nullable field is not required. */

@@ -1,18 +1,21 @@
 import { stringify } from 'node:querystring';
 import type { GraphQLSchema } from 'graphql';
+import type { Arguments } from '../../lib/graphql-plan/graphql-plan.ts';
 import { deprecationHeaders } from '../deprecations.ts';
-import type { AdmittedCall, Answer, Call, Route } from '../http/call.ts';
+import { ApiError } from '../errors.ts';
+import type { AdmittedCall, Answer, Call, PathParams, Route } from '../http/call.ts';
 import { parseJsonBytes } from '../http/json-body.ts';
+import { readQueryParameters } from '../http/request-target.ts';
 import { LIST_LIMIT, pageSizeOf } from '../schema/builder.ts';
-import { createContext, readIdempotencyKey } from '../schema/context.ts';
+import { type Context, createContext, readIdempotencyKey } from '../schema/context.ts';
+import { brokenRule } from '../schema/field-checks.ts';
 import type { Page } from '../store/keyset-list.ts';
 import type { Stores } from '../store/store.ts';
 import { createCompiler } from './compile.ts';
 import { createOpenApi, ERROR_SCHEMA } from './openapi.ts';
 import { CURSOR, compileOperationRow, type Operation, type RestService } from './operation.ts';
 import { describeOperation } from './operation-description.ts';
-import type { Json, Schemas } from './representation.ts';
-import { checkRequest, type RestRequest, readRequest, refuseNotFound } from './request-reader.ts';
+import { type Json, notAllowed, type Schemas, textRefusal } from './representation.ts';
 
 /**
  * Creates the REST API of a service: operations with their descriptions, routes, and the function that makes the OpenAPI document. Clients reach it below `publicPath`.
@@ -81,6 +84,54 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
     ...(deprecation && { headers: deprecationHeaders(deprecation, publicPath) }),
     handle,
   };
+}
+
+type RestRequest = ReturnType<typeof readRequest>;
+
+/**
+ * Reads the inputs of a request. `body` is the parsed JSON body, if the operation has one. Throws ApiError `bad_request`, which
+ * names an invalid input, and `not_found` for an invalid path parameter.
+ */
+export function readRequest(operation: Operation, querystring: string, params: PathParams, body: unknown) {
+  const args: Record<string, unknown> = {};
+  for (const { name, argument, leaf } of operation.pathParams) {
+    args[argument.name] = leaf.fromText(params[name] ?? '') ?? refuseNotFound(operation);
+  }
+  const query = readQueryParameters(querystring, operation.queryParams);
+  for (const { name, argument, leaf, isRequired } of operation.queryParams) {
+    const text = query[name];
+    if (text === undefined) {
+      if (isRequired) throw new ApiError('bad_request', `${name} is required: ${leaf.allowed}.`);
+      args[argument.name] = argument.defaultValue;
+      continue;
+    }
+    args[argument.name] = leaf.fromText(text);
+    if (args[argument.name] === undefined) throw textRefusal(leaf, name, text);
+  }
+  if (operation.body !== undefined) args[operation.body.name] = operation.body.readJson(body, '');
+  return { args, query };
+}
+
+function refuseNotFound({ notFound = '' }: Operation): never {
+  throw new ApiError('not_found', notFound);
+}
+
+/**
+ * Checks the arguments of a request by the schema's rules, and gives them as the resolver gets them. Throws an ApiError that names
+ * the parameter or property.
+ */
+function checkRequest(operation: Operation, { args, query }: RestRequest, context: Context): Arguments {
+  try {
+    return operation.check(args, context);
+  } catch (thrown) {
+    const rule = brokenRule(thrown);
+    if (rule === undefined) throw thrown;
+    const [argument, ...path] = rule.path;
+    if (argument === operation.body?.name) throw new ApiError('bad_request', `${path.join('.')} ${rule.message}.`);
+    const parameter = operation.queryParams.find((candidate) => candidate.argument.name === argument);
+    if (!parameter) refuseNotFound(operation); // the argument is a path parameter
+    throw notAllowed(parameter.name, query[parameter.name] ?? '', rule.message.replace(/^must be /, ''));
+  }
 }
 
 /** Creates the function that gives the header `Location` of a created object; undefined for an operation without one. */

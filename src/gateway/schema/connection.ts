@@ -36,7 +36,6 @@ export const connectionArguments = (builder: Builder, plural: string) =>
       .validate(cursorRule),
   }));
 
-/** The arguments of a connection other than its filters. */
 interface PagingArguments {
   readonly first: number;
   readonly after?: string | null | undefined;

@@ -7,7 +7,6 @@ import type { Caller } from '../keys/caller.ts';
 import type { Page } from '../store/keyset-list.ts';
 import type { Stores } from '../store/store.ts';
 import type { Changes, NewRow, PageQuery, StoredRow, Table } from '../store/table.ts';
-import { ANSWER_BYTES_MAX, answerTooLarge } from './answer-format.ts';
 
 /**
  * The rule of an Idempotency-Key: a quoted string, whose content the first group has and which is not empty, or no quoted string,
@@ -53,6 +52,15 @@ export interface Context {
   forMutation(): Context;
   /** Whether the answer is that of an earlier request with the same Idempotency-Key. */
   isReplayed(): boolean;
+}
+
+/** The most bytes of an answer's data. */
+export const ANSWER_BYTES_MAX = 32 * 2 ** 20;
+
+/** The refusal of a page whose rows have more. */
+export function answerTooLarge(): ApiError {
+  const message = `The answer would be larger than ${ANSWER_BYTES_MAX} bytes: ask for a smaller limit.`;
+  return new ApiError('bad_request', message, { graphqlCode: 'MAX_RESPONSE_BYTES_EXCEEDED' });
 }
 
 /** Creates the context of a request, for both APIs. */

@@ -1,7 +1,10 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
-import type { GraphQLFieldResolver } from 'graphql';
+import { InputValidationError } from '@pothos/plugin-validation';
+import type { GraphQLArgument, GraphQLFieldResolver, GraphQLInputField } from 'graphql';
+import * as z from 'zod/mini';
 import type { Arguments, CheckArguments } from '../../lib/graphql-plan/graphql-plan.ts';
 import { requireWrite } from '../keys/caller.ts';
+import type { Bounds } from '../kinds.ts';
 import type { Context } from './context.ts';
 
 /** The name of the plugin below. */
@@ -50,3 +53,25 @@ declare global {
 }
 
 SchemaBuilder.registerPlugin(FIELD_CHECKS, FieldChecks);
+
+/** The rules of an argument or input field as JSON Schema keywords; rules without a keyword are left out. */
+export function boundsOf({ extensions }: GraphQLArgument | GraphQLInputField): Bounds {
+  // Pothos stores the rules here, https://pothos-graphql.dev/docs/plugins/validation
+  const { schemas = [] } = (extensions['@pothos/plugin-validation'] ?? {}) as { schemas?: z.core.$ZodType[] };
+  const bounds = schemas.map((rule) => {
+    const { $schema, type, ...keywords } = z.toJSONSchema(rule, { unrepresentable: 'any', io: 'input' });
+    return keywords;
+  });
+  return Object.assign({}, ...bounds);
+}
+
+/**
+ * The first broken rule of a validation error; undefined for any other error. `path` is that of the invalid input: the argument, then
+ * the input fields. `message` is a sentence without its subject, which is the name of the input: `must be …`.
+ */
+export function brokenRule(thrown: unknown) {
+  const [issue] = thrown instanceof InputValidationError ? thrown.issues : [];
+  if (issue === undefined) return undefined;
+  const path = (issue.path ?? []).map((step) => (typeof step === 'object' ? step.key : step));
+  return { path, message: issue.message };
+}

@@ -1,8 +1,9 @@
-import { type GraphQLSchema, printSchema, type ValidationRule } from 'graphql';
+import { GraphQLEnumType, type GraphQLNamedType, type GraphQLSchema, printSchema, type ValidationRule } from 'graphql';
+import type { AnswerFormat } from '../../lib/graphql-plan/graphql-plan.ts';
 import { type Deprecation, deprecationOf, longDay } from '../deprecations.ts';
+import { type AnyKind, type Bounds, KINDS, kindOfScalar } from '../kinds.ts';
 import { type Builder, createBuilder } from './builder.ts';
 
-/** The parts of a service that its schema is made from. */
 interface SchemaParts {
   /** The plural noun of the service's objects, such as `books`, for the descriptions of Query and Mutation. */
   readonly plural: string;
@@ -43,4 +44,23 @@ export function noteDeprecations(deprecations: readonly Deprecation[], found: Se
 /** A schema in SDL, as in `schema.graphql`. */
 export function printedSchema(schema: GraphQLSchema): string {
   return `${printSchema(schema)}\n`;
+}
+
+/** How GraphQL writes answers. */
+export const GRAPHQL_FORMAT: AnswerFormat = { leafWriter: (type) => leafKind(type).writeGraphql, omitsNull: false };
+
+/** How REST writes answers: it omits null properties. */
+export const REST_FORMAT: AnswerFormat = { leafWriter: (type) => leafKind(type).write, omitsNull: true };
+
+/** The kind of a leaf type within bounds. Throws Error, which stops the start, for a scalar or enum without a kind. */
+export function leafKind(type: GraphQLNamedType, bounds: Bounds = {}): AnyKind {
+  const kind = type instanceof GraphQLEnumType ? wordKind(type) : kindOfScalar(type.name, bounds);
+  if (kind === undefined) throw new Error(`${type.name} is of no kind that src/gateway/kinds.ts has.`);
+  return kind;
+}
+
+function wordKind(type: GraphQLEnumType): AnyKind | undefined {
+  const values = type.getValues();
+  const isOfWords = values.every(({ name, value }) => typeof value === 'string' && value.toUpperCase() === name);
+  return isOfWords ? KINDS.word.within({ enum: values.map(({ value }) => value) }) : undefined;
 }

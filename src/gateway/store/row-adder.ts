@@ -20,7 +20,6 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
   const into = insertList(table);
   const valuesOf = createRowBinder(table);
   const acquireIdLock = createIdLock(database);
-  /** The values of a row, and their approximate size in a statement, in bytes. */
   const toRow = (added: NewRow<T>) => {
     const values = valuesOf(added);
     return { values, bytes: sizeOf(values) };
@@ -62,7 +61,6 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
     /** Adds rows within a transaction by one statement. Gives their ids in the order of the rows. */
     addWithin: async (transaction: Knex.Transaction, added: readonly NewRow<T>[]): Promise<Int64[]> =>
       insertWithin(transaction, into, toValues(added.map(toRow))).catch(explain),
-    /** The approximate size of a row in a statement, in bytes. */
     bytesOf: (added: NewRow<T>) => toRow(added).bytes,
   };
 }

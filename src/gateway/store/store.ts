@@ -4,10 +4,11 @@ import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import type { Database } from '../database/connect.ts';
 import { createIdempotentCreates, type ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
 import { createKeysetList, createRowReader, LONG_ROW_BYTES } from './keyset-list.ts';
-import { createRowAdder } from './row-adder.ts';
-import { createRowChanger } from './row-changer.ts';
+import { createRowAdder, requireFit, sizeOf } from './row-adder.ts';
 import {
+  bindValue,
   type Changes,
+  columnsOf,
   createCanonicalizer,
   createFieldPicker,
   createRowBinder,
@@ -48,7 +49,6 @@ function createStore<T extends Table>(database: Database, table: T, rowBytesMax:
   });
   return {
     list: createKeysetList(database, table, rowBytesMax),
-    /** The row of an id, or null. */
     get,
     /** Adds a row. With `scopedKey`, a retry gets the row of the first request: see `createIdempotentCreates`, also for errors. */
     async add(added: NewRow<T>, scopedKey: ScopedIdempotencyKey | null, deadline: Deadline) {
@@ -77,7 +77,30 @@ function createStore<T extends Table>(database: Database, table: T, rowBytesMax:
   };
 }
 
-/** The number of samples for each table. */
+/** Creates the functions that change and remove the row of an id. Without such a row they do nothing. */
+export function createRowChanger<T extends Table>(database: Database, table: T) {
+  const columns = columnsOf(table);
+  const rowOf = (knex: Knex, id: Int64) => knex(table.name).where({ id: BigInt(id) });
+  return {
+    /** Sets the values that are given. DatabaseFault `tooLarge` if the statement exceeds max_allowed_packet. */
+    async change(id: Int64, changes: Changes<T>, deadline: Deadline): Promise<void> {
+      const given = changes as Readonly<Record<string, unknown>>; // its values by their names
+      const values = columns
+        .map(({ name, column, kind }) => [column, bindValue(kind, given[name])] as const)
+        .filter(([, value]) => value !== null);
+      if (values.length === 0) return;
+      requireFit(database, sizeOf(values.map(([, value]) => value)));
+      const set = Object.fromEntries(values);
+      // It sets values, so it may be done twice.
+      await database.run((knex) => rowOf(knex, id).update(set), { idempotent: true, deadline });
+    },
+    /** Removes the row: true for the one call that did. Done twice, it would say that there was no row: it is not idempotent. */
+    async remove(id: Int64, deadline: Deadline): Promise<boolean> {
+      return (await database.run((knex) => rowOf(knex, id).delete(), { deadline })) > 0;
+    },
+  };
+}
+
 const SAMPLES = 12;
 
 /** Adds samples to each empty table of a resource that has samples. Gives the total number. */

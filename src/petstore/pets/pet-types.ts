@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Deprecation } from '../../gateway/deprecations.ts';
 import {
   type Builder,
   countedAs,
@@ -9,6 +10,27 @@ import {
 } from '../../gateway/schema/builder.ts';
 import { connectionArguments, connectionType, toConnection, toPageQuery } from '../../gateway/schema/connection.ts';
 import { type NewPet, PETS, type Pet, type PetStatus } from './pet.ts';
+
+/** The deprecation of fetching one animal by its id. Lists replace it. */
+export const PET_DEPRECATION: Deprecation = {
+  coordinate: 'Query.pet',
+  since: new Date('2026-11-20T00:00:00Z'),
+  sunset: new Date('2030-12-05T00:00:00Z'),
+  replacement: { graphql: 'pets(status:)', rest: 'GET /v1/pets with a status filter', restPath: '/v1/pets' },
+  steps: [
+    {
+      purpose: 'The animals that can be had',
+      rest: 'GET /v1/pets?status=available',
+      graphql: '{ pets(status: AVAILABLE) { id name } }',
+    },
+    {
+      purpose: 'One animal, such as 42: the list that begins right before it and holds one',
+      rest: 'GET /v1/pets?after=41&limit=1',
+      graphql: '{ pets(after: "41", limit: 1) { id name } }',
+      note: 'When the answer is empty, or has another id, there is no animal 42. Compute `id - 1` with 64-bit integers.',
+    },
+  ],
+};
 
 /** Defines the GraphQL types and fields of animals. */
 export function definePetTypes(builder: Builder): void {
@@ -72,19 +94,13 @@ function defineQueries(builder: Builder): void {
     pets: t.field({
       type: [pet],
       description: 'Animals by ascending id.',
-      args: {
-        status: t.arg(status),
-        ...pageArguments(builder, 'animals'),
-      },
+      args: { status: t.arg(status), ...pageArguments(builder, 'animals') },
       resolve: (_root, query, { store }) => store(PETS).list(query),
     }),
     petsConnection: t.field({
       type: connectionType(builder, 'Pet', pet, 'animals'),
       description: 'The list `pets` with what paging needs.',
-      args: {
-        status: t.arg(status),
-        ...connectionArguments(builder, 'animals'),
-      },
+      args: { status: t.arg(status), ...connectionArguments(builder, 'animals') },
       resolve: async (_root, query, { store }) => toConnection(await store(PETS).list(toPageQuery(query)), query.after),
     }),
     pet: t.field({

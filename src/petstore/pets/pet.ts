@@ -1,4 +1,5 @@
 import { defineTable, type NewRow, type StoredRow } from '../../gateway/store/table.ts';
+import { type Int64, int64FromJson } from '../../lib/exact-json/exact-json.ts';
 
 /** Every availability status, in the order of the API description. */
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
@@ -21,3 +22,15 @@ export type NewPet = NewRow<typeof PETS>;
 
 /** A stored animal. Ids may be large, and may have gaps. */
 export type Pet = StoredRow<typeof PETS>;
+
+const CATEGORIES = ['Labrador', 'Siamese', 'Cockatiel', 'Clownfish', 'Hamster', 'Tortoise'] as const;
+const NAMES = 'Bella Luna Rio Nemo Hazel Speedy Max Milo Kiwi Marlin Pepper Zoé'.split(' ');
+const STATUSES: readonly (PetStatus | null)[] = ['available', 'available', 'pending', 'sold', null];
+
+/** The sample animal number `index`, from 0. The same index always gives the same animal; some have no status. */
+export function samplePet(index: number): NewPet {
+  const category = index % CATEGORIES.length;
+  const round = Math.floor(index / NAMES.length);
+  const name = `${NAMES[index % NAMES.length]} the ${CATEGORIES[category]}${round === 0 ? '' : ` ${round + 1}`}`;
+  return { name, categoryId: int64FromJson(category + 1) as Int64, status: STATUSES[index % STATUSES.length] ?? null }; // a small integer
+}

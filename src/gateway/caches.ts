@@ -1,3 +1,15 @@
+/** Wraps `make` so that it runs at the first call; later calls get the same value. A failure is not cached: the next call tries again. */
+export function makeOnce<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let cached: Promise<Value> | undefined;
+  return () => {
+    cached ??= make().catch((error: unknown) => {
+      cached = undefined;
+      throw error;
+    });
+    return cached;
+  };
+}
+
 /**
  * An approximate LRU cache with text keys, up to a total size of `maxSize`. A value has the size 1, or the result of `sizeOf`; one
  * larger than half of `maxSize` is not cached. There are two generations, and the older one is evicted as a whole. So the most recently
