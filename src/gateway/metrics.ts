@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { throttle } from './caches.ts';
 import { ERRORS } from './errors.ts';
 import { PRODUCT, VERSION } from './product.ts';
-import { throttle } from './throttle.ts';
 
 const APIS = ['rest', 'graphql', 'other'] as const;
 

@@ -1,11 +1,12 @@
+import { throttle } from './caches.ts';
 import type { Config } from './config.ts';
 import { ApiError } from './errors.ts';
 import { describeRefusals } from './graphql/cost.ts';
 import { createGraphqlRoutes, GRAPHQL_PATH } from './graphql/endpoint.ts';
 import { createErrorWriter, ERROR_CODES } from './graphql/error-masking.ts';
 import { writeRestError } from './http/answer.ts';
-import type { OpenRoute, Route } from './http/call.ts';
-import { LIVEZ, PROBE_PATHS, PROBES, textRoute } from './http/open-routes.ts';
+import { LIVEZ, PROBE_PATHS, PROBES } from './http/app.ts';
+import { type OpenRoute, type Route, textRoute } from './http/call.ts';
 import { createNotFound, isBelow } from './http/router.ts';
 import type { ServeParts } from './http/serve.ts';
 import type { Logger } from './log.ts';
@@ -16,7 +17,6 @@ import { createRestApi } from './rest/rest-api.ts';
 import { createSchema, printedSchema } from './schema/schema.ts';
 import type { Service } from './service.ts';
 import type { Stores } from './store/store.ts';
-import { throttle } from './throttle.ts';
 
 const SDL_PATH = '/schema.graphql';
 

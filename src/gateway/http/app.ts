@@ -1,16 +1,24 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import cors from '@koa/cors';
 import Koa from 'koa';
 import type { Config } from '../config.ts';
 import { ApiError, toApiError } from '../errors.ts';
 import { type Logger, safely } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { allowOrigins } from './allow-origins.ts';
 import { errorAnswer, refuseUnread, requestIdOf, sendAnswer, writeRestError } from './answer.ts';
-import type { Answer, Call } from './call.ts';
+import { type Answer, type Call, textRoute } from './call.ts';
 import { createOriginReader, type ForwardedConfig } from './client-address.ts';
-import { LIVEZ, PROBE_PATHS } from './open-routes.ts';
 import { createRequestLog, type Served } from './request-log.ts';
 import { readRequestTarget } from './request-target.ts';
 import { createServe, type Serve, type ServeParts } from './serve.ts';
+
+/** The paths of the probes and of the metrics, by their operations. */
+export const PROBES = { livez: '/livez', readyz: '/readyz', metrics: '/metrics' } as const;
+/** All of them: those that ADMIN_PORT serves. */
+export const PROBE_PATHS: readonly string[] = Object.values(PROBES);
+
+/** Answers as long as the process runs. */
+export const LIVEZ = textRoute(PROBES.livez, 'livez', 'application/json', () => '{"status":"ok"}');
 
 interface AppParts extends ServeParts {
   readonly config: Config;
@@ -108,4 +116,30 @@ function createKoa({ config, log, metrics, served, isDraining, serve, cors }: Ko
     sendAnswer(response, requestId, answer);
   });
   return koa;
+}
+
+/** How long a browser may cache a preflight's answer, in seconds: the most that Chromium allows. */
+const PREFLIGHT_MAX_AGE_S = 7200;
+
+// Besides the headers that every script may read, https://fetch.spec.whatwg.org/#cors-safelisted-response-header-name
+const READABLE_HEADERS = 'Link,Location,X-Request-Id,Deprecation,Sunset,Retry-After,Idempotency-Replayed';
+
+/** CORS for both APIs. Keys are sent in a header, never in a cookie: so credentials stay off, and `*` is safe. */
+function allowOrigins(
+  { corsOrigins: origins, rateLimit }: Pick<Config, 'corsOrigins' | 'rateLimit'>,
+  methods: readonly string[],
+) {
+  return {
+    /** Whether an answer depends on CORS. With `*`, one to a request without Origin has no CORS headers and no Vary. */
+    concerns: (headers: IncomingHttpHeaders): boolean => origins !== '*' || headers.origin !== undefined,
+    /** Answers preflights; sets the headers of other answers before it calls `next`. */
+    middleware: cors({
+      // For an empty string, no header is set, and the browser refuses the answer.
+      origin: (ctx) => (origins === '*' ? '*' : (origins.find((origin) => origin === ctx.get('Origin')) ?? '')),
+      allowMethods: [...methods],
+      exposeHeaders: rateLimit ? `${READABLE_HEADERS},RateLimit-Policy,RateLimit` : READABLE_HEADERS,
+      maxAge: PREFLIGHT_MAX_AGE_S,
+      keepHeadersOnError: false, // errors are answers here
+    }),
+  };
 }

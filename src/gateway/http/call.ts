@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
-import type { Caller } from '../keys/caller.ts';
+import type { Caller } from '../keys/api-key.ts';
 import type { ApiName } from '../metrics.ts';
 
 /** A request whose header has been read: a plain value. */
@@ -80,6 +80,23 @@ export interface OpenRoute {
   /** True when an API has the same path: then only requests that prefer HTML get this route. */
   readonly sharesPath?: boolean;
   readonly handle: (call: Call) => Promise<Answer>;
+}
+
+/** An open route that serves a text in UTF-8. */
+export function textRoute(
+  path: string,
+  operation: string,
+  type: string,
+  write: (call: Call) => string | Promise<string>,
+): OpenRoute {
+  return {
+    path,
+    operation,
+    async handle(call) {
+      const body = await write(call);
+      return { status: 200, headers: { 'Content-Type': `${type}; charset=utf-8` }, body };
+    },
+  };
 }
 
 /** An answer with further headers. `Link` and `Vary` are lists: each side adds to them. */

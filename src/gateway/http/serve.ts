@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { createShares } from '../../lib/fair-shares/fair-shares.ts';
 import { REQUEST_MS } from '../deadlines.ts';
 import { toApiError } from '../errors.ts';
+import { requireWrite } from '../keys/api-key.ts';
 import { type Authenticator, lookUpAgain, readBearerKey, type ValidKey } from '../keys/authenticator.ts';
-import { requireWrite } from '../keys/caller.ts';
 import type { Counted, RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { type Logger, logFault } from '../log.ts';

@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { ApiError } from '../errors.ts';
 import { KEY_PREFIX } from '../masking.ts';
 
 /*
@@ -45,4 +46,18 @@ function checksum(body: string): string {
     rest = Math.floor(rest / 62);
   }
   return text;
+}
+
+/** Who calls: what the API key of a request means. */
+export interface Caller {
+  readonly keyId: string;
+  /** The id of the first key in a chain of rotations: the same for a key and its replacements. */
+  readonly ownerId: string;
+  /** False for a read-only key. */
+  readonly mayWrite: boolean;
+}
+
+/** Throws ApiError `forbidden` for a read-only key. */
+export function requireWrite({ mayWrite }: Caller): void {
+  if (!mayWrite) throw new ApiError('forbidden', 'This API key may only read.');
 }

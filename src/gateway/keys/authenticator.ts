@@ -3,8 +3,7 @@ import { KEY_CACHE_MS, KEY_LOOKUP_MS, KEY_REFRESH_MS } from '../deadlines.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { KEY_PREFIX } from '../masking.ts';
 import { PRODUCT } from '../product.ts';
-import { hashApiKey, isApiKey, KEY_LENGTH } from './api-key.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, hashApiKey, isApiKey, KEY_LENGTH } from './api-key.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 
 const CACHE_SIZE = 10_000;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { throttle } from '../caches.ts';
 import type { Database } from '../database/connect.ts';
 import { USAGE_FLUSH_MS } from '../deadlines.ts';
 import type { Logger } from '../log.ts';
-import { throttle } from '../throttle.ts';
 import type { KeyStore } from './key-store.ts';
 
 const BATCH = 200;

@@ -1,10 +1,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AggregatorRegistry, Counter, Gauge, type MetricObject, Registry } from 'prom-client';
+import { throttle } from '../caches.ts';
 import { PRIMARY_WAIT_MS, WORKERS_WAIT_MS } from '../deadlines.ts';
 import { serviceUnavailable } from '../errors.ts';
 import { type Logger, safely } from '../log.ts';
-import { throttle } from '../throttle.ts';
 
 /** The page is made at most once in this time, in ms, for all workers. */
 const PAGE_MS = 1000;

@@ -3,7 +3,7 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { type Integer64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import { ApiError } from '../errors.ts';
 import type { ScopedIdempotencyKey } from '../idempotency/idempotent-creates.ts';
-import type { Caller } from '../keys/caller.ts';
+import type { Caller } from '../keys/api-key.ts';
 import type { Page } from '../store/keyset-list.ts';
 import type { Stores } from '../store/store.ts';
 import type { Changes, NewRow, PageQuery, StoredRow, Table } from '../store/table.ts';

@@ -3,7 +3,7 @@ import { InputValidationError } from '@pothos/plugin-validation';
 import type { GraphQLArgument, GraphQLFieldResolver, GraphQLInputField } from 'graphql';
 import * as z from 'zod/mini';
 import type { Arguments, CheckArguments } from '../../lib/graphql-plan/graphql-plan.ts';
-import { requireWrite } from '../keys/caller.ts';
+import { requireWrite } from '../keys/api-key.ts';
 import type { Bounds } from '../kinds.ts';
 import type { Context } from './context.ts';
 
