@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describeEachEngine } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf, startGateway, type TestGateway } from '../support/gateway.ts';
 import { number, postGraphql } from './exact-json.ts';
 
 const LIST = 'query ($status: PetStatus, $limit: Int!) { pets(status: $status, limit: $limit) { id } }';
@@ -88,9 +88,8 @@ const QUOTED: readonly [sent: string, before: string, query: string][] = [
 const MEMBERS = ['message', 'locations', 'path', 'extensions'];
 
 describeEachEngine('errors', (engine) => {
-  let gateway: TestGateway;
+  const gateway = gatewayOf(engine);
   beforeAll(async () => {
-    gateway = await startGateway(engine);
     await gateway.createPet({ name: 'x', categoryId: 1 });
   });
 
@@ -181,9 +180,8 @@ describeEachEngine('faults of ours', (engine) => {
 });
 
 describeEachEngine('a database that is closed', (engine) => {
-  let gateway: TestGateway;
+  const gateway = gatewayOf(engine);
   beforeAll(async () => {
-    gateway = await startGateway(engine);
     for (const [, query] of WAYS) await gateway.graphql(query);
     await gateway.database.close();
   });

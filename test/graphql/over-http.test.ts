@@ -1,17 +1,14 @@
 import { serverAudits } from 'graphql-http';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { send, sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf } from '../support/gateway.ts';
 
 const QUERY = '{"query":"{ pets { id } }"}';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('GraphQL over HTTP', () => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startGateway(SQLITE);
-  });
+  const gateway = gatewayOf(SQLITE);
 
   // https://github.com/graphql/graphql-http: the specification as a list
   describe('audits of graphql-http', () => {

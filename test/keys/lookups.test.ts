@@ -1,7 +1,7 @@
-import { beforeAll, expect, it, test } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/gateway/keys/api-key.ts';
 import { describeEachEngine } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf, type TestGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';
 
 /** A key that is older than this, in ms, is looked up again beside the request that brings it. */
@@ -21,10 +21,7 @@ const ask = ({ url }: TestGateway, authorization: string) =>
   fetch(`${url}/v1/pets?limit=1`, { headers: { authorization } });
 
 describeEachEngine('API keys › lookups', (engine) => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startGateway(engine);
-  });
+  const gateway = gatewayOf(engine);
 
   it.each([
     ['a wrong last character', (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')],

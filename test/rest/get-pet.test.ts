@@ -5,37 +5,8 @@ import { type CheckedGateway, expectRefusal, useGateway } from './checked-gatewa
 
 const LARGE_IDS = ['9007199254740993', '9223372036854775806', '9223372036854775807'];
 
-const NO_ID = [
-  '0',
-  '99',
-  '-1',
-  '-9223372036854775808',
-  '9007199254740992', // what a double makes of an id that is there
-  '9223372036854775808',
-  '-9223372036854775809',
-  '01',
-  '-0',
-  '+1',
-  '1.0',
-  '1e0',
-  '0x1',
-  '1_0',
-  '%201',
-  '1%20',
-  '1%00',
-  '1%0A',
-  '%D9%A1',
-  '1;a',
-  '1,2',
-  'abc',
-  'null',
-  'undefined',
-  '%ff',
-  '%',
-  '%zz',
-  "1'%20OR%20'1'='1",
-  '9'.repeat(400),
-];
+/** The first is what a double makes of an id that is there. All others that need no percent-encoding are in test/parity. */
+const NO_ID = "9007199254740992 1e0 0x1 1_0 %201 1%20 1%00 1%0A %D9%A1 1;a 1,2 %ff % %zz 1'%20OR%20'1'='1".split(' ');
 
 const DEPRECATED = {
   deprecation: '@1795132800',
