@@ -9,7 +9,7 @@ const ssr = { resolve: { conditions: ['module-sync', 'node'] } };
 // They start programs, or database servers of their own: commands, gateways, compilers, what makes GraphiQL's bundle. Or
 // they take longer than `npm run test:fast` should.
 const PROGRAMS = [
-  'test/{checks,git,left-out}.test.ts',
+  'test/{checks,git}.test.ts',
   'test/backup/**/*.test.ts',
   'test/browser/{page-links,pages}.test.ts',
   'test/cli/**/*.test.ts',
@@ -21,7 +21,7 @@ const PROGRAMS = [
   'test/lib/ordered-http/request-order.test.ts',
   'test/machine/{closed,two-services}.test.ts',
   'test/migrations/{earlier-store,server-defaults}.test.ts',
-  'test/process/{failing-start,first-start,foreign-primary,kill,lone-process,replaced-files,secrets,stop,waiting,wrong-address}.test.ts',
+  'test/process/{failing-start,first-start,foreign-primary,lone-process,replaced-files,secrets,stop,waiting,wrong-address}.test.ts',
   'test/rest/{bundle-again,idempotency-races,moved-file,python-client,raw-http,typed-client}.test.ts',
   'test/store/{session,statements}.test.ts',
 ];

