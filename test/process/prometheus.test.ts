@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
@@ -7,11 +8,13 @@ import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { dashboardQueries, startPrometheus, type TestPrometheus } from '../support/prometheus.ts';
 import { has } from '../support/tools.ts';
+import { workerOf } from './workers-of.ts';
 
 /** A minute takes four seconds. Faster would not do: the page is made once a second at most. */
 const TIMES = 15;
 /** An alert that takes longer, in ms, does not come. */
 const COMES_WITHIN_MS = 120_000;
+const FAULTS = 40;
 
 describe.runIf(has('prometheus'))('a Prometheus that watches a gateway', () => {
   let prepared: PreparedDatabase;
@@ -72,12 +75,63 @@ describe.runIf(has('prometheus'))('a Prometheus that watches a gateway', () => {
     expect(Object.fromEntries(shown)).toEqual({ getPet: 1, 'Query.pet': 0 });
   });
 
+  describe('an animal that cannot be written', () => {
+    beforeAll(() => {
+      using file = new DatabaseSync(prepared.url.replace('sqlite:', ''));
+      file.exec(
+        "PRAGMA ignore_check_constraints = 1; INSERT INTO pets (name, category_id, status) VALUES ('Rex', 1, 'lost')",
+      );
+    });
+
+    test.each([
+      ['REST', () => request('/v1/pets'), [500, 'internal_error']],
+      ['GraphQL', () => graphql('{ pets { status } }'), [200, 'INTERNAL_SERVER_ERROR']],
+    ] as const)(
+      `%s: ${FAULTS} faults fire PetstoreInternalErrors, which ends by itself`,
+      async (_api, ask, expected) => {
+        for (let fault = 0; fault < FAULTS; fault++) {
+          const { status, json } = await ask();
+          expect([status, json.code ?? json.errors[0].extensions.code]).toEqual(expected);
+        }
+        await untilFires('PetstoreInternalErrors', scrapes);
+        await ends();
+      },
+    );
+  });
+
+  test.each([
+    ['REST', 'pets', () => request('/v1/pets')],
+    ['GraphQL', 'pets', () => graphql('{ pets { id } }')],
+    ['only probes', 'knex_migrations', () => request('/readyz')],
+  ] as const)('a table is away, %s: PetstoreUnavailable fires until it is back', async (_api, table, ask) => {
+    const { knex } = prepared.database;
+    await knex.schema.renameTable(table, 'away');
+    await untilFires('PetstoreUnavailable', ask);
+    await knex.schema.renameTable('away', table);
+    await ends();
+  });
+
+  const starts = async () =>
+    (await prometheus.query('changes(process_start_time_seconds{job="petstore"}[1h])'))[0]?.value;
+
   test('a gateway that has ended: PetstoreDown; its next start is one', async () => {
     gateway.child.kill('SIGKILL');
     await untilFires('PetstoreDown', scrapes);
     gateway = await start(2);
     await ends();
-    const starts = await prometheus.query('changes(process_start_time_seconds{job="petstore"}[1h])');
-    expect(starts[0]?.value).toBe(1);
+    expect(await starts()).toBe(1);
+  });
+
+  test('a worker that dies again and again: PetstoreRestarts', async () => {
+    // Slower: at fifteen times, a worker of a busy machine is not back three times in the range of this alert.
+    const slower = await startPrometheus(new URL(url).host, 3);
+    const died = async () => (await slower.query('sum(workers_died_total)'))[0]?.value;
+    const isSeen = (deaths: number) => eventually(async () => (await died()) === deaths, COMES_WITHIN_MS, `${deaths}`);
+    for (const deaths of [0, 1, 2, 3]) {
+      if (deaths > 0) process.kill(await workerOf(gateway, COMES_WITHIN_MS), 'SIGKILL');
+      await isSeen(deaths);
+    }
+    await eventually(async () => (await slower.firing()).includes('PetstoreRestarts'), COMES_WITHIN_MS, 'it fires');
+    expect([await slower.firing(), await starts()]).toEqual([['PetstoreRestarts'], 1]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { KEY_PREFIX } from '../../src/gateway/masking.ts';
 import { ADDRESS } from '../../src/gateway/pages/page.ts';
 import type { SiteParts } from '../../src/gateway/pages/site.ts';
 import { createPages } from '../../src/gateway/pages/site-pages.ts';
@@ -78,6 +79,13 @@ async function sectionOf(id: string): Promise<string> {
 }
 
 describe('the pages of any service', () => {
+  test.each(['/docs', '/graphql'])('%s speaks of this service only', async (path) => {
+    const text = (await load(path)).replaceAll(new RegExp(KEY_PREFIX, 'gi'), '');
+    expect(text).toContain('Library</span>');
+    expect(text).toContain('data-probe="v9/books?limit=1"');
+    expect(text).not.toMatch(/animal|\bpet/i);
+  });
+
   test('what a browser may keep for ever has a path that changes with it', () => {
     const kept = createPages(partsOf([LIST])).filter(({ immutable }) => immutable);
     expect(kept.map(({ path }) => path.slice(0, 8))).toEqual(kept.map(() => '/assets/'));

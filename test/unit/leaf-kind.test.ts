@@ -23,3 +23,8 @@ test.each([
   const type = new GraphQLEnumType({ name: 'Status', values: { OPEN: { value: 'open' }, SOLD } });
   expect(() => leafKind(type)).toThrow('Status is of no kind');
 });
+
+test('an integer is 0 where JSON says -0', () => {
+  expect(leafKind(GraphQLInt).fromJson(-0)).toBe(0);
+  expect(leafKind(GraphQLInt).fromText('-0')).toBe(0);
+});
