@@ -9,20 +9,10 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const workflows = tracked.filter((path) => path.startsWith('.github/workflows/'));
 
 const lint = await createLinter();
-const problemsOf = (content: string, path: string) => lint(content, path).map(({ message }) => message);
 
 describe('.github/', () => {
   test.each(workflows)('%s is a workflow that GitHub takes', (path) => {
-    const content = read(path);
-    expect(problemsOf(content, path)).toEqual([]);
-    const mistakes = [
-      ['runs-on:', 'run-on:'],
-      ['on:\n', 'when:\n'],
-      ['contents: read', 'contents: all'],
-      ['github.ref', 'github.'],
-    ] as const;
-    for (const [word, mistake] of mistakes)
-      expect(problemsOf(content.replace(word, mistake), path), mistake).not.toEqual([]);
+    expect(lint(read(path), path).map(({ message }) => message)).toEqual([]);
   });
 
   test('a workflow runs .ci/run, which is a program', () => {

@@ -49,6 +49,12 @@ describeInBrowser('the reference', (browser) => {
     return visit;
   };
 
+  const openWithKey = async () => {
+    const visit = await open({}, `/docs#key=${key}`);
+    await form(visit.page).getByText('Key petstore_').waitFor();
+    return visit;
+  };
+
   describe('as it is read', () => {
     test('without scripts it has every operation, parameter with its bounds, status and guide', async () => {
       const { page, foreign, complaints } = await open({ javaScriptEnabled: false });
@@ -135,8 +141,7 @@ describeInBrowser('the reference', (browser) => {
     });
 
     test('of a link is taken out of the address at once, and serves GraphiQL too', async () => {
-      const { page } = await open({}, `/docs#key=${key}`);
-      await form(page).getByText('Key petstore_').waitFor();
+      const { page } = await openWithKey();
       expect(page.url()).toBe(`${url}/docs`);
       await page.getByRole('link', { name: 'GraphiQL' }).first().click();
       await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).waitFor();
@@ -145,8 +150,7 @@ describeInBrowser('the reference', (browser) => {
 
   describe('a call', () => {
     test('with a wrong limit is sent as typed, and the refusal is shown', async () => {
-      const { page, requested } = await open({}, `/docs#key=${key}`);
-      await form(page).getByText('Key petstore_').waitFor();
+      const { page, requested } = await openWithKey();
       for (const limit of ['0', '101', 'ten', '1.5']) {
         await operationOf(page, 'listPets').getByLabel('limit').fill(limit);
         const { sent, outcome, received } = await send(page, 'listPets');
@@ -159,8 +163,7 @@ describeInBrowser('the reference', (browser) => {
     });
 
     test('a category of 9223372036854775807 goes in and comes out digit for digit', async () => {
-      const { page } = await open({}, `/docs#key=${key}`);
-      await form(page).getByText('Key petstore_').waitFor();
+      const { page } = await openWithKey();
       const body = operationOf(page, 'createPet').getByLabel('Body, sent as typed');
       await body.fill('{"name": "Rex {,}", "categoryId": 9223372036854775807}');
       const { outcome, received } = await send(page, 'createPet');
@@ -170,8 +173,7 @@ describeInBrowser('the reference', (browser) => {
     });
 
     test('with an Idempotency-Key that no header can carry says so', async () => {
-      const { page } = await open({}, `/docs#key=${key}`);
-      await form(page).getByText('Key petstore_').waitFor();
+      const { page } = await openWithKey();
       await operationOf(page, 'createPet').getByLabel('Idempotency-Key').fill('schlüssel-🐾');
       await operationOf(page, 'createPet').getByRole('button', { name: 'Send' }).click();
       await operationOf(page, 'createPet').getByText('The call could not be made').waitFor();
@@ -190,8 +192,7 @@ describeInBrowser('the reference', (browser) => {
     });
 
     test('"Next page" leads through the list to its end', async () => {
-      const { page } = await open({}, `/docs#key=${key}`);
-      await form(page).getByText('Key petstore_').waitFor();
+      const { page } = await openWithKey();
       await operationOf(page, 'listPets').getByLabel('limit').fill('1');
       await operationOf(page, 'listPets').getByLabel('status').selectOption('sold');
       const seen = [(await send(page, 'listPets')).received];
@@ -210,8 +211,7 @@ describeInBrowser('the reference', (browser) => {
     });
 
     test('is made once, however often "Send" is pressed meanwhile', async () => {
-      const { page, requested } = await open({}, `/docs#key=${key}`);
-      await form(page).getByText('Key petstore_').waitFor();
+      const { page, requested } = await openWithKey();
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
       await page.route('**/v1/pets', (route) => released.then(() => route.continue()));
       const creates = () => requested.filter((address) => address === `${url}/v1/pets`).length;
@@ -227,8 +227,7 @@ describeInBrowser('the reference', (browser) => {
     });
 
     test('a next page at another address gets no key: only its query is used', async () => {
-      const { page, foreign } = await open({}, `/docs#key=${key}`);
-      await form(page).getByText('Key petstore_').waitFor();
+      const { page, foreign } = await openWithKey();
       const headers = { link: '<https://elsewhere.example/v1/pets?limit=1&after=3>; rel="next"' };
       await page.route('**/v1/pets?limit=20', (route) => route.fulfill({ json: [], headers }));
       await send(page, 'listPets');
@@ -239,8 +238,7 @@ describeInBrowser('the reference', (browser) => {
     });
 
     test('while the gateway is away says so in a sentence', async () => {
-      const { page } = await open({}, `/docs#key=${key}`);
-      await form(page).getByText('Key petstore_').waitFor();
+      const { page } = await openWithKey();
       await page.route('**/v1/**', (route) => route.abort());
       await operationOf(page, 'listPets').getByRole('button', { name: 'Send' }).click();
       await operationOf(page, 'listPets').getByText('the gateway cannot be reached').waitFor();
@@ -250,8 +248,7 @@ describeInBrowser('the reference', (browser) => {
     });
 
     test('is made by keyboard alone', async () => {
-      const { page } = await open({}, `/docs#key=${key}`);
-      await form(page).getByText('Key petstore_').waitFor();
+      const { page } = await openWithKey();
       await operationOf(page, 'listPets').getByLabel('limit').focus();
       await page.keyboard.press('Control+A');
       await page.keyboard.type('2');
@@ -269,8 +266,7 @@ describeInBrowser('the reference', (browser) => {
     };
 
     test('follow the fields, without the key, and run exactly for 64 bits', async () => {
-      const { page } = await open({}, `/docs#key=${key}`);
-      await form(page).getByText('Key petstore_').waitFor();
+      const { page } = await openWithKey();
       const operation = operationOf(page, 'createPet');
       await operation
         .getByLabel('Body, sent as typed')

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../support/tracked-files.ts';
-import { constantIn } from './constants.ts';
 import { QUOTATIONS } from './figures.ts';
 
 const WORDS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ');
@@ -29,15 +28,4 @@ test.each(rows)('$document says $sentence as the code does', ({ document, senten
   const found = figuresIn(readFileSync(join(ROOT, document), 'utf8'), sentence);
   expect(found.length, 'the sentence is not there: does the table of figures.ts need a new one?').toBeGreaterThan(0);
   for (const said of found) expect(said).toEqual(figures.map(String));
-});
-
-test('a sentence is found across lines, with its figures as digits', () => {
-  expect(figuresIn('It waits\n  two seconds, of 65,536.', 'waits # seconds, of #.')).toEqual([['2', '65536']]);
-  expect(figuresIn('It waits long.', 'waits # seconds')).toEqual([]);
-});
-
-test('a constant is read as it is written', () => {
-  expect(constantIn('context.ts', 'ANSWER_BYTES_MAX')).toBe(32 * 2 ** 20);
-  expect(constantIn('keys.ts', 'GRACE')).toBe(24);
-  expect(() => constantIn('keys.ts', 'NOTHING')).toThrow('no number NOTHING');
 });

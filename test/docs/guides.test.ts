@@ -13,16 +13,15 @@ import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { PET_DEPRECATION } from '../../src/petstore/pets/pet-types.ts';
 import { CHANGES } from '../../src/petstore/petstore.ts';
 import { ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf } from '../support/gateway.ts';
 import { has } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 const ANIMALS = 101; // more than the largest page
 
-let gateway: TestGateway;
+const gateway = gatewayOf(ENGINES[0] as TestEngine);
 let html: string;
 beforeAll(async () => {
-  gateway = await startGateway(ENGINES[0] as TestEngine);
   await gateway.pets.addAll(Array.from({ length: ANIMALS }, (_, index) => samplePet(index)));
   html = (await gateway.request('/docs')).text;
 });

@@ -18,21 +18,7 @@ export interface Differences {
 }
 
 /** The creates of a load: what each was answered, to be compared with what is there in the end. */
-export interface Ledger {
-  /** A create is sent for the first time. */
-  open(name: string, hasKey: boolean): void;
-  /** One answer came, or none; `id` when it was 201. */
-  note(name: string, answer: string, id?: string): void;
-  /** The animal that was acknowledged last. */
-  latest(): { readonly id: string; readonly name: string } | undefined;
-  /**
-   * Lost: an acknowledged animal that is not there under its id, and one whose client retried to the end.
-   * Doubled: every name that is there more than once, acknowledged or not.
-   */
-  compare(stored: readonly StoredPet[]): Differences;
-}
-
-export function createLedger(): Ledger {
+export function createLedger() {
   const creates = new Map<string, Create>();
   let latest: { id: string; name: string } | undefined;
 
@@ -42,16 +28,23 @@ export function createLedger(): Ledger {
     return `${name}: ${told}, stored ${ids.join(' and ') || 'nowhere'}`;
   };
   return {
-    open: (name, hasKey) => void creates.set(name, { hasKey, answers: [] }),
-    note(name, answer, id) {
+    /** A create is sent for the first time. */
+    open: (name: string, hasKey: boolean) => void creates.set(name, { hasKey, answers: [] }),
+    /** One answer came, or none; `id` when it was 201. */
+    note(name: string, answer: string, id?: string): void {
       const create = creates.get(name);
       create?.answers.push(`${answer} after ${Math.round(performance.now())} ms`);
       if (create === undefined || id === undefined) return;
       create.acknowledgedId = id;
       latest = { id, name };
     },
+    /** The animal that was acknowledged last. */
     latest: () => latest,
-    compare(stored) {
+    /**
+     * Lost: an acknowledged animal that is not there under its id, and one whose client retried to the end.
+     * Doubled: every name that is there more than once, acknowledged or not.
+     */
+    compare(stored: readonly StoredPet[]): Differences {
       const ids = Map.groupBy(stored, ({ name }) => name);
       const idsOf = (name: string) => (ids.get(name) ?? []).map(({ id }) => String(id));
       const isLost = ([name, { hasKey, acknowledgedId }]: [string, Create]) =>

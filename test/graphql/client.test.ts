@@ -1,16 +1,15 @@
 import { Client, fetchExchange } from '@urql/core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SQLITE } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf } from '../support/gateway.ts';
 
 const ADD = 'mutation ($input: NewPetInput!) { addPet(input: $input) { __typename id name categoryId status } }';
 const LIST = 'query ($after: ID) { pets(after: $after) { id name } }';
 
 describe('a client library, @urql/core', () => {
-  let gateway: TestGateway;
+  const gateway = gatewayOf(SQLITE);
   let client: Client;
   beforeAll(async () => {
-    gateway = await startGateway(SQLITE);
     client = connectTo(gateway.key);
   });
   const connectTo = (key: string, preferGetMethod: 'force' | false = false) =>

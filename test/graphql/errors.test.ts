@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describeEachEngine } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf, startGateway, type TestGateway } from '../support/gateway.ts';
 import { number, postGraphql } from './exact-json.ts';
 
 const LIST = 'query ($status: PetStatus, $limit: Int!) { pets(status: $status, limit: $limit) { id } }';
@@ -9,7 +9,6 @@ const LIMIT = { limit: 1 };
 /** What is wrong before anything runs: the request as it is, refused as a whole. */
 const REFUSED: readonly [what: string, code: string, query: string, variables?: object][] = [
   ['no text at all', 'GRAPHQL_PARSE_FAILED', ''],
-  ['a comment only', 'GRAPHQL_PARSE_FAILED', '# nothing'],
   ['words of the parser', 'GRAPHQL_PARSE_FAILED', '{ "Syntax Error: Document contains more. Parsing aborted." }'],
   ['a brace that is not closed', 'GRAPHQL_PARSE_FAILED', '{ pets {'],
   [
@@ -29,25 +28,11 @@ const REFUSED: readonly [what: string, code: string, query: string, variables?: 
     'GRAPHQL_VALIDATION_FAILED',
     `{ ${Array.from({ length: 400 }, (_, n) => `x${n}`).join(' ')} }`,
   ],
-  ['an unknown argument', 'GRAPHQL_VALIDATION_FAILED', '{ pets(offset: 1) { id } }'],
-  ['an object without fields', 'GRAPHQL_VALIDATION_FAILED', '{ pets }'],
-  ['a missing argument', 'GRAPHQL_VALIDATION_FAILED', '{ pet { id } }'],
-  ['an unknown status in the text', 'GRAPHQL_VALIDATION_FAILED', '{ pets(status: GONE) { id } }'],
-  ['a status as a string in the text', 'GRAPHQL_VALIDATION_FAILED', '{ pets(status: "SOLD") { id } }'],
   ['a limit of null in the text', 'GRAPHQL_VALIDATION_FAILED', '{ pets(limit: null) { id } }'],
-  ['a limit with a fraction in the text', 'GRAPHQL_VALIDATION_FAILED', '{ pets(limit: 1.5) { id } }'],
-  ['an id with a fraction in the text', 'GRAPHQL_VALIDATION_FAILED', '{ pet(id: 1.0) { id } }'],
-  ['an undeclared variable', 'GRAPHQL_VALIDATION_FAILED', '{ pets(limit: $n) { id } }'],
-  ['an undefined fragment', 'GRAPHQL_VALIDATION_FAILED', '{ pets { ...F } }'],
-  ['an unused fragment', 'GRAPHQL_VALIDATION_FAILED', '{ pets { id } } fragment F on Pet { id }'],
-  ['one name for two lists', 'GRAPHQL_VALIDATION_FAILED', '{ pets(limit: 1) { id } pets(limit: 2) { id } }'],
   ['a subscription', 'GRAPHQL_VALIDATION_FAILED', 'subscription { pets { id } }'],
   ['several operations and no name', 'BAD_USER_INPUT', 'query A { pets { id } } query B { pets { id } }'],
   ['no operation', 'BAD_USER_INPUT', 'fragment F on Query { pets { id } }'],
   ['an unknown status in a variable', 'BAD_USER_INPUT', LIST, { ...LIMIT, status: 'sold' }],
-  ['a missing variable', 'BAD_USER_INPUT', LIST, {}],
-  ['a limit of null', 'BAD_USER_INPUT', LIST, { limit: null }],
-  ['a limit as text', 'BAD_USER_INPUT', LIST, { limit: '5' }],
   ['a limit with a fraction', 'BAD_USER_INPUT', LIST, { limit: 1.5 }],
   ['a limit beyond 32 bits', 'BAD_USER_INPUT', LIST, { limit: number('9007199254740993') }],
   ['a limit that is not quite 1', 'BAD_USER_INPUT', LIST, { limit: number('1.00000000000000000001') }],
@@ -63,21 +48,6 @@ const QUOTED: readonly [sent: string, before: string, query: string][] = [
   ['1e-999', 'ID cannot represent value: ', 'query ($value: ID!) { pet(id: $value) { id } }'],
   [`1${'0'.repeat(30)}`, 'ID cannot represent value: ', 'query ($value: ID!) { pet(id: $value) { id } }'],
   [
-    '-1e400',
-    'String cannot represent a non string value: ',
-    'query ($value: String) { petsConnection(after: $value) { edges { cursor } } }',
-  ],
-  [
-    '1e400',
-    'Boolean cannot represent a non boolean value: ',
-    'query ($value: Boolean!) { pets { id @skip(if: $value) } }',
-  ],
-  [
-    '1e400',
-    'Enum "PetStatus" cannot represent non-string value: ',
-    'query ($value: PetStatus) { pets(status: $value) { id } }',
-  ],
-  [
     '1e400',
     'not to include unknown field "toJSON", found: ',
     'mutation ($value: NewPetInput!) { addPet(input: $value) { id } }',
@@ -88,9 +58,8 @@ const QUOTED: readonly [sent: string, before: string, query: string][] = [
 const MEMBERS = ['message', 'locations', 'path', 'extensions'];
 
 describeEachEngine('errors', (engine) => {
-  let gateway: TestGateway;
+  const gateway = gatewayOf(engine);
   beforeAll(async () => {
-    gateway = await startGateway(engine);
     await gateway.createPet({ name: 'x', categoryId: 1 });
   });
 
@@ -181,9 +150,8 @@ describeEachEngine('faults of ours', (engine) => {
 });
 
 describeEachEngine('a database that is closed', (engine) => {
-  let gateway: TestGateway;
+  const gateway = gatewayOf(engine);
   beforeAll(async () => {
-    gateway = await startGateway(engine);
     for (const [, query] of WAYS) await gateway.graphql(query);
     await gateway.database.close();
   });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf } from '../support/gateway.ts';
 import { serveEndpoint } from './endpoint-alone.ts';
 
 const [sqlite] = ENGINES as [TestEngine]; // always there; introspection asks no database
@@ -42,9 +42,8 @@ const MULTIPLIED = `{ __schema { types { ...T } ${many(7, (n) => `a${n}: types {
 
 describe('introspection', () => {
   let url: string;
-  let gateway: TestGateway;
+  const gateway = gatewayOf(sqlite, { LOG_LEVEL: 'silent' });
   beforeAll(async () => {
-    gateway = await startGateway(sqlite, { LOG_LEVEL: 'silent' });
     url = await serveEndpoint(gateway);
   });
   const ask = async (query: string) => {

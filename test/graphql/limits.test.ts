@@ -2,7 +2,7 @@ import { getIntrospectionQuery, type IntrospectionOptions } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { limitsByType } from '../../src/gateway/graphql/cost.ts';
 import { SQLITE } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf } from '../support/gateway.ts';
 import { schema } from './schema-alone.ts';
 import { countPetStatements } from './statements.ts';
 
@@ -121,10 +121,9 @@ const REFUSED: Record<string, Record<string, Case>> = {
 };
 
 describe('limits', () => {
-  let gateway: TestGateway;
+  const gateway = gatewayOf(SQLITE, { BODY_LIMIT: '131072' });
   let countStatements: () => number;
   beforeAll(async () => {
-    gateway = await startGateway(SQLITE, { BODY_LIMIT: '131072' });
     countStatements = countPetStatements(gateway);
   });
   const ask = ({ query, variables = {} }: Case) =>

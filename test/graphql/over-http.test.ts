@@ -1,17 +1,14 @@
 import { serverAudits } from 'graphql-http';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { send, sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf } from '../support/gateway.ts';
 
 const QUERY = '{"query":"{ pets { id } }"}';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('GraphQL over HTTP', () => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startGateway(SQLITE);
-  });
+  const gateway = gatewayOf(SQLITE);
 
   // https://github.com/graphql/graphql-http: the specification as a list
   describe('audits of graphql-http', () => {
@@ -99,17 +96,10 @@ describe('GraphQL over HTTP', () => {
 
     test.each([
       ['a batch', `[${QUERY}]`],
-      ['malformed JSON', '{"query":'],
-      ['nothing', ''],
-      ['null', 'null'],
-      ['no query', '{}'],
       ['a query that is null', '{"query":null}'],
-      ['a query that is no text', '{"query":["{ pets { id } }"]}'],
       ['a query that is a number no double holds', '{"query":1e400}'],
-      ['extensions that are a number', '{"query":"{ pets { id } }","extensions":1}'],
       ['extensions that are a number no double holds', '{"query":"{ pets { id } }","extensions":1e400}'],
       ['variables that are such a number', '{"query":"{ pets { id } }","variables":1e400}'],
-      ['an operation name that is a number', '{"query":"{ pets { id } }","operationName":1}'],
       ['variables that are a list', '{"query":"{ pets { id } }","variables":[]}'],
     ])('%s is 400 BAD_USER_INPUT', async (_what, body) => {
       const answer = await gateway.request('/graphql', { method: 'POST', body, headers: JSON_TYPE });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { parseInt64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf } from '../support/gateway.ts';
 import { countPetStatements } from './statements.ts';
 
 const ANIMALS = 23;
@@ -14,10 +14,9 @@ const encode = (text: string) => Buffer.from(text).toString('base64url');
 
 // https://relay.dev/graphql/connections.htm
 describeEachEngine('petsConnection', (engine) => {
-  let gateway: TestGateway;
+  const gateway = gatewayOf(engine);
   let query: (document: string, variables?: object) => Promise<any>;
   beforeAll(async () => {
-    gateway = await startGateway(engine);
     const categoryId = parseInt64('9007199254740993') ?? expect.fail();
     const statuses = [...PET_STATUSES, null];
     const animals = Array.from({ length: ANIMALS }, (_, index) => ({

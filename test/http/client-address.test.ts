@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { beforeAll, describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf, startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 
 let asked = 0;
@@ -27,10 +27,7 @@ async function seenBy({ port, logs }: TestGateway, lines: readonly string[], hos
 const warnings = ({ logs }: TestGateway) => logs.filter(({ level }) => level === 40).map(({ msg }) => msg);
 
 describe('behind a trusted proxy', () => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startGateway(SQLITE, { TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,2001:db8::/32' });
-  });
+  const gateway = gatewayOf(SQLITE, { TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,2001:db8::/32' });
 
   it.each([
     ['the one address', '203.0.113.7', '203.0.113.7'],

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 
 /** A word that is nowhere else, by the place where it is sent. */
@@ -101,10 +101,7 @@ const unknownMembers = (lines: TestGateway['logs']) =>
 const leaked = (text: string) => text.match(/zq(?!requestid)\w+?qz|4711008150/gi) ?? [];
 
 describe('what is sent, in the log', () => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startGateway(SQLITE, { LOG_LEVEL: 'trace' });
-  });
+  const gateway = gatewayOf(SQLITE, { LOG_LEVEL: 'trace' });
 
   // Each leaves the database worse than it was: their order is that of the table.
   test.each([

@@ -1,7 +1,7 @@
-import { beforeAll, expect, it, test } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/gateway/keys/api-key.ts';
 import { describeEachEngine } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf, type TestGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';
 
 /** A key that is older than this, in ms, is looked up again beside the request that brings it. */
@@ -21,17 +21,10 @@ const ask = ({ url }: TestGateway, authorization: string) =>
   fetch(`${url}/v1/pets?limit=1`, { headers: { authorization } });
 
 describeEachEngine('API keys › lookups', (engine) => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startGateway(engine);
-  });
+  const gateway = gatewayOf(engine);
 
   it.each([
     ['a wrong last character', (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')],
-    ['a wrong first random character', (key: string) => key.replace(/_(.)/, (_, c) => `_${c === 'A' ? 'B' : 'A'}`)],
-    ['another prefix', (key: string) => key.replace('petstore_', 'petshop_')],
-    ['one character less', (key: string) => key.slice(0, -1)],
-    ['one character more', (key: string) => `${key}0`],
     ['a key of another service', () => `ghp_${'a'.repeat(36)}`],
   ])('%s is refused without asking the database', async (_what, alter) => {
     const statements = await keyStatements(gateway, async () => {
@@ -73,29 +66,5 @@ describeEachEngine('API keys › lookups', (engine) => {
     expect(all).toContain(hashApiKey(gateway.key));
     expect(all).toContain(gateway.key.slice(0, 13));
     expect(all).not.toContain(gateway.key.slice(9, 20));
-  });
-
-  it.each([
-    ['Bearer KEY', 200],
-    ['bEaReR KEY', 200],
-    ['Bearer    KEY', 200],
-    ['  Bearer KEY  ', 200], // spaces around a value are not part of it, RFC 9110 §5.5
-    ['Bearer\tKEY', 401],
-    ['Bearer KEY KEY', 401],
-    ['Bearer KEY,KEY', 401],
-    ['Bearer KEY, Basic abc', 401],
-    ['Bearer key=KEY', 401],
-    ['BearerKEY', 401],
-    ['Bearer Bearer KEY', 401],
-    ['Bearer KEY=', 401],
-    ['Digest KEY', 401],
-    ['', 401],
-    [' ', 401],
-  ])('Authorization: %j is %i on both APIs', async (form, status) => {
-    const headers = { authorization: form.replaceAll('KEY', gateway.key) };
-    expect((await fetch(`${gateway.url}/v1/pets`, { headers })).status).toBe(status);
-    const body = '{"query":"{ __typename }"}';
-    const graphql = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
-    expect((await fetch(`${gateway.url}/graphql`, graphql)).status).toBe(status);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { describeEachEngine } from '../support/engines.ts';
 import { unlessShed } from '../support/load.ts';
 import { type LibraryCall, useLibrary } from './library-gateway.ts';
@@ -44,25 +44,6 @@ describeEachEngine('books over REST', (engine) => {
     expect(titlesOf(json).filter((title) => title.startsWith('Book'))).toEqual(titlesOf(expected));
   });
 
-  it.each(['', 'genre=novel', 'language=en', 'language=de&genre=poetry'])(
-    'its pages follow each other by Link until the end, with the filters "%s"',
-    async (query) => {
-      const { call, request, url } = library();
-      const whole = (await call('GET', `/books?${query}&limit=100`)).json;
-      const titles: string[] = [];
-      let path = `/api/v2/books?${query === '' ? '' : `${query}&`}limit=2`;
-      for (let pages = 0; path !== '' && pages < 20; pages++) {
-        const { json, headers } = await request(path);
-        titles.push(...titlesOf(json));
-        const [, next = ''] = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '') ?? [];
-        for (const part of query.split('&')) expect(next === '' || next.includes(part)).toBe(true);
-        path = next.replace(url, '');
-      }
-      expect(titles).toEqual(titlesOf(whole));
-      expect(titles.length).toBeGreaterThanOrEqual(2);
-    },
-  );
-
   test('a boolean is created, told, and a filter', async () => {
     const { call } = library();
     const add = async (isLent: boolean) => {
@@ -92,20 +73,12 @@ describeEachEngine('books over REST', (engine) => {
 
   const book = { title: 'x', authorId: 1, genre: 'novel' };
   it.each<[method: string, path: string, call: LibraryCall, status: number, code: string, message: string | RegExp]>([
-    ['GET', '/books/999999', {}, 404, 'not_found', 'No book has this id.'],
-    ['GET', '/books/x', {}, 404, 'not_found', 'No book has this id.'],
     ['GET', '/book', {}, 404, 'not_found', /^GET \/api\/v2\/book does not exist\. Did you mean \/api\/v2\/books\?/],
-    ['GET', '/pets', {}, 404, 'not_found', /does not exist/],
-    ['DELETE', '/books', {}, 405, 'method_not_allowed', '/api/v2/books allows only GET, HEAD, POST.'],
     ['POST', '/books/1/loan', {}, 405, 'method_not_allowed', '/api/v2/books/{bookId}/loan allows only DELETE, PUT.'],
-    ['GET', '/books?limit=0', {}, 400, 'bad_request', 'limit=0 is not allowed: an integer from 1 to 100.'],
-    ['GET', '/books?genre=Novel', {}, 400, 'bad_request', 'genre=Novel: did you mean novel?'],
     ['GET', '/books?language=e', {}, 400, 'bad_request', /^language=e is not allowed: .*2 to 35 characters\.$/],
     ['GET', '/books?isLent=1', {}, 400, 'bad_request', 'isLent=1 is not allowed: true or false.'],
     ['GET', '/books?isLent=TRUE', {}, 400, 'bad_request', 'isLent=TRUE: did you mean true?'],
     ['POST', '/books', { body: { ...book, isLent: 1 } }, 400, 'bad_request', 'isLent must be true or false, not 1.'],
-    ['GET', '/books?after=x', {}, 400, 'bad_request', 'after=x is not allowed: a 64-bit integer.'],
-    ['POST', '/books', { body: { title: 'x' } }, 400, 'bad_request', 'authorId is required: a 64-bit integer.'],
     ['POST', '/books', { body: { ...book, pages: 0 } }, 400, 'bad_request', 'pages must be an integer from 1 to 9999.'],
     [
       'POST',
@@ -117,26 +90,12 @@ describeEachEngine('books over REST', (engine) => {
     ],
     ['POST', '/books', { body: { ...book, authorId: 999 } }, 400, 'bad_request', 'authorId: no author has this id.'],
     ['PUT', '/books/1/loan', { body: { reader: '' } }, 400, 'bad_request', 'reader must have 1 to 100 characters.'],
-    ['PUT', '/books/1/loan', { body: {} }, 400, 'bad_request', 'reader is required: a string of 1 to 100 characters.'],
     ['PUT', '/books/999999/loan', { body: { reader: 'Ann' } }, 404, 'not_found', 'No book has this id.'],
     ['PUT', '/books/1/loan', { body: 'x'.repeat(1025) }, 413, 'payload_too_large', /1024 bytes/],
     ['PATCH', '/books/999999', { body: { pages: 1 } }, 404, 'not_found', 'No book has this id.'],
-    ['PATCH', '/books/1', { body: { pages: 0 } }, 400, 'bad_request', 'pages must be an integer from 1 to 9999.'],
     ['PATCH', '/books/1', { body: { genre: null } }, 400, 'bad_request', /^genre must be one of .*, not null\.$/],
-    ['PATCH', '/books/1', { body: [] }, 400, 'bad_request', 'The body must be a JSON object.'],
     ['PATCH', '/books/1', {}, 415, 'unsupported_media_type', /application\/json/],
     ['DELETE', '/books/999999', {}, 404, 'not_found', 'No book has this id.'],
-    [
-      'POST',
-      '/books/1',
-      {},
-      405,
-      'method_not_allowed',
-      /\/api\/v2\/books\/\{bookId\} allows only DELETE, GET, HEAD, PATCH\.$/,
-    ],
-    ['PUT', '/books/1/loan', {}, 415, 'unsupported_media_type', /application\/json/],
-    ['GET', '/books', { key: null }, 401, 'unauthorized', /key/],
-    ['PUT', '/books/1/loan', { key: null }, 401, 'unauthorized', /key/],
   ])('%s %s %j answers %i %s', async (method, path, call, status, code, message) => {
     const answer = await library().call(method, path, call);
     expect(answer.json).toEqual({
@@ -146,21 +105,6 @@ describeEachEngine('books over REST', (engine) => {
     });
     expect(answer.status).toBe(status);
     if (status === 405) expect(answer.headers.get('allow')).toMatch(/^[A-Z]+(?:, [A-Z]+)*$/);
-  });
-
-  describe('with a read-only key', () => {
-    it.each([
-      ['GET', '/books', undefined, 200],
-      ['POST', '/books', book, 403],
-      ['PUT', '/books/1/loan', { reader: 'Ann' }, 403],
-      ['PATCH', '/books/1', { pages: 1 }, 403],
-      ['DELETE', '/books/1', undefined, 403],
-      ['DELETE', '/books/1/loan', undefined, 403],
-    ])('%s %s', async (method, path, body, status) => {
-      const { keys, call } = library();
-      const { key } = await keys.create({ name: 'reader', expiresAt: null, readOnly: true });
-      expect((await call(method, path, { key, body })).status).toBe(status);
-    });
   });
 
   test('a book is changed where it is asked for, then removed', async () => {

@@ -33,14 +33,8 @@ describe('the library describes itself', () => {
     });
 
     it.each([
-      ['/authors', 'get', 'listAuthors', [200, 400, 401, 429, 500, 503]],
-      ['/authors', 'post', 'createAuthor', [201, 400, 401, 403, 409, 413, 415, 422, 429, 500, 503]],
-      ['/books', 'get', 'listBooks', [200, 400, 401, 429, 500, 503]],
-      ['/books', 'post', 'createBook', [201, 400, 401, 403, 409, 413, 415, 422, 429, 500, 503]],
-      ['/books/{bookId}', 'get', 'getBook', [200, 401, 404, 429, 500, 503]],
       ['/books/{bookId}', 'patch', 'updateBook', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
       ['/books/{bookId}', 'delete', 'removeBook', [204, 401, 403, 404, 429, 500, 503]],
-      ['/books/{bookId}/title', 'get', 'getTitle', [200, 401, 404, 429, 500, 503]],
       ['/books/{bookId}/loan', 'put', 'lendBook', [200, 400, 401, 403, 404, 413, 415, 429, 500, 503]],
       ['/books/{bookId}/loan', 'delete', 'returnBook', [204, 401, 403, 404, 429, 500, 503]],
     ])('%s %s is %s, with all of its answers', (path, method, operationId, statuses) => {
@@ -66,24 +60,9 @@ describe('the library describes itself', () => {
 
     test('each form of a book has a schema of its own; what is within is there as well', () => {
       const { schemas } = document.components;
-      expect(Object.keys(schemas).sort()).toEqual(
-        [
-          'Author',
-          'Authors',
-          'Book',
-          'BookChangesInput',
-          'Books',
-          'Error',
-          'Genre',
-          'Loan',
-          'LoanInput',
-          'NewAuthor',
-          'NewBook',
-          'Shelf',
-        ]
-          .concat('Title', 'WholeBook')
-          .sort(),
-      );
+      const names =
+        'Author Authors Book BookChangesInput Books Error Genre Loan LoanInput NewAuthor NewBook Shelf Title';
+      expect(Object.keys(schemas).sort()).toEqual([...names.split(' '), 'WholeBook']);
       expect(schemas.Book.required).toEqual(['id', 'title', 'genre', 'author']);
       expect(schemas.WholeBook.required).toEqual(['id', 'title', 'author', 'shelf']);
       expect(schemas.Shelf.required).toEqual(['row', 'place']);
@@ -94,10 +73,6 @@ describe('the library describes itself', () => {
     it.each([
       ['GET', '/books', '/books', 200],
       ['GET', '/books/1', '/books/{bookId}', 200],
-      ['GET', '/books/1/title', '/books/{bookId}/title', 200],
-      ['GET', '/authors', '/authors', 200],
-      ['GET', '/books?limit=0', '/books', 400],
-      ['GET', '/books/99', '/books/{bookId}', 404],
     ])('%s %s gives what is said of %s: %i', async (method, path, place, status) => {
       const answer = await library().call(method, path);
       expect(answer.status).toBe(status);
@@ -118,21 +93,12 @@ describe('the library describes itself', () => {
     expect(text).toContain('Reading books.');
   });
 
-  it.each([
-    ['GET', '/books/1/title', 200],
-    ['HEAD', '/books/1/title', 200],
-    ['GET', '/books/99/title', 404],
-  ])('%s %s says that it is deprecated', async (method, path, status) => {
-    const answer = await library().call(method, path);
-    expect(answer.status).toBe(status);
-    expect(Object.fromEntries(Object.keys(DEPRECATION).map((name) => [name, answer.headers.get(name)]))).toEqual(
-      DEPRECATION,
-    );
-  });
-
-  it.each(['/books', '/books/1', '/authors'])('%s is not deprecated', async (path) => {
+  test.each([
+    ['/books/1/title', DEPRECATION],
+    ['/books', { deprecation: null, sunset: null, link: null }],
+  ])('%s says whether it is deprecated', async (path, expected) => {
     const { headers } = await library().call('GET', path);
-    expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([null, null]);
+    expect(Object.fromEntries(Object.keys(DEPRECATION).map((name) => [name, headers.get(name)]))).toEqual(expected);
   });
 
   test('each use of what is deprecated is counted under its name, of nothing else', async () => {

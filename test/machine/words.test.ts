@@ -38,13 +38,4 @@ describe('the machine', () => {
   test.each(Object.keys(ALLOWED))('%s needs its exception', (path) => {
     expect(wordsOf(readFileSync(join(ROOT, path), 'utf8'))).toEqual(ALLOWED[path]?.words);
   });
-
-  test.each([
-    ['addPet(pet_id)', ['pet']],
-    ['PetStatus of Pets', ['pet', 'pets']],
-    ['const PETS = petstore', ['pets', 'petstore']],
-    ['an Animal repeats in Petersburg, a carpet, competes', ['animal']],
-  ])('the words of "%s" are seen', (text, words) => {
-    expect(wordsOf(text)).toEqual(words);
-  });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { number } from '../graphql/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf, type TestGateway } from '../support/gateway.ts';
 import { type Animal, APIS, type ListRequest, type Outcome } from './apis.ts';
 
 const STATUSES: readonly unknown[] = ['available', 'pending', 'sold'];
@@ -82,10 +82,7 @@ async function run(gateway: TestGateway, model: Model, command: Command): Promis
 }
 
 describeEachEngine('parity', (engine) => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startGateway(engine, { LOG_LEVEL: 'silent' });
-  });
+  const gateway = gatewayOf(engine, { LOG_LEVEL: 'silent' });
 
   test('any creates, lists and gets over either API give what a list in memory gives', async () => {
     const model = new Model();

@@ -1,9 +1,7 @@
-import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, it, test } from 'vitest';
-import { makeCertificate } from '../support/certificate.ts';
 import { send } from '../support/client.ts';
-import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
+import { afterFile, SQLITE } from '../support/engines.ts';
 import { eventually, petBody } from '../support/load.ts';
 import { type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
 import { freePort } from '../support/ports.ts';
@@ -15,16 +13,13 @@ import { has } from '../support/tools.ts';
 const LIMIT_MS = 60_000;
 const NO_ANSWER = 0;
 
-describe.runIf(has('database', 'openssl'))('a start that waits for a server', () => {
+describe.runIf(has('database'))('a start that waits for a server', () => {
   let server: MysqlServer;
   let root: mysql.Pool;
   let databases = 0;
 
   beforeAll(async () => {
-    const folder = temporaryFolder();
-    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-    makeCertificate('db', key, certificate);
-    server = await startMysqlServer([`--ssl-cert=${certificate}`, `--ssl-key=${key}`]);
+    server = await startMysqlServer();
     afterFile(server.remove);
     root = mysql.createPool(server.url);
     afterFile(() => root.end());
@@ -159,28 +154,6 @@ describe.runIf(has('database', 'openssl'))('a start that waits for a server', ()
     proxy.move(server.port);
     await isServing();
     expect(await status('/livez')).toBe(200);
-  });
-
-  it.each([
-    ['a wrong password', ':wrong@', '/petstore_1', ' refuses the account: Access denied for user'],
-    ['a database that the account may not use', ':S3cret@', '/mysql', ' refuses the account: Access denied'],
-    ['no encryption that is trusted', ':S3cret@', '/petstore_1?ssl=true', ' is not trusted: self-signed certificate'],
-  ])('ends for %s', async (_what, password, rest, sentence) => {
-    await freshDatabase();
-    const started = run('main.ts', [], {
-      PORT: '0',
-      DATABASE_URL: `mysql://app${password}127.0.0.1:${server.port}${rest}`,
-    });
-    expect(await started.exited).toEqual({ code: 1, signal: null });
-    expect(started.stderr()).toMatch(/^The database \S+ [^\n]+\n$/);
-    expect(started.stderr()).toContain(sentence);
-    expect(started.stderr()).not.toMatch(/S3cret|wrong@/);
-    const told = started
-      .stdout()
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).msg);
-    expect(told.filter((line) => !/^the database is mysql:|Waiting for it; /.test(line))).toEqual([]);
   });
 
   test('ends for an unknown database, and for an account that may not migrate', async () => {

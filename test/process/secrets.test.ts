@@ -45,22 +45,13 @@ describe('secrets', () => {
     // Encoded once too often, and behind so much that a quotation is cut within it.
     await ask(`/v1/pets?status=petstor%2565_${key.slice(9)}`);
     for (const before of ['', 'x'.repeat(60)]) await ask(`/v1/pets?status=${before}${key}`);
-    for (const [query, variables] of [
-      [`{ ${key} }`, {}],
-      [`{ pets(status: ${key}) { id } }`, {}],
-      [`query ${key} { __typename } query b { __typename }`, {}],
-      [`{ "${key}" }`, {}],
-      ['query ($v: ID!) { pet(id: $v) { id } }', { v: [key] }],
-      ['query ($v: ID!) { pet(id: $v) { id } }', { v: ['x'.repeat(30), key] }],
-      ['query ($v: PetStatus) { pets(status: $v) { id } }', { v: key }],
-      ['mutation ($v: NewPetInput!) { addPet(input: $v) { id } }', { v: { name: 'a', categoryId: 1, [key]: 1 } }],
-    ] as const) {
-      await ask('/graphql', { method: 'POST', headers: json, body: JSON.stringify({ query, variables }) });
-      await ask('/graphql', {
-        method: 'POST',
-        headers: json,
-        body: JSON.stringify({ query, variables, operationName: key }),
-      });
+    for (const query of [
+      `{ ${key} }`,
+      `query ${key} { __typename } query b { __typename }`,
+      'query ($v: ID!) { pet(id: $v) { id } }',
+    ]) {
+      const body = JSON.stringify({ query, variables: { v: [key] }, operationName: key });
+      await ask('/graphql', { method: 'POST', headers: json, body });
     }
     await ask('/v1/pets', { headers: { authorization: `Bearer ${key}${key}` } });
     await ask('/v1/pets', { headers: { authorization: `Basic ${key}` } });

@@ -19,6 +19,7 @@ import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { sendHalf, sendUnfinished } from './half-sent.ts';
 
 const CLIENTS = 24;
 /** Far more than a busy machine takes; a stop that waits for its end is seen. */
@@ -126,25 +127,19 @@ describeEachEngine('stopping', (engine) => {
   test('a request under way is answered; a new connection is not taken; what was counted is written', async () => {
     const prepared = await prepareDatabase(engine);
     const gateway = await start(prepared);
-    const port = Number(new URL(gateway.url).port);
-    const body = petBody('half-sent');
-    const socket = connect(port, '127.0.0.1');
-    socket.write(
-      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${prepared.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
-    );
-    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 100 /); // the gateway works on it
+    const half = await sendHalf(gateway.url, prepared.key, 'half-sent');
     const probe = connectClient(gateway.url, prepared.key);
     expect((await probe.ask('GET', '/readyz')).status).toBe(200);
     const signalledAt = performance.now();
     gateway.child.kill('SIGTERM');
     const ready = await lastReadiness(probe, signalledAt);
     if (ready !== undefined) expect(ready.status).toBe(503);
-    await eventually(async () => (await tryToConnect(port)) === 'ECONNREFUSED', 10_000, 'nobody listens any more');
-    socket.write(body);
-    const answer = String((await once(socket, 'data'))[0]);
-    expect(answer).toMatch(/^HTTP\/1.1 201 /);
-    expect(answer).toMatch(/^connection: close\r$/im);
-    socket.end();
+    await eventually(
+      async () => (await tryToConnect(Number(new URL(gateway.url).port))) === 'ECONNREFUSED',
+      10_000,
+      'nobody listens any more',
+    );
+    expect(await half.finish()).toMatch(/^HTTP\/1\.1 201 .*\r\nconnection: close\r\n/is);
     expect((await gateway.exited).code).toBe(0);
     const [key] = await prepared.keys.list();
     expect(key?.lastUsedAt).not.toBeNull();
@@ -153,29 +148,23 @@ describeEachEngine('stopping', (engine) => {
   test('a request that never ends does not hold it beyond SHUTDOWN_GRACE_MS', async () => {
     const prepared = await prepareDatabase(engine);
     const gateway = await start(prepared, { SHUTDOWN_GRACE_MS: '1000' });
-    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => {}); // it is cut
-    socket.write(`POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${prepared.key}\r\nContent-Le`);
-    await once(socket, 'connect');
+    await sendUnfinished(gateway.url, `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Le`);
     await fetch(`${gateway.url}/livez`); // by now it has read the other one, too
     const stoppedAt = performance.now();
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
     expect(msSince(stoppedAt)).toBeLessThan(8000); // sooner than its header would be refused as late
-    socket.destroy();
   });
 
   test('a second signal ends it at once', async () => {
     const prepared = await prepareDatabase(engine);
     const gateway = await start(prepared, { SHUTDOWN_GRACE_MS: '60000' });
-    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => {}); // it is cut
-    socket.write('GET /livez HTTP/1.1\r\n');
-    await once(socket, 'connect');
+    await sendUnfinished(gateway.url, 'GET /livez HTTP/1.1\r\n');
     await fetch(`${gateway.url}/livez`);
     gateway.child.kill('SIGTERM');
     await gateway.waitFor(/"msg":"stopping"/);
     gateway.child.kill('SIGTERM');
     expect((await gateway.exited).code).toBe(1); // 0 had it waited for the request
-    socket.destroy();
   });
 });
 

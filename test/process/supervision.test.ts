@@ -1,33 +1,19 @@
-import { copyFile, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { send } from '../support/client.ts';
-import { ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
+import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { connectClient, eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
-import { run, startProcess, type TestProcess } from '../support/process.ts';
+import { run } from '../support/process.ts';
 import { sendHalf } from './half-sent.ts';
-import { twoWorkersOf, workersOf } from './workers-of.ts';
+import { startTwo } from './workers-of.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; processes are the same on each engine
 const CLIENTS = 30;
-
-/** Two workers, the first one first. */
-async function startTwo(env: Record<string, string> = {}, node?: string) {
-  const prepared = await prepareDatabase(sqlite);
-  const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2', ...env }, undefined, node);
-  await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
-  const workers = await twoWorkersOf(gateway);
-  expect(workers).toHaveLength(2);
-  const said = (pattern: RegExp, limitMs = 60_000) =>
-    eventually(() => pattern.test(gateway.stdout()), limitMs, String(pattern));
-  return { prepared, gateway, workers, said };
-}
 
 describe('the primary', { timeout: 180_000 }, () => {
   test('a stop ends a worker that is frozen, too', async () => {
-    const { gateway, workers } = await startTwo({ SHUTDOWN_GRACE_MS: '100' });
+    const { gateway, workers } = await startTwo(SQLITE, { SHUTDOWN_GRACE_MS: '100' });
     for (const pid of workers) process.kill(pid, 'SIGSTOP');
     gateway.child.kill('SIGTERM');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
@@ -35,7 +21,7 @@ describe('the primary', { timeout: 180_000 }, () => {
   });
 
   test('goes on when a worker dies that is owed counts of a rate limit', async () => {
-    const { prepared, gateway, workers, said } = await startTwo({ RATE_LIMIT: '100000/1m' });
+    const { prepared, gateway, workers, said } = await startTwo(SQLITE, { RATE_LIMIT: '100000/1m' });
     const clients = Array.from({ length: CLIENTS }, () => connectClient(gateway.url, prepared.key));
     const askAll = () => Promise.all(clients.map(({ ask }) => ask('GET', '/v1/pets')));
     for (const { status } of await askAll()) expect(status).toBe(200);
@@ -53,47 +39,17 @@ describe('the primary', { timeout: 180_000 }, () => {
   });
 
   test('a first worker that is killed while it starts ends it, with one line that says so', async () => {
-    const prepared = await prepareDatabase(sqlite);
-    const env = { DATABASE_URL: prepared.url, WORKERS: '2', LOG_LEVEL: 'error', NODE_OPTIONS: endWorkersIf('true') };
+    const prepared = await prepareDatabase(SQLITE);
+    const env = { DATABASE_URL: prepared.url, WORKERS: '2', LOG_LEVEL: 'error', NODE_OPTIONS: END_WORKERS };
     const gateway = run('main.ts', [], { PORT: '0', ...env });
     expect(await gateway.exited).toEqual({ code: 1, signal: null });
     expect(gateway.stdout()).toMatch(/^\{"level":60,.*"signal":"SIGKILL","msg":"the first worker was killed"\}\n$/);
   });
 
-  test('starts another at once for each worker that has served and is killed', async () => {
-    const { gateway, workers, said } = await startTwo();
-    let known: readonly number[] = workers;
-    let newest: number = workers[0];
-    for (let deaths = 1; deaths <= 4; deaths++) {
-      await delay(1300);
-      process.kill(newest, 'SIGKILL');
-      await said(new RegExp(`(?:listening on[\\s\\S]*){${2 + deaths}}`));
-      newest = (await workersOf(gateway)).find((pid) => !known.includes(pid)) ?? expect.fail();
-      known = [...known, newest];
-    }
-    expect(waitsOf(gateway)).toEqual([0, 0, 0, 0]);
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
-  });
-
-  test('waits longer for each worker in a row that ends before it listens, and starts one that does', async () => {
-    const broken = join(temporaryFolder(), 'broken');
-    const { gateway, workers, said } = await startTwo({ NODE_OPTIONS: endWorkersIf(`existsSync("${broken}")`) });
-    await delay(1300);
-    await writeFile(broken, '');
-    process.kill(workers[0], 'SIGKILL');
-    await eventually(() => waitsOf(gateway).length >= 4, 60_000, 'four deaths');
-    expect(waitsOf(gateway).slice(0, 4)).toEqual([0, 200, 400, 800]);
-    await rm(broken);
-    await said(/(?:listening on[\s\S]*){3}/);
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
-  });
-
   test('goes on trying when no worker can be started, as while another Node is installed', async () => {
     const node = join(temporaryFolder(), 'node');
     await copyFile(process.execPath, node);
-    const { gateway, workers, said } = await startTwo({}, node);
+    const { gateway, workers, said } = await startTwo(SQLITE, {}, node);
     await rm(node);
     process.kill(workers[0], 'SIGKILL');
     await said(/(?:a worker could not be started[\s\S]*){3}/);
@@ -108,7 +64,7 @@ describe('the primary', { timeout: 180_000 }, () => {
   });
 
   test('SIGHUP, as a closed terminal sends it to all of them, even twice, cuts no request', async () => {
-    const { prepared, gateway, workers, said } = await startTwo();
+    const { prepared, gateway, workers, said } = await startTwo(SQLITE);
     const halves = await Promise.all(['one', 'two'].map((name) => sendHalf(gateway.url, prepared.key, name)));
     for (const pid of workers) process.kill(pid, 'SIGHUP');
     gateway.child.kill('SIGHUP');
@@ -119,7 +75,7 @@ describe('the primary', { timeout: 180_000 }, () => {
   });
 
   test('at a stop every connection that arrives is answered or ended, while a request under way has its time', async () => {
-    const { prepared, gateway } = await startTwo({ SHUTDOWN_GRACE_MS: '120000' });
+    const { prepared, gateway } = await startTwo(SQLITE, { SHUTDOWN_GRACE_MS: '120000' });
     const half = await sendHalf(gateway.url, prepared.key, 'under way');
     let isRefused = false;
     const client = async () => {
@@ -138,7 +94,7 @@ describe('the primary', { timeout: 180_000 }, () => {
   });
 
   test('when it is killed, its workers drain', async () => {
-    const { prepared, gateway, workers, said } = await startTwo();
+    const { prepared, gateway, workers, said } = await startTwo(SQLITE);
     const halves = await Promise.all(['one', 'two'].map((name) => sendHalf(gateway.url, prepared.key, name)));
     gateway.child.kill('SIGKILL');
     await said(/(?:the primary is gone[\s\S]*){2}/);
@@ -147,16 +103,8 @@ describe('the primary', { timeout: 180_000 }, () => {
   });
 });
 
-/** The option of Node that kills workers when they start, while a condition is true. */
-function endWorkersIf(condition: string): string {
-  const kill = `if (process.env.GATEWAY_PRIMARY_PID && ${condition}) process.kill(process.pid, "SIGKILL")`;
-  return `--import=data:text/javascript,${encodeURIComponent(`import { existsSync } from "node:fs"; ${kill}`)}`;
-}
-
-/** How long it waited before each new start, in ms. */
-function waitsOf({ stdout }: TestProcess): number[] {
-  return [...stdout().matchAll(/"waitMs":(\d+)/g)].map(([, ms]) => Number(ms));
-}
+/** The option of Node that kills workers when they start. */
+const END_WORKERS = `--import=data:text/javascript,${encodeURIComponent('if (process.env.GATEWAY_PRIMARY_PID) process.kill(process.pid, "SIGKILL")')}`;
 
 /** Whether a process has ended, all its threads with it, and its parent has not asked about it yet, as Linux tells it. */
 async function hasEnded(pid: number): Promise<boolean> {

@@ -11,7 +11,7 @@ import { eventually, sumMetric } from '../support/load.ts';
 import { openFiles } from '../support/open-files.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
-import { twoWorkersOf, workersOf } from './workers-of.ts';
+import { startTwo, twoWorkersOf, workersOf } from './workers-of.ts';
 
 /** Lets both workers serve: every request on a connection of its own. */
 async function askApart(url: string, key: string, count: number): Promise<void> {
@@ -21,9 +21,7 @@ async function askApart(url: string, key: string, count: number): Promise<void> 
 
 describeEachEngine('WORKERS=2', (engine) => {
   test('metrics are those of all workers, whichever is asked', async () => {
-    const prepared = await prepareDatabase(engine);
-    const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
-    await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
+    const { prepared, gateway } = await startTwo(engine);
     await askApart(gateway.url, prepared.key, 30);
     const pages = async () => {
       const answers = await Promise.all(
@@ -43,10 +41,8 @@ describeEachEngine('WORKERS=2', (engine) => {
   });
 
   test('a dead worker is replaced; the other one serves meanwhile', async () => {
-    const prepared = await prepareDatabase(engine);
-    const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
-    await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
-    const [first, second] = await twoWorkersOf(gateway);
+    const { prepared, gateway, workers } = await startTwo(engine);
+    const [first, second] = workers;
     process.kill(first, 'SIGKILL');
     await eventually(async () => !(await workersOf(gateway)).includes(first), 5000, 'it is dead');
     await askApart(gateway.url, prepared.key, 10);
@@ -75,14 +71,12 @@ describeEachEngine('WORKERS=2', (engine) => {
   });
 
   test('a request that is at work when the primary closes the ports is answered, and its use is counted', async () => {
-    const { url: databaseUrl, key, database } = await prepareDatabase(engine);
-    const gateway = await startProcess({ DATABASE_URL: databaseUrl, WORKERS: '2' });
-    await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
+    const { prepared, gateway } = await startTwo(engine);
     const port = Number(new URL(gateway.url).port);
     const body = '{"query":"{ pet(id: 1) { id } }"}';
     const socket = connect(port, '127.0.0.1');
     const answer = text(socket);
-    const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
+    const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${prepared.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
     socket.write(`${head}\r\n\r\n${body.slice(0, -1)}`);
     await delay(200); // until a worker has it
     gateway.child.kill('SIGTERM');
@@ -92,32 +86,14 @@ describeEachEngine('WORKERS=2', (engine) => {
     socket.write(body.slice(-1));
     expect(await answer).toContain('{"data":{"pet":null}}');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
-    expect(await database.knex('deprecated_use').pluck('uses')).toEqual([1]);
-  });
-
-  test('when the primary is killed, its workers do not stay behind', async () => {
-    const prepared = await prepareDatabase(engine);
-    const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2' });
-    const workers = await twoWorkersOf(gateway);
-    gateway.child.kill('SIGKILL');
-    const haveEnded = () => workers.every((pid) => !isAlive(pid));
-    expect(await eventually(haveEnded, 10_000, 'the workers have ended')).toBe(true);
+    expect(await prepared.database.knex('deprecated_use').pluck('uses')).toEqual([1]);
   });
 });
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 test('the primary leaves the database to its workers', async () => {
-  const { url } = await prepareDatabase(SQLITE);
-  const gateway = await startProcess({ DATABASE_URL: url, WORKERS: '2' });
-  const [worker] = await twoWorkersOf(gateway);
-  const opened = (pid: number | undefined) => openFiles(pid, url.slice('sqlite:'.length));
+  const { prepared, gateway, workers } = await startTwo(SQLITE);
+  const [worker] = workers;
+  const opened = (pid: number | undefined) => openFiles(pid, prepared.url.slice('sqlite:'.length));
   await eventually(() => opened(worker).length > 0, 10_000, 'a worker has the store open');
   expect(await eventually(() => opened(gateway.child.pid).length === 0, 10_000, 'the primary has not')).toBe(true);
 });

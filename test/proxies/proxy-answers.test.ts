@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
 import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf, startGateway } from '../support/gateway.ts';
 import { eventually, type LoadAnswer, type LoadClient, petBody } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
 import { hasProxy, PROXY_NAMES, type ProxyServer, SITE, startProxy } from './proxy.ts';
@@ -50,11 +50,10 @@ async function startVanishing(): Promise<{ port: number; taken: string[] }> {
 
 describe.each(PROXY_NAMES)('behind %s', (name) => {
   describe.runIf(hasProxy(name))('with its file of deploy/', () => {
-    let gateway: TestGateway;
+    const gateway = gatewayOf(SQLITE, { TRUSTED_PROXIES: '127.0.0.1' });
     let proxy: ProxyServer;
     let client: LoadClient;
     beforeAll(async () => {
-      gateway = await startGateway(SQLITE, { TRUSTED_PROXIES: '127.0.0.1' });
       proxy = await startProxy(name, [gateway.port, await freePort()]);
       client = proxy.connect(gateway.key, { localAddress: CLIENT });
       for (const pet of ['one', 'two']) await client.ask('POST', '/v1/pets', petBody(pet));

@@ -61,6 +61,10 @@ const HEADERS: readonly (readonly [what: string, write: (key: string) => string,
   ['a key in quotes', (key) => `Bearer "${key}"`, MISTYPED],
   ['a key in capitals', (key) => `Bearer ${key.toUpperCase()}`, MISTYPED],
   ['a key in percent-encoding', (key) => `Bearer ${key.replace('_', '%5F')}`, MISTYPED],
+  ['a key after a tab', (key) => `Bearer\t${key}`, NO_WORD],
+  ['a key as base64 would end', (key) => `Bearer ${key}=`, MISTYPED],
+  ['no word between', (key) => `Bearer${key}`, NO_WORD],
+  ['Digest', (key) => `Digest ${key}`, NO_WORD],
   ['a JSON Web Token', () => 'Bearer eyJhbGciOiJub25lIn0.e30.', MISTYPED],
   ['SQL', () => "Bearer ' OR '1'='1", MISTYPED],
   ['8000 characters', () => `Bearer ${'a'.repeat(8000)}`, MISTYPED],
@@ -129,7 +133,7 @@ describeEachEngine('authentication', (engine) => {
   });
 
   describe('a good key', () => {
-    it.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('with the scheme "%s" is let in', async (scheme) => {
+    it.each(['Bearer', 'bEaReR', '  Bearer  '])('with the scheme "%s" is let in', async (scheme) => {
       const authorization = `${scheme} ${gateway().key}`;
       expect((await gateway().call('GET', '/v1/pets', { key: null, headers: { authorization } })).status).toBe(200);
     });

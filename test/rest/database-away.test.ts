@@ -1,9 +1,10 @@
-import { connect, createServer, type Socket } from 'node:net';
-import { afterEach, beforeAll, describe, expect, it, test } from 'vitest';
+import { beforeAll, expect, it, test } from 'vitest';
 import { generateApiKey } from '../../src/gateway/keys/api-key.ts';
-import { describeEachEngine, ENGINES } from '../support/engines.ts';
+import { describeEachEngine, describeOnMysql } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
+import { freePort } from '../support/ports.ts';
 import { msSince } from '../support/stall-clock.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { type Call, type CheckedGateway, startCheckedGateway, useGateway } from './checked-gateway.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -15,43 +16,6 @@ const REQUESTS: readonly (readonly [method: string, path: string, call: Call])[]
   ['POST', '/v1/pets', { headers: json, body: '{"name":"Rex","categoryId":1}' }],
   ['POST', '/v1/pets', { headers: { ...json, 'idempotency-key': 'k' }, body: '{"name":"Rex","categoryId":1}' }],
 ];
-
-/** A TCP way to the database that can be cut (`refuse`), left without answers (`stall`), and opened again. */
-async function startProxy(target: URL) {
-  const sockets = new Set<Socket>();
-  let mode: 'open' | 'refuse' | 'stall' = 'open';
-  const server = createServer((client) => {
-    if (mode === 'refuse') return void client.destroy();
-    const upstream = connect(Number(target.port), target.hostname);
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => socket.destroy());
-      socket.on('close', () => other.destroy());
-    }
-    client.on('data', (bytes) => upstream.write(bytes));
-    upstream.on('data', (bytes) => {
-      if (mode !== 'stall') client.write(bytes);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  const address = server.address();
-  const url = new URL(target);
-  url.port = typeof address === 'object' ? String(address?.port) : '';
-  return {
-    url: url.href,
-    set(next: typeof mode) {
-      mode = next;
-      if (next === 'refuse') for (const socket of sockets) socket.destroy();
-    },
-    close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  };
-}
 
 async function expectUnavailable(
   gateway: CheckedGateway,
@@ -100,32 +64,32 @@ describeEachEngine('503 › a database that is closed', (engine) => {
   });
 });
 
-for (const engine of ENGINES.filter(({ name }) => name === 'mysql')) {
-  describe('mysql › 503 › the way to the server', () => {
-    let proxy: Awaited<ReturnType<typeof startProxy>>;
-    let gateway: CheckedGateway;
-    beforeAll(async () => {
-      proxy = await startProxy(new URL(await engine.freshDatabase()));
-      gateway = await startCheckedGateway(engine, { DATABASE_URL: proxy.url });
-      return proxy.close;
-    });
-    afterEach(() => proxy.set('open'));
-
-    it.each(REQUESTS)('is cut: %s %s, and works again when it is mended', async (...request) => {
-      await gateway.get('/v1/pets');
-      proxy.set('refuse');
-      await expectUnavailable(gateway, request);
-      proxy.set('open');
-      expect((await gateway.get('/v1/pets')).status).toBe(200);
-    });
-
-    test('is silent: every operation answers within five seconds, and works again', async () => {
-      await gateway.get('/v1/pets');
-      proxy.set('stall');
-      await Promise.all(REQUESTS.map((request) => expectUnavailable(gateway, request)));
-      proxy.set('open');
-      const worksAgain = async () => (await gateway.get('/v1/pets')).status === 200;
-      await eventually(worksAgain, 5000, 'it works again'); // what was begun in the silence has its time to end
-    });
+describeOnMysql('503 › the way to the server', (engine) => {
+  let proxy: TcpProxy;
+  let gateway: CheckedGateway;
+  let port: number;
+  beforeAll(async () => {
+    const url = await engine.freshDatabase();
+    port = Number(new URL(url).port);
+    proxy = await startTcpProxy(url);
+    gateway = await startCheckedGateway(engine, { DATABASE_URL: proxy.url });
   });
-}
+
+  it.each(REQUESTS)('is cut: %s %s, and works again when it is mended', async (...request) => {
+    await gateway.get('/v1/pets');
+    proxy.move(await freePort());
+    proxy.cut();
+    await expectUnavailable(gateway, request);
+    proxy.move(port);
+    expect((await gateway.get('/v1/pets')).status).toBe(200);
+  });
+
+  test('is silent: every operation answers within five seconds, and works again', async () => {
+    await gateway.get('/v1/pets');
+    proxy.swallowAnswersTo(/^/);
+    await Promise.all(REQUESTS.map((request) => expectUnavailable(gateway, request)));
+    proxy.swallowAnswersTo(undefined);
+    const worksAgain = async () => (await gateway.get('/v1/pets')).status === 200;
+    await eventually(worksAgain, 5000, 'it works again'); // what was begun in the silence has its time to end
+  });
+});

@@ -1,41 +1,11 @@
 import { describe, expect, it, test } from 'vitest';
-import { PET_DEPRECATION } from '../../src/petstore/pets/pet-types.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { type CheckedGateway, expectRefusal, useGateway } from './checked-gateway.ts';
 
 const LARGE_IDS = ['9007199254740993', '9223372036854775806', '9223372036854775807'];
 
-const NO_ID = [
-  '0',
-  '99',
-  '-1',
-  '-9223372036854775808',
-  '9007199254740992', // what a double makes of an id that is there
-  '9223372036854775808',
-  '-9223372036854775809',
-  '01',
-  '-0',
-  '+1',
-  '1.0',
-  '1e0',
-  '0x1',
-  '1_0',
-  '%201',
-  '1%20',
-  '1%00',
-  '1%0A',
-  '%D9%A1',
-  '1;a',
-  '1,2',
-  'abc',
-  'null',
-  'undefined',
-  '%ff',
-  '%',
-  '%zz',
-  "1'%20OR%20'1'='1",
-  '9'.repeat(400),
-];
+/** The first is what a double makes of an id that is there. All others that need no percent-encoding are in test/parity. */
+const NO_ID = "9007199254740992 1e0 0x1 1_0 %201 1%20 1%00 1%0A %D9%A1 1;a 1,2 %ff % %zz 1'%20OR%20'1'='1".split(' ');
 
 const DEPRECATED = {
   deprecation: '@1795132800',
@@ -46,7 +16,7 @@ const DEPRECATED = {
 
 async function addAnimals({ database, createPet }: CheckedGateway): Promise<void> {
   await createPet({ name: 'Rex', categoryId: 1, status: 'sold' });
-  for (const id of ['42', ...LARGE_IDS]) {
+  for (const id of LARGE_IDS) {
     await database.knex('pets').insert({ id: database.knex.raw(id), name: 'large', category_id: 0, status: null });
   }
 }
@@ -111,13 +81,6 @@ describeEachEngine('getPet', (engine) => {
     it.each(['/v1/pets', '/v1/pets?limit=0', '/v1/openapi.json'])('%s has none of it', async (path) => {
       const { headers } = await gateway().get(path);
       expect(headers.has('deprecation') || headers.has('sunset')).toBe(false);
-    });
-
-    test('what to ask instead for the animal 42 gives it, in both APIs', async () => {
-      const { purpose, rest = '', graphql = '' } = PET_DEPRECATION.steps?.at(-1) ?? {};
-      expect(purpose).toContain('such as 42');
-      expect((await gateway().get(rest.replace('GET ', ''))).json).toMatchObject([{ id: 42 }]);
-      expect((await gateway().graphql(graphql)).json.data.pets).toMatchObject([{ id: '42' }]);
     });
 
     test('createPet has none of it', async () => {

@@ -62,13 +62,19 @@ describeEachEngine('Idempotency-Key › several processes', (engine) => {
 });
 
 describeEachEngine('Idempotency-Key › 409', (engine) => {
-  test.runIf(engine.name === 'mysql')('is told of no key but the one whose record another process holds', async () => {
+  /** A gateway, and what adds an animal under a key. */
+  const startAdding = async () => {
     const databaseUrl = await engine.freshDatabase();
     const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
     const add = (idempotencyKey: string) => {
       const scopedKey = { ownerId: 'k', idempotencyKey, position: 1 };
       return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, scopedKey, deadlineIn(20_000));
     };
+    return { databaseUrl, database, add };
+  };
+
+  test.runIf(engine.name === 'mysql')('is told of no key but the one whose record another process holds', async () => {
+    const { databaseUrl, database, add } = await startAdding();
     await add('held');
     await database.knex('idempotency_keys').update({ created_at: 0 }); // expired: the next one renews it
     const other = await mysql.createConnection(databaseUrl);
@@ -90,12 +96,7 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
   test.runIf(engine.name === 'mysql')(
     'is told while another process writes the record, and not of the space around it',
     async () => {
-      const databaseUrl = await engine.freshDatabase();
-      const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
-      const add = (idempotencyKey: string) => {
-        const scopedKey = { ownerId: 'k', idempotencyKey, position: 1 };
-        return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, scopedKey, deadlineIn(20_000));
-      };
+      const { databaseUrl, database, add } = await startAdding();
       await add('written');
       const other = await mysql.createConnection(databaseUrl);
       const inTransaction = async (statements: readonly string[], work: () => Promise<unknown>) => {
@@ -128,12 +129,7 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
   test.runIf(engine.name === 'mysql')(
     'is told of a held key only, and those that share its statement are done',
     async () => {
-      const databaseUrl = await engine.freshDatabase();
-      const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
-      const add = (idempotencyKey: string) => {
-        const scopedKey = { ownerId: 'k', idempotencyKey, position: 1 };
-        return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, scopedKey, deadlineIn(20_000));
-      };
+      const { databaseUrl, database, add } = await startAdding();
       const keys = Array.from({ length: 16 }, (_, index) => `key ${index}`);
       const held = ['expired', 'unwritten'];
       await Promise.all(held.map(add));

@@ -86,21 +86,6 @@ describe.each(OPERATIONS)('$operationId', ({ operationId, method, path, document
 describe('the table and HTTP', () => {
   const gateway = useGateway(SQLITE);
 
-  test('a browser may use every method of the table', async () => {
-    const headers = { origin: 'https://app.example', 'access-control-request-method': 'GET' };
-    const answer = await gateway().call('OPTIONS', '/v1/pets', { headers });
-    const allowed = answer.headers.get('access-control-allow-methods')?.split(',') ?? [];
-    const left = ['HEAD', ...OPERATIONS.map(({ method }) => method)].filter((method) => !allowed.includes(method));
-    expect(left, 'CORS leaves out methods of the table').toEqual([]);
-  });
-
-  test.each([...new Set(OPERATIONS.map(({ path }) => path))])('Allow of %s has its methods and HEAD', async (path) => {
-    const methods = OPERATIONS.filter((operation) => operation.path === path).map(({ method }) => method);
-    const answer = await gateway().call('PROPFIND', PETSTORE.basePath + path.replace(/\{\w+\}/, '1'));
-    const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort().join(', ');
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
-  });
-
   test('the 400 of the document is the one that is answered', async () => {
     const { message } = document.paths['/pets'].get.responses[400].content['application/json'].example;
     expect((await gateway().get('/v1/pets?limit=0')).json.message).toBe(message);

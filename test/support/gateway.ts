@@ -1,3 +1,4 @@
+import { beforeAll } from 'vitest';
 import { readConfig } from '../../src/gateway/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { createLog } from '../../src/gateway/log.ts';
@@ -28,6 +29,13 @@ export interface TestGateway
   graphql(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
   /** Drains and closes it, as a process that stops does. */
   close(): Promise<void>;
+}
+
+/** The gateway of the tests of a `describe`, started before the first of them. It is empty until then. */
+export function gatewayOf(...call: Parameters<typeof startGateway>): TestGateway {
+  const gateway = {} as TestGateway;
+  beforeAll(async () => void Object.assign(gateway, await startGateway(...call)));
+  return gateway;
 }
 
 /** Starts a gateway, by default of the pet store, on a fresh database of the engine, or on `DATABASE_URL` of the overrides. */

@@ -15,11 +15,7 @@ export interface Sample {
 }
 
 /** A Prometheus that watches. */
-export interface TestPrometheus {
-  query(expression: string): Promise<readonly Sample[]>;
-  /** The names of the alerts that fire, sorted. */
-  firing(): Promise<readonly string[]>;
-}
+export type TestPrometheus = Awaited<ReturnType<typeof startPrometheus>>;
 
 /** The path of a file of `deploy/`. */
 export const deployed = (name: string) => join(ROOT, 'deploy', name);
@@ -46,7 +42,7 @@ function hasten(text: string, times: number): string {
  * Starts Prometheus with prometheus.yml and alerts.yml of `deploy/`, so many times faster, for the gateway at `target`; it
  * ends after the test file.
  */
-export async function startPrometheus(target: string, times: number): Promise<TestPrometheus> {
+export async function startPrometheus(target: string, times: number) {
   const folder = temporaryFolder();
   const take = (name: string) => hasten(readFileSync(deployed(name), 'utf8'), times);
   const config = take('prometheus.yml').replace('127.0.0.1:4000', target);
@@ -82,14 +78,15 @@ export async function startPrometheus(target: string, times: number): Promise<Te
     return data;
   };
   return {
-    async query(expression) {
+    async query(expression: string): Promise<readonly Sample[]> {
       const { result } = await ask(`query?query=${encodeURIComponent(expression)}`);
       return result.map(({ metric, value }: { metric: Record<string, string>; value: [number, string] }) => ({
         labels: metric,
         value: Number(value[1]),
       }));
     },
-    async firing() {
+    /** The names of the alerts that fire, sorted. */
+    async firing(): Promise<readonly string[]> {
       const { alerts } = await ask('alerts');
       const names = alerts.flatMap(({ state, labels }: { state: string; labels: Record<string, string> }) =>
         state === 'firing' ? labels.alertname : [],

@@ -4,18 +4,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { endWithUs } from './end-with-us.ts';
 import { afterFile } from './engines.ts';
 
-/** A program that runs on a terminal of its own. */
-export interface Terminal {
-  /** All that the terminal was sent so far. */
-  shown(): string;
-  waitFor(pattern: RegExp): Promise<RegExpMatchArray>;
-  /** Sends the program Ctrl+C and waits for its end. */
-  interrupt(): Promise<void>;
-  readonly exited: Promise<unknown>;
-}
-
 /** Runs a shell command on a terminal of `columns`, by `script` of util-linux; what still runs ends after the test file. */
-export function onTerminal(command: string, columns: number, env: Record<string, string>, folder: string): Terminal {
+export function onTerminal(command: string, columns: number, env: Record<string, string>, folder: string) {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   const words = ['--quiet', '--return', '--flush', '--command', `stty cols ${columns}; exec ${command}`, '/dev/null'];
   const child = spawn('script', words, {
@@ -37,6 +27,7 @@ export function onTerminal(command: string, columns: number, env: Record<string,
       await Promise.race([once(child.stdout, 'data'), exited]);
     }
   };
+  /** Sends the program Ctrl+C and waits for its end. */
   const interrupt = async () => {
     child.stdin.write('\u0003');
     await exited;
@@ -45,7 +36,7 @@ export function onTerminal(command: string, columns: number, env: Record<string,
     child.kill('SIGKILL');
     await exited;
   });
-  return { shown: () => shown, waitFor, interrupt, exited };
+  return { /** All that the terminal was sent so far. */ shown: () => shown, waitFor, interrupt, exited };
 }
 
 /** What stays on the screen of each line that was redrawn from its begin, without colours. */

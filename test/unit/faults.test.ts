@@ -96,12 +96,6 @@ describe('what an error of the database means', () => {
     await expect(failing('near "SELEC": syntax error')).rejects.toMatchObject({ errcode: 1 });
   });
 
-  test('that no server takes writes is told apart', async () => {
-    const refused = new MysqlPoolError('POOL_NO_WRITER', 'both are read-only');
-    const failing = withRetries(() => Promise.reject(refused), deadlineIn(5000));
-    await expect(failing).rejects.toMatchObject({ meaning: 'noWriter', cause: refused });
-  });
-
   test('a fault of ours stays one: a statement that is wrong, and what no database has said', async () => {
     for (const ours of [serverError(1064), serverError(1136), new TypeError('x is undefined')]) {
       await expect(withRetries(() => Promise.reject(ours), deadlineIn(5000))).rejects.toBe(ours);
@@ -187,11 +181,6 @@ describe('what an error of the database means', () => {
       expect(error).toMatchObject({ meaning: 'unavailable' });
       expect(isRefused(error)).toBe(false);
     }
-  });
-
-  test('a value that the server does not take is the fault of who sent it', async () => {
-    const failing = withRetries(() => Promise.reject(serverError(1153)), deadlineIn(5000));
-    await expect(failing).rejects.toMatchObject({ meaning: 'tooLarge' });
   });
 
   test.each(['EAI_AGAIN', 'EAI_FAIL', 'ENOTFOUND', 'ECONNREFUSED', 'PROTOCOL_CONNECTION_LOST'])(

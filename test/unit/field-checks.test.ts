@@ -2,7 +2,6 @@ import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError, getOperationAST, parse } from 'graphql';
 import { beforeEach, expect, test, vi } from 'vitest';
 import * as z from 'zod/mini';
-import { createRestApi } from '../../src/gateway/rest/rest-api.ts';
 import { createBuilder } from '../../src/gateway/schema/builder.ts';
 import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
 import {
@@ -11,9 +10,6 @@ import {
   createPlanner,
   NO_VARIABLES,
 } from '../../src/lib/graphql-plan/graphql-plan.ts';
-import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { admittedCall } from '../support/calls.ts';
-import { SCHEMA } from '../support/petstore-api.ts';
 
 const rule = vi.fn((text: unknown) => String(text).length < 4);
 const resolve = vi.fn((_root: unknown, { word }: { readonly word: string }) => word);
@@ -85,12 +81,4 @@ test('an asynchronous rule is a fault of its field, whatever becomes of it', asy
   const { errors } = await run('{ late(word: "yes") }');
   expect(errors).toMatchObject([{ path: ['late'], message: 'A rule of an argument is asynchronous.' }]);
   expect(resolve).not.toHaveBeenCalled();
-});
-
-test.each(['limit=0', 'limit=101'])('a list with %s reserves nothing and asks no store', async (querystring) => {
-  const reserve = vi.fn(() => undefined);
-  const stores = vi.fn();
-  const [list] = createRestApi(PETSTORE, SCHEMA, stores).routes;
-  await expect(list?.handle(admittedCall({ querystring, reserve }))).rejects.toMatchObject({ code: 'bad_request' });
-  expect([reserve, stores].map((one) => one.mock.calls.length)).toEqual([0, 0]);
 });

@@ -1,13 +1,5 @@
 import fc from 'fast-check';
-import {
-  GraphQLEnumType,
-  GraphQLFloat,
-  GraphQLID,
-  GraphQLInputObjectType,
-  GraphQLInt,
-  GraphQLNonNull,
-  GraphQLString,
-} from 'graphql';
+import { GraphQLEnumType, GraphQLID, GraphQLInputObjectType, GraphQLInt, GraphQLNonNull, GraphQLString } from 'graphql';
 import { describe, expect, it, test } from 'vitest';
 import { ApiError } from '../../src/gateway/errors.ts';
 import type { Operation } from '../../src/gateway/rest/operation.ts';
@@ -183,10 +175,6 @@ describe('kinds within other bounds than an animal has', () => {
     for (const other of [null, [], {}, 1.5, 2 ** 31, -0.5]) expect(leaf.fromJson(other)).toBeUndefined();
   });
 
-  test('a scalar that is of no kind stops the start', () => {
-    expect(() => representLeaf({}, GraphQLFloat)).toThrow('Float is of no kind');
-  });
-
   test('an object within a body is named by the way to it', () => {
     const tag = new GraphQLInputObjectType({
       name: 'TagInput',
@@ -309,25 +297,12 @@ describe('the writer', () => {
     );
   });
 
-  test.each([
-    '"',
-    '\\',
-    '\0',
-    '\n',
-    '\u001f',
-    '\u007f',
-    '\u2028',
-    '\ud800',
-    'a\udfff',
-    '🐢',
-    '\uffff',
-    '~',
-    ' ',
-    '!',
-    '#',
-  ])('a name of %j is written as JSON.stringify writes it', async (name) => {
-    const text = await write({ id: 1, name, categoryId: 1, status: null });
-    expect(JSON.parse(text).name).toBe(name);
-    expect(text).toContain(JSON.stringify(name));
-  });
+  test.each([...'"\\\0\n\u001f\u007f\u2028🐢\uffff~ !#', ...['\ud800', 'a\udfff']])(
+    'a name of %j is written as JSON.stringify writes it',
+    async (name) => {
+      const text = await write({ id: 1, name, categoryId: 1, status: null });
+      expect(JSON.parse(text).name).toBe(name);
+      expect(text).toContain(JSON.stringify(name));
+    },
+  );
 });

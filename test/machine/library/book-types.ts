@@ -1,12 +1,6 @@
 import * as z from 'zod/mini';
 import { ApiError } from '../../../src/gateway/errors.ts';
 import { type Builder, countedAs, int64Id, pageArguments, wordEnum } from '../../../src/gateway/schema/builder.ts';
-import {
-  connectionArguments,
-  connectionType,
-  toConnection,
-  toPageQuery,
-} from '../../../src/gateway/schema/connection.ts';
 import { AUTHORS, authorType } from './authors.ts';
 import { BOOKS, type Book, type BookChanges, type Genre, type NewBook } from './book.ts';
 import { defineLoans, type Loans, loanType } from './loans.ts';
@@ -100,13 +94,6 @@ function defineReading(builder: Builder, book: ReturnType<typeof defineBook>, ge
         ...pageArguments(builder, 'books'),
       },
       resolve: (_root, query, { store }) => store(BOOKS).list(query),
-    }),
-    booksConnection: t.field({
-      type: connectionType(builder, 'Book', book, 'books'),
-      description: 'The list with what paging needs.',
-      args: connectionArguments(builder, 'books'),
-      resolve: async (_root, paging, { store }) =>
-        toConnection(await store(BOOKS).list(toPageQuery(paging)), paging.after),
     }),
     book: t.field({
       type: book,
