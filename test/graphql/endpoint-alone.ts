@@ -32,10 +32,10 @@ export async function serveEndpoint(
       const querystring = url.split('?')[1] ?? '';
       const answer = await route?.handle(admittedCall({ method, path: GRAPHQL_PATH, querystring, headers, body }));
       if (answer?.tellsChange) response.setHeader('X-Changes', 'true');
-      if (answer) sendAnswer(response, 'none', answer);
+      if (answer) sendAnswer(response, answer);
     } catch (thrown) {
       const error = toApiError(thrown);
-      sendAnswer(response, 'none', errorAnswer(error, writeError(error, headers)));
+      sendAnswer(response, errorAnswer(error, writeError(error, headers)));
     }
   });
   return (await serveListener(server)) + GRAPHQL_PATH;

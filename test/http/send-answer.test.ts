@@ -2,7 +2,7 @@ import { createServer, request } from 'node:http';
 import type Koa from 'koa';
 import { describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/gateway/config.ts';
-import { sendAnswer } from '../../src/gateway/http/answer.ts';
+import { sendAnswer, setStandardHeaders } from '../../src/gateway/http/answer.ts';
 import { createStartingApp } from '../../src/gateway/http/app.ts';
 import { type Answer, withHeaders } from '../../src/gateway/http/call.ts';
 import { createLog } from '../../src/gateway/log.ts';
@@ -10,7 +10,12 @@ import { serveListener } from '../support/served-app.ts';
 
 /** Listens with answers of one function. */
 function serve(answer: () => Answer): Promise<string> {
-  return serveListener(createServer((_request, response) => sendAnswer(response, 'none', answer())));
+  return serveListener(
+    createServer((_request, response) => {
+      setStandardHeaders(response, 'none');
+      sendAnswer(response, answer());
+    }),
+  );
 }
 
 /** The bytes of an answer's body, as they came. */

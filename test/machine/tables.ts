@@ -22,10 +22,12 @@ async function exactCollation({ knex }: Database): Promise<string> {
 }
 
 function createTable(table: Table, collation: string | undefined): string {
-  const parts = columnsOf(table).map(({ name, column, isOptional, index }) => {
+  const parts = columnsOf(table).map(({ name, column, isOptional }) => {
     const field = table.fields[name] as Table['fields'][string]; // of the same table
-    const [type] = KINDS[field.kind].columns.slice(index && field.kind === 'text' ? 0 : -1);
-    return `${column} ${type}${type === 'varchar' ? '(100)' : ''} ${isOptional ? '' : 'NOT NULL'}`;
+    const { maxLength } = { maxLength: undefined, ...field };
+    const [longest] = KINDS[field.kind].columns.slice(-1);
+    const type = field.kind === 'word' ? 'varchar(100)' : maxLength === undefined ? longest : `varchar(${maxLength})`;
+    return `${column} ${type} ${isOptional ? '' : 'NOT NULL'}`;
   });
   if (collation === undefined) {
     return `CREATE TABLE ${table.name} (id integer PRIMARY KEY AUTOINCREMENT, ${parts.join(', ')})`;

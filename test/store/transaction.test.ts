@@ -9,6 +9,8 @@ import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
+const EXACT = { mysql: 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin', sqlite: '' };
+
 describeEachEngine('a transaction', (engine) => {
   test.each([
     ['is done as a whole', undefined, 3],
@@ -32,6 +34,20 @@ describeEachEngine('a transaction', (engine) => {
     // SQLite notes the last id of a table.
     const noted = engine.name === 'mysql' ? [] : await database.knex('sqlite_sequence').where({ name: 'pets' });
     expect(noted).toEqual([]);
+  });
+
+  test.each([
+    ['of so many characters', 40, false],
+    ['of any length', undefined, true],
+  ])('of such rows is refused where a text %s does not fit its column', async (_what, maxLength, isTooLong) => {
+    const { database } = await prepareDatabase(engine);
+    const id = engine.name === 'mysql' ? 'bigint AUTO_INCREMENT PRIMARY KEY' : 'integer PRIMARY KEY AUTOINCREMENT';
+    await database.run((knex) => knex.raw(`CREATE TABLE labels (id ${id}, label varchar(40)) ${EXACT[engine.name]}`));
+    const LABELS = defineTable('labels', { label: { kind: 'text', ...(maxLength && { maxLength }), optional: true } });
+    const checked = checkWrites(database, [LABELS]);
+    // SQLite keeps a text of any length, whatever its column says: https://www.sqlite.org/datatype3.html
+    if (isTooLong && engine.name === 'mysql') await expect(checked).rejects.toThrow(DatabaseFault);
+    else expect(await checked).toBeUndefined();
   });
 
   test('of such rows is tried on each table', async () => {

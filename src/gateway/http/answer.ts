@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ApiError } from '../errors.ts';
 import type { Logger } from '../log.ts';
@@ -9,6 +9,7 @@ import { peerAddress } from './client-address.ts';
 
 /** The headers of every answer, beside its id; an answer may override them. */
 export const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+const STANDARD = Object.entries(STANDARD_HEADERS);
 
 // Of bounded length, without spaces or control characters: the id is written to a header and to the log.
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
@@ -32,22 +33,31 @@ export function errorAnswer({ status, headers }: ApiError, { type, body }: Retur
   return { status, headers: { ...headers, 'Content-Type': type }, body };
 }
 
-/** Sends an answer with the headers that every answer has, unless another one has been begun. */
-export function sendAnswer(response: ServerResponse, requestId: string, { status, headers, body }: Answer): void {
+/** Sets the headers that every answer has. An answer that is sent without the app has them, too. */
+export function setStandardHeaders(response: ServerResponse, requestId: string): void {
+  response.setHeader('X-Request-Id', requestId);
+  for (const [name, value] of STANDARD) response.setHeader(name, value);
+}
+
+/** Sends an answer, unless another one has been begun. */
+export function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
   if (response.headersSent || !response.writable) return;
-  const sent: OutgoingHttpHeaders = { 'X-Request-Id': requestId, ...STANDARD_HEADERS };
-  for (const name in headers) sent[name] = headers[name];
-  const varies = response.getHeader('Vary'); // that of CORS
-  if (varies !== undefined && sent.Vary !== undefined) sent.Vary = [varies, sent.Vary].flat().join(', ');
-  if (body !== undefined) sent['Content-Length'] = Buffer.byteLength(body);
-  else if (status !== 204 && status !== 304) sent['Content-Length'] = 0; // RFC 9110 §8.6
-  response.writeHead(status, sent); // all at once: Node neither keeps them nor counts the bytes once more
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    const before = name === 'Vary' ? response.getHeader(name) : undefined; // that of CORS
+    response.setHeader(name, before === undefined ? value : [before, value].flat().join(', '));
+  }
+  response.statusCode = status;
+  if (body === undefined) return void response.end();
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.writeHead(status); // before `end`, which would otherwise count the bytes once more
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }
 
 /** Sends the refusal of a request that no API sees, and logs it. */
 export function refuseUnread(response: ServerResponse, error: ApiError, requestId: string, log: Logger): void {
-  sendAnswer(response, requestId, errorAnswer(error, writeRestError(error, {})));
+  setStandardHeaders(response, requestId);
+  sendAnswer(response, errorAnswer(error, writeRestError(error, {})));
   logRefusedUnread(log, error, requestId, response.req.socket);
 }
 

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { ApiError, toApiError } from '../errors.ts';
 import { type Logger, safely } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { errorAnswer, refuseUnread, requestIdOf, sendAnswer, writeRestError } from './answer.ts';
+import { errorAnswer, refuseUnread, requestIdOf, sendAnswer, setStandardHeaders, writeRestError } from './answer.ts';
 import { type Answer, type Call, textRoute } from './call.ts';
 import { createOriginReader, type ForwardedConfig } from './client-address.ts';
 import { createRequestLog, type Served } from './request-log.ts';
@@ -99,6 +99,7 @@ function createKoa({ config, log, metrics, served, isDraining, serve, cors }: Ko
     }
     const call: Call = { method, ...target, headers, requestId, ...readOrigin(request), told: { api: 'other' } };
     logRequest(call, response);
+    setStandardHeaders(response, requestId);
     let answer: Answer | undefined;
     if (isMisplaced(call.path, request.socket.localPort)) {
       answer = errorAnswer(NOT_HERE, writeRestError(NOT_HERE, headers));
@@ -113,7 +114,7 @@ function createKoa({ config, log, metrics, served, isDraining, serve, cors }: Ko
     if (answer === undefined) return; // the client has gone
     // RFC 9112 §9.6: with `Connection: close`, the client opens its next connection elsewhere.
     if (isDraining() && !response.headersSent) response.setHeader('Connection', 'close');
-    sendAnswer(response, requestId, answer);
+    sendAnswer(response, answer);
   });
   return koa;
 }

@@ -42,7 +42,7 @@ export interface AdmittedCall extends Call {
 export type PathParams = Readonly<Record<string, string>>;
 
 /** Response headers by their names. */
-export type Headers = Readonly<Record<string, string | string[]>>;
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 /** An answer: a plain value. HEAD gets it without its body. */
 export interface Answer {
@@ -102,7 +102,7 @@ export function textRoute(
 /** An answer with further headers. `Link` and `Vary` are lists: each side adds to them. */
 export function withHeaders(answer: Answer, ...more: readonly (Headers | undefined)[]): Answer {
   if (more.every((side) => side === undefined)) return answer;
-  const headers: Record<string, string | string[]> = {};
+  const headers: Record<string, string | readonly string[]> = {};
   for (const side of [...more, answer.headers]) {
     for (const name in side) {
       const before = name === 'Link' || name === 'Vary' ? headers[name] : undefined;

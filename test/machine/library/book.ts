@@ -9,7 +9,7 @@ export const BOOKS = defineTable('books', {
   title: { kind: 'text' },
   authorId: { kind: 'int64' },
   genre: { kind: 'word', words: GENRES, filter: true },
-  language: { kind: 'text', optional: true, filter: true },
+  language: { kind: 'text', maxLength: 100, optional: true, filter: true },
   pages: { kind: 'int', optional: true },
   isLent: { kind: 'boolean', optional: true, filter: true },
 });
