@@ -77,7 +77,8 @@ describeEachEngine('a store of before 1.0.0', (engine) => {
     const earlier = await readStore(engine, await prepareEarlier(engine));
     const url = await bringOver(engine);
     const { pets, api_keys, deprecated_use, idempotency_keys } = await readStore(engine, url);
-    expect({ pets }).toMatchObject({ pets: earlier.pets }); // today's may have further columns
+    const columns = earlier.pets?.[0]?.length; // today's may have more of them
+    expect(pets?.map((row) => row.slice(0, columns))).toEqual(earlier.pets);
     expect(api_keys).toEqual(earlier.api_keys);
     expect(deprecated_use).toEqual(earlier.deprecated_use);
     expect(idempotency_keys).toEqual([]);

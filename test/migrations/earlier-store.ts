@@ -78,7 +78,7 @@ export async function makeEarlierStore({ name }: TestEngine, url: string): Promi
 }
 
 /** What a store has: each table with its rows, and all as text. */
-export async function readStore({ name }: TestEngine, url: string): Promise<Record<string, unknown>> {
+export async function readStore({ name }: TestEngine, url: string): Promise<Record<string, string[][]>> {
   if (name === 'sqlite') {
     using store = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true });
     const rowsOf = (sql: string) => {
