@@ -13,5 +13,10 @@ const REST = createRestApi(PETSTORE, SCHEMA, () => {
 /** The table of its operations. */
 export const OPERATIONS = REST.operations;
 
+/** What a gateway says in `Allow` of methods that it knows nowhere: those of all routes. */
+export const ALLOWED = [...new Set(['GET', 'HEAD', 'POST', ...OPERATIONS.map(({ method }) => method)])]
+  .sort()
+  .join(', ');
+
 /** Its OpenAPI document. */
 export const { openApiDocument } = REST;
