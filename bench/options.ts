@@ -28,7 +28,7 @@ const WORKLOAD_NAMES = [...WORKLOADS.map((workload) => workload.name), START];
 const CONTENDER_NAMES = CONTENDERS.map((contender) => contender.name);
 const QUICK_CONTENDERS = ['gateway', 'koa-knex', 'node-mysql2', 'fastify-mysql2', 'mercurius', 'apollo', 'yoga'];
 const QUICK = { rounds: 1, seconds: 1, warmUpSeconds: 1, starts: 3, concurrencies: [32] };
-const FULL = { rounds: 3, seconds: 3, warmUpSeconds: 3, starts: 10, concurrencies: [1, 32, 128] };
+const FULL = { rounds: 3, seconds: 3, warmUpSeconds: 3, starts: 10, concurrencies: [1, 4, 32, 128] };
 
 export const HELP = `The benchmark: the gateway beside what one would write by hand or take instead.
 
