@@ -23,6 +23,8 @@ import { LISTENS_NEXT, superviseWorkers } from './workers.ts';
 /** After this time, in ms, a start counts as waiting: for a migration, the database or the first worker. */
 const START_MS = 5000;
 const RETRY_INTERVAL_MS = 1000;
+/** The first callers come before what only errors and writes need, in ms: loading that takes a third of a second. */
+const PRELOAD_DELAY_MS = 2000;
 
 /** Said when a primary that is not ours has started this process. */
 const ALONE =
@@ -43,7 +45,7 @@ export async function start(service: Service): Promise<void> {
       if (IS_FOREIGN_WORKER) log.warn(ALONE);
       const own = IS_FOREIGN_WORKER ? { ...config, workers: 1 } : config;
       await (IS_WORKER ? serveAsWorker : serveAsPrimary)(service, own, log);
-      flushCompileCache(); // now, because a process that is killed would leave none for the next start
+      flushCompileCache(); // with what was loaded last
     },
   });
 }
@@ -111,9 +113,11 @@ function describeDatabase({ databaseUrl, embedded }: Config): string {
   return `the database is ${address}${embedded ? ', because DATABASE_URL is not set' : ''}`;
 }
 
-/** Loads what is not loaded yet, now that the process serves. What cannot be loaded is tried again when a request needs it. */
-function preload(gateway: Gateway, log: Logger): Promise<void> {
-  return gateway.preload().then(
+/** Loads what is not loaded yet, soon after the process serves. What cannot be loaded is tried again when a request needs it. */
+async function preload(gateway: Gateway, log: Logger): Promise<void> {
+  flushCompileCache(); // now, because a process that is killed would leave none for the next start
+  await delay(PRELOAD_DELAY_MS);
+  await gateway.preload().then(
     () => log.debug('all is loaded: the files of this version are not needed any more'),
     (error) => log.warn({ err: error }, 'not all could be loaded'),
   );
