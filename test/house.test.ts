@@ -107,6 +107,8 @@ describe('the house', () => {
     expect(sources.filter((path) => path.endsWith('.ts')).flatMap((path) => unprovenCasts(path, read(path)))).toEqual(
       [],
     );
+    expect(unprovenCasts('a.ts', 'const a = b as unknown as C;')).toEqual(['a.ts:1']);
+    expect(unprovenCasts('a.ts', 'const a = b as unknown as C; // as b.ts makes it')).toEqual([]);
   });
 
   test('an object that is made for each request has no getter in its literal: V8 makes it in the old space', () => {
@@ -120,6 +122,9 @@ describe('the house', () => {
     expect(sources.filter((path) => path.endsWith('.ts')).flatMap((path) => asyncListeners(path, read(path)))).toEqual(
       [],
     );
+    expect(asyncListeners('a.ts', "a.on('b', async () => c());")).toEqual(['a.ts:1']);
+    expect(asyncListeners('a.ts', 'setTimeout(async function () {}, 1);')).toEqual(['a.ts:1']);
+    expect(asyncListeners('a.ts', "a.on('b', () => c());")).toEqual([]);
   });
 
   test('every npm command of the documents exists', () => {

@@ -51,7 +51,7 @@ function rowOf(path: string): Row | undefined {
  * Every module that a file names: by import and export, of types too, at run time, by `import('…').Type`, in comments that
  * the type check reads, and by the address of a file of ours that a thread or a process is to run.
  */
-function importsOf(file: string): Import[] {
+function importsIn(file: string, text: string): Import[] {
   const found: Import[] = [];
   const note = (node: ts.Node | undefined) =>
     found.push({ file, specifier: node && ts.isStringLiteralLike(node) ? node.text : '(not a plain text)' });
@@ -69,7 +69,7 @@ function importsOf(file: string): Import[] {
     for (const comment of (node as { jsDoc?: readonly ts.Node[] }).jsDoc ?? []) visit(comment); // where the parser puts them
     ts.forEachChild(node, visit);
   };
-  visit(ts.createSourceFile(file, readFileSync(join(ROOT, file), 'utf8'), ts.ScriptTarget.Latest, true));
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true));
   return found;
 }
 
@@ -78,6 +78,8 @@ function isFileOfOurs({ expression, arguments: [named, base] = [] as never }: ts
   const isAddress = ts.isIdentifier(expression) && expression.text === 'URL' && base?.getText() === 'import.meta.url';
   return isAddress && named !== undefined && ts.isStringLiteralLike(named) && /\.(?:ts|js)$/.test(named.text);
 }
+
+const importsOf = (file: string): Import[] => importsIn(file, readFileSync(join(ROOT, file), 'utf8'));
 
 /** Who loads modules by a function of another name has it from one of the two last ones: no room may. */
 const LOADERS = /^(?:require|(?:\w+\.)*(?:createRequire|getBuiltinModule))$/;
@@ -156,5 +158,19 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
     ['src/gateway/rest/compile.ts', '../lib/graphql-plan/planned-execution.ts'],
   ])('refuses that %s imports %s', (file, specifier) => {
     expect(isAllowed({ file, specifier })).toBe(false);
+  });
+
+  test.each([
+    ["import type { A } from '../graphql/a.ts'", '../graphql/a.ts'],
+    ["let a: import('../graphql/a.ts').A", '../graphql/a.ts'],
+    ["await import('../graphql/a.ts')", '../graphql/a.ts'],
+    ["export * from '../graphql/a.ts'", '../graphql/a.ts'],
+    ["await import('../' + room)", '(not a plain text)'],
+    ["/** @type {import('../graphql/a.ts').A} */\nlet a;", '../graphql/a.ts'],
+    ["new Worker(new URL('../graphql/a.ts', import.meta.url))", '../graphql/a.ts'],
+    ["process.getBuiltinModule('node:sqlite')", 'node:sqlite'],
+    ['const load = createRequire(import.meta.url)', '(not a plain text)'],
+  ])('is held against %s', (text, specifier) => {
+    expect(importsIn('src/gateway/rest/new.ts', text)).toEqual([{ file: 'src/gateway/rest/new.ts', specifier }]);
   });
 });

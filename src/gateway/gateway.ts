@@ -77,7 +77,9 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     stores,
     metrics,
     /** Loads what would have slowed the start. Afterwards an upgrade may replace the files, but GraphiQL's. */
-    preload: () => Promise.all([database.preload(), routes.preload()]),
+    async preload(): Promise<void> {
+      if (!draining) await Promise.all([database.preload(), routes.preload()]);
+    },
     /** Makes `/readyz` answer 503 and every answer close its connection; begins to write the counts. */
     drain() {
       draining = true;

@@ -39,10 +39,11 @@ const PROBE_LENGTH = 65_000;
 
 const text = (bounds: Bounds): Kind<string> => {
   const { minLength = 0, maxLength } = bounds;
+  const longest = Math.min(Number(maxLength ?? Number.POSITIVE_INFINITY), PROBE_LENGTH);
   return {
     schema: { type: 'string', ...bounds },
     allowed: maxLength === undefined ? 'a string' : `a string of ${minLength} to ${maxLength} characters`,
-    probes: ["É \\'😀 ", 'e'.repeat(Math.min(Number(maxLength ?? Number.POSITIVE_INFINITY), PROBE_LENGTH))],
+    probes: [[..."😀É \\' "].slice(0, longest).join(''), 'e'.repeat(longest)],
     bind: (value) => value,
     fromText: (sent) => sent,
     fromJson: (value) => (typeof value === 'string' ? value : undefined),

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
 import { describeEachEngine, type TestEngine } from '../support/engines.ts';
@@ -38,6 +39,8 @@ async function leavesAllToTheVersionBefore(database: Database, up: Up): Promise<
   await expect(writeAsBefore()).resolves.toBeUndefined();
 }
 
+const by = (sql: string) => async (knex: Knex) => knex.raw(sql);
+
 describeEachEngine('each migration', (engine) => {
   describe.each(ALL)('$name', (migration) => {
     const prepare = () => prepareAfter(engine, ALL.slice(0, ALL.indexOf(migration)));
@@ -59,5 +62,19 @@ describeEachEngine('each migration', (engine) => {
         expect(await readWholeSchema(database)).toEqual(before);
       }
     });
+  });
+
+  test.each([
+    ['adds a column without a look', doesNoHarmAgain, by('ALTER TABLE pets ADD COLUMN colour varchar(40) NULL')],
+    ['changes values each time', doesNoHarmAgain, by('UPDATE pets SET category_id = category_id + 1')],
+    [
+      'adds a column that must be given',
+      leavesAllToTheVersionBefore,
+      by('ALTER TABLE pets ADD COLUMN colour varchar(40) NOT NULL'),
+    ],
+    ['renames a column', leavesAllToTheVersionBefore, by('ALTER TABLE pets RENAME COLUMN name TO called')],
+    ['takes rows away', leavesAllToTheVersionBefore, by('DELETE FROM pets')],
+  ])('one that %s is noticed', async (_what, guard, up) => {
+    await expect(guard(await prepareAfter(engine, ALL), up)).rejects.toThrow();
   });
 });

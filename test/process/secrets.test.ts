@@ -45,14 +45,19 @@ describe('secrets', () => {
     // Encoded once too often, and behind so much that a quotation is cut within it.
     await ask(`/v1/pets?status=petstor%2565_${key.slice(9)}`);
     for (const before of ['', 'x'.repeat(60)]) await ask(`/v1/pets?status=${before}${key}`);
-    for (const query of [
-      `{ ${key} }`,
-      `query ${key} { __typename } query b { __typename }`,
-      'query ($v: ID!) { pet(id: $v) { id } }',
-    ]) {
-      const body = JSON.stringify({ query, variables: { v: [key] }, operationName: key });
-      await ask('/graphql', { method: 'POST', headers: json, body });
-    }
+    const two = `query ${key} { __typename } query b { __typename }`;
+    for (const body of [
+      { query: `{ ${key} }` },
+      { query: two },
+      { query: two, operationName: `${key}x` },
+      { query: 'query ($v: ID!) { pet(id: $v) { id } }', variables: { v: [key] } },
+      { query: 'query ($v: ID!) { pet(id: $v) { id } }', variables: { v: ['x'.repeat(30), key] } },
+      {
+        query: 'mutation ($v: NewPetInput!) { addPet(input: $v) { id } }',
+        variables: { v: { name: 'a', categoryId: 1, [key]: 1 } },
+      },
+    ])
+      await ask('/graphql', { method: 'POST', headers: json, body: JSON.stringify(body) });
     await ask('/v1/pets', { headers: { authorization: `Bearer ${key}${key}` } });
     await ask('/v1/pets', { headers: { authorization: `Basic ${key}` } });
     await ask('/v1/pets', { headers: { 'x-request-id': key, traceparent: key } });

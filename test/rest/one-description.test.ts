@@ -72,6 +72,10 @@ describe.each(OPERATIONS)('$operationId', ({ operationId, method, path, document
   });
 
   test('describes every parameter and property, and has an example for every status', () => {
+    expect([described.summary, described.description]).toEqual([
+      expect.stringMatching(/^[A-Z]/),
+      expect.stringMatching(/^[A-Z].*\.$/s),
+    ]);
     for (const { description } of described.parameters) expect(description).toMatch(/^[A-Z].*\.$/);
     for (const [status, response] of Object.entries<any>(described.responses)) {
       if (!hasContent && Number(status) === success.status) continue;

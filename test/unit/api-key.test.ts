@@ -110,7 +110,9 @@ describe('isApiKey', () => {
     ['a prefix in capitals', (key: string) => key.replace('petstore_', 'PETSTORE_')],
     ['no prefix', (key: string) => key.slice('petstore_'.length)],
   ])('refuses a key with %s, even if its checksum is right', (_what, change) => {
-    const changed = change(generateApiKey());
+    const key = generateApiKey();
+    expect(checked(key.slice(0, -6))).toBe(key);
+    const changed = change(key);
     expect([changed, checked(changed.slice(0, -6))].map(isApiKey)).toEqual([false, false]);
   });
 });

@@ -71,8 +71,11 @@ export function createBatcher<Input, Answer>(
   const { inFlightMax = target.connectionsMax, slowMs = SLOW_MS } = rules;
   let queue = new Map<unknown, Entry<Input, Answer>>();
   const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; sentAt: number }[] = [];
-  /** Whether the last batch had one input. */
+  /** Whether the last batch, in an earlier turn, had one input of one caller. */
   let wasAlone = false;
+  const noteAlone = () => {
+    wasAlone = true;
+  };
 
   const enqueue = (entry: Entry<Input, Answer>): void => {
     queue.set(entry.key, entry);
@@ -100,12 +103,12 @@ export function createBatcher<Input, Answer>(
 
   const send = async (entries: readonly Entry<Input, Answer>[]): Promise<void> => {
     for (const { key } of entries) queue.delete(key);
-    wasAlone = entries.length === 1;
+    wasAlone = false;
+    if (entries.length === 1 && entries[0]?.waiters.length === 1) setImmediate(noteAlone);
     const statement = { entries, sentAt: performance.now() };
     inFlight.push(statement);
     try {
-      const inputs = entries.map(({ input }) => input);
-      const answers = await runBatch(inputs, latestDeadline(entries));
+      const answers = await runBatch(inputsOf(entries), latestDeadline(entries));
       for (const [index, entry] of entries.entries()) answer(entry, answers[index] as Answer); // one for each input
     } catch (error) {
       const isRetried = entries.length > 1 && rules.isInputError?.(error);
@@ -121,10 +124,7 @@ export function createBatcher<Input, Answer>(
   /** Rejects the waiters at their deadline. The statement goes on for the others. */
   const watch = watchDeadlines(() => {
     for (const { entries } of inFlight) for (const entry of entries) rejectLate(entry, target);
-    for (const [key, entry] of queue) {
-      rejectLate(entry, target);
-      if (entry.waiters.length === 0) queue.delete(key);
-    }
+    for (const [key, entry] of queue) if (rejectLate(entry, target)) queue.delete(key);
     return inFlight.length + queue.size > 0;
   });
 
@@ -181,16 +181,20 @@ function answer<Answer>({ waiters }: Entry<unknown, Answer>, value: Answer): voi
   for (const { resolve } of waiters) resolve(value);
 }
 
+function inputsOf<Input>(entries: readonly Entry<Input, never>[]): readonly Input[] {
+  return entries.map(({ input }) => input);
+}
+
 function latestDeadline(entries: readonly Entry<unknown, never>[]): Deadline {
   let latest = 0;
   for (const { waiters } of entries) for (const { deadline } of waiters) latest = Math.max(latest, deadline);
   return latest;
 }
 
-/** Rejects the waiters whose deadline is over. */
-function rejectLate<Answer>(entry: Entry<unknown, Answer>, { lateError }: BatchTarget): void {
+/** Rejects the waiters whose deadline is over; gives whether none is left. */
+function rejectLate<Answer>(entry: Entry<unknown, Answer>, { lateError }: BatchTarget): boolean {
   const late = entry.waiters.filter(({ deadline }) => remainingMs(deadline) === 0);
-  if (late.length === 0) return;
-  entry.waiters = entry.waiters.filter((waiter) => !late.includes(waiter));
+  if (late.length > 0) entry.waiters = entry.waiters.filter((waiter) => !late.includes(waiter));
   for (const { reject } of late) reject(lateError());
+  return entry.waiters.length === 0;
 }

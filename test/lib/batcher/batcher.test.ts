@@ -148,6 +148,29 @@ describe('batches', () => {
     await Promise.all([first, second, beside, ...together, after]);
   });
 
+  test('that come one by one within a turn are shared, but for the first one, and all from the next turn on', async () => {
+    const { store, read, end, sent } = slowStore({ inFlight: 1000, maxSize: 1 });
+    const wave = async (): Promise<number> => {
+      const before = store.sent;
+      const reads = [];
+      for (let caller = 0; caller < 5; caller++) {
+        reads.push(read(7));
+        await Promise.resolve();
+        if (store.inFlight.length > 0) void end(0); // answered at once, as by a store of this process
+        await Promise.resolve();
+      }
+      await turn();
+      while (store.inFlight.length > 0) await end(0);
+      await Promise.all(reads);
+      return store.sent - before;
+    };
+    const alone = read(7);
+    await sent(1);
+    await end(0);
+    await alone;
+    expect([await wave(), await wave(), await wave()]).toEqual([2, 1, 1]);
+  });
+
   test.each([
     ['near: as many as the rule says, the rest when one of them ends', NEAR, [[1], [2]], [[2], [3, 4]]],
     ['far: as many as there are connections', FAR, [[1], [2], [3], [4]], [[2], [3], [4]]],

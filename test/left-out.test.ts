@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { temporaryFolder } from './support/engines.ts';
+import { unwantedTools } from './support/tools.ts';
+import { ROOT } from './support/tracked-files.ts';
+
+/** Runs a test file on a machine that has no Python; gives how the run ended, and all that it said. */
+async function runWithoutPython(env: Record<string, string>): Promise<{ code: unknown; said: string }> {
+  const bin = temporaryFolder();
+  symlinkSync(process.execPath, join(bin, 'node'));
+  symlinkSync('/bin/bash', join(bin, 'bash'));
+  const words = [
+    join(ROOT, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--project=quick',
+    'test/unit/page-files.test.ts',
+  ];
+  const options = { cwd: ROOT, env: { PATH: bin, HOME: bin, NO_COLOR: '1', ...env } };
+  return new Promise((resolve) => {
+    execFile(process.execPath, words, options, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, said: stdout + stderr }),
+    );
+  });
+}
+
+describe('a tool that is not here', () => {
+  test('is named at the end, once, with what brings it; what needs none runs', async () => {
+    const { code, said } = await runWithoutPython({});
+    expect(said).toMatch(/ 8 passed .* 2 skipped/);
+    expect(said.match(/^!!! {3}.*$/gm)).toEqual(['!!!   python: apt install python3-requests']);
+    expect(code).toBe(0);
+  });
+
+  test('fails on CI', async () => {
+    const { code, said } = await runWithoutPython({ CI: 'true' });
+    expect(said).toContain('CI leaves nothing out, and here is no python: apt install python3-requests');
+    expect(code).toBe(1);
+  });
+});
+
+describe('TEST_WITHOUT', () => {
+  it.each([
+    ['', []],
+    ['browser', ['browser']],
+    [' browser , python,', ['browser', 'python']],
+  ])('%j leaves out %j', (setting, tools) => expect(unwantedTools(setting, false)).toEqual(tools));
+
+  it.each([
+    ['browsers', false, /^TEST_WITHOUT=browsers is not allowed: it takes browser, caddy, .*systemd$/],
+    ['toString', false, 'is not allowed: it takes'],
+    ['python', true, 'TEST_WITHOUT=python is not allowed where CI=true'],
+  ])('%j, CI %j, is refused', (setting, isCi, message) => expect(() => unwantedTools(setting, isCi)).toThrow(message));
+});
