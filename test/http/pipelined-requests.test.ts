@@ -64,7 +64,11 @@ describe('many requests in one packet', () => {
         [upgraded(get('/livez')), 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n'],
         ['200 keep-alive', '405 close'],
       ],
-      ['with a body that is none', [upgraded(post('Transfer-Encoding: chunked\r\n\r\nzz\r\n'))], ['400 close']],
+      ...['', 'Connection: close\r\n'].map((header): [string, string[], string[]] => [
+        `with a body that is none: ${header}`,
+        [upgraded(post(`${header}Transfer-Encoding: chunked\r\n\r\nzz\r\n`))],
+        ['400 close'],
+      ]),
     ])('%s: the connection goes on as without that', async (_, requests, expected) => {
       const gateway = await startGateway(sqlite);
       for (const packets of [requests, [requests.join('')], [get('/livez') + requests.join('')]]) {

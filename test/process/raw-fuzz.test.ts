@@ -132,7 +132,8 @@ test(`raw connections for ${SECONDS} s: the process is the same one afterwards`,
 }, async () => {
   const { url: databaseUrl, key } = await prepareDatabase(sqlite);
   const NODE_OPTIONS = `--max-old-space-size=128 --max-semi-space-size=8 ${COLLECTING}`;
-  const gateway = await startProcess({ DATABASE_URL: databaseUrl, NODE_OPTIONS });
+  const gateway = await startProcess({ DATABASE_URL: databaseUrl, NODE_OPTIONS, LOG_LEVEL: 'debug' });
+  await gateway.waitFor(/all is loaded/); // what it opens after its start is nobody's connection
   const pid = gateway.child.pid ?? 0;
   const port = Number(new URL(gateway.url).port);
   const startedAt = startTime(pid);

@@ -23,6 +23,8 @@ export interface Parser {
   /** Called with what was parsed of a chunk that the parser read from the socket directly. */
   5(parsed: Parsed): void;
   execute(chunk: Buffer): Parsed;
+  /** The chunk that is parsed. */
+  getCurrentBuffer(): Buffer;
   /** The request that the parser reads. */
   incoming: IncomingMessage | null;
   /** Called with each request whose header is complete; its result tells the parser how to continue. */
@@ -49,18 +51,21 @@ export const NO_BYTES = Buffer.alloc(1).subarray(1);
 /**
  * Makes the parser read a request that asks for another protocol once more, as one that does not: a server may ignore that
  * (RFC 9110 §7.8). Otherwise the parser would stop at its end, and hide all errors until the next header. `ignores` tells whether a
- * request is such a one; then `onIncoming` is to give SKIP_BODY. Call `release` when the connection leaves the parser.
+ * request is such a one; then `onIncoming` is to give SKIP_BODY. A parser that is to close reads nothing again: then `isLast` has it
+ * tell what is no body of this request. Call `release` when the connection leaves the parser.
  */
 export function ignoreUpgrades(parser: Parser) {
   const { 5: onParsed, execute } = parser;
   let again: Buffer | undefined;
-  const readAgain = (parsed: Parsed): Parsed => {
+  let last: IncomingMessage | undefined;
+  const readAgain = (parsed: Parsed, length = last && parser.getCurrentBuffer().length): Parsed => {
+    if (last?.complete === false && parsed !== length && typeof parsed === 'number') return noBody(parsed);
     if (again === undefined || typeof parsed !== 'number') return parsed;
     const error = Object.assign(new Error('a header is read again'), { code: PAUSED_CODE, bytesParsed: parsed, again });
     again = undefined;
     return error;
   };
-  const executeAgain = (chunk: Buffer) => readAgain(execute.call(parser, chunk));
+  const executeAgain = (chunk: Buffer) => readAgain(execute.call(parser, chunk), chunk.length);
   parser.execute = executeAgain;
   parser[5] = (parsed) => onParsed(readAgain(parsed));
   return {
@@ -70,10 +75,20 @@ export function ignoreUpgrades(parser: Parser) {
       again = headerWithoutUpgrade(request);
       return true;
     },
+    isLast(request: IncomingRequest, keepAlive: boolean): boolean {
+      if (!request.upgrade || keepAlive || request.method === 'CONNECT') return false;
+      last = request;
+      return true;
+    },
     release() {
       parser.execute = execute;
     },
   };
+}
+
+/** The error of a body that is none, or ends too early. */
+export function noBody(bytesParsed = 0): ParserError {
+  return Object.assign(new Error('the body is none'), { code: 'HPE_INVALID_EOF_STATE', bytesParsed });
 }
 
 /** The bytes of a request's header but its `Upgrade`. */

@@ -6,6 +6,7 @@ import {
   ignoreUpgrades,
   limitChunks,
   NO_BYTES,
+  noBody,
   PAUSED_CODE,
   type Parser,
   type ParserError,
@@ -95,8 +96,9 @@ function pauseWhileWaiting(
   const upgrades = ignoreUpgrades(parser);
   const { onIncoming } = parser;
   parser.onIncoming = (request, keepAlive) => {
-    const isLast = request.upgrade && !keepAlive; // Node ignores the upgrade, and its parser stops behind the request
+    const isLast = upgrades.isLast(request, keepAlive); // Node ignores the upgrade, and its parser stops behind the request
     if (!isLast && upgrades.ignores(request)) return SKIP_BODY;
+    if (isLast) connection.once('end', () => void (request.complete || refuse(noBody())));
     countChunks(request);
     const verdict = onIncoming(request, keepAlive);
     if (!request.upgrade) return queue.waiting.length > 0 && !isLast ? HPE_PAUSED : verdict;
