@@ -41,6 +41,7 @@ function startCreates(url: string, key: string, created: Created[]) {
     const body = JSON.stringify({ name, categoryId: 1, status: 'sold' });
     const headers = once === undefined ? {} : { 'idempotency-key': once };
     const { status, text } = await unlessShed(() => ask('POST', '/v1/pets', body, headers));
+    if (status === 503) return; // a dump on a loaded machine: nothing is acknowledged, and `more` waits
     expect([status, text]).toEqual([201, expect.anything()]);
     created.push({ id: idOf(text), body, text, once });
   };

