@@ -1,6 +1,6 @@
 /*
  * What a request costs two checkouts: node bench/compare.ts --before DIR --after DIR [--engine sqlite,mariadb] [--rounds N]
- * [--only WORKLOADS] [--warm-up N] [--requests N] [--connections N] (about six minutes for an engine). For each workload and
+ * [--only WORKLOADS] [--warm-up N] [--requests N] [--connections N] (about ten minutes for an engine). For each workload and
  * round a fresh process of both; they are asked in turn, a few requests each, so that what else the machine does meets both.
  * CPU counts, not time.
  */
@@ -42,7 +42,7 @@ const { values } = parseArgs({
     engine: { type: 'string', default: 'sqlite' },
     only: { type: 'string', default: Object.keys(MEASURED).join(',') },
     rounds: number(8),
-    'warm-up': number(6000),
+    'warm-up': number(20_000), // longer than the two seconds after which a start loads the rest
     requests: number(10_000),
     connections: number(16),
   },

@@ -71,7 +71,7 @@ export function createBatcher<Input, Answer>(
   const { inFlightMax = target.connectionsMax, slowMs = SLOW_MS } = rules;
   let queue = new Map<unknown, Entry<Input, Answer>>();
   const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; sentAt: number }[] = [];
-  /** Whether the last batch, in an earlier turn, had one input of one caller. */
+  /** Whether the last batch, in an earlier turn, had one input of one caller. Never where there is no round trip to wait for. */
   let wasAlone = false;
   const noteAlone = () => {
     wasAlone = true;
@@ -104,7 +104,7 @@ export function createBatcher<Input, Answer>(
   const send = async (entries: readonly Entry<Input, Answer>[]): Promise<void> => {
     for (const { key } of entries) queue.delete(key);
     wasAlone = false;
-    if (entries.length === 1 && entries[0]?.waiters.length === 1) setImmediate(noteAlone);
+    if (target.roundTripMs() > 0 && entries.length === 1 && entries[0]?.waiters.length === 1) setImmediate(noteAlone);
     const statement = { entries, sentAt: performance.now() };
     inFlight.push(statement);
     try {

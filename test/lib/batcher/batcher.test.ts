@@ -148,8 +148,11 @@ describe('batches', () => {
     await Promise.all([first, second, beside, ...together, after]);
   });
 
-  test('that come one by one within a turn are shared, but for the first one, and all from the next turn on', async () => {
-    const { store, read, end, sent } = slowStore({ inFlight: 1000, maxSize: 1 });
+  test.each([
+    ['but for the first one, and all from the next turn on', NEAR, [2, 1, 1]],
+    ['all of them in a store of this process', { ...NEAR, roundTripMs: () => 0 }, [1, 1, 1]],
+  ])('that come one by one within a turn are shared, %s', async (_which, database, expected) => {
+    const { store, read, end, sent } = slowStore({ inFlight: 1000, maxSize: 1 }, database);
     const wave = async (): Promise<number> => {
       const before = store.sent;
       const reads = [];
@@ -168,7 +171,7 @@ describe('batches', () => {
     await sent(1);
     await end(0);
     await alone;
-    expect([await wave(), await wave(), await wave()]).toEqual([2, 1, 1]);
+    expect([await wave(), await wave(), await wave()]).toEqual(expected);
   });
 
   test.each([
