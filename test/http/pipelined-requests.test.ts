@@ -105,9 +105,12 @@ describe('many requests in one packet', () => {
       ] as const) {
         const expected = told(await ask(first + rest));
         expect(expected?.at(-2)).toBe('HTTP/1.1 400');
-        const startedAt = performance.now();
-        expect(told(await ask(upgraded(first) + rest))).toEqual(expected);
-        expect(performance.now() - startedAt, 'ms').toBeLessThan(8000); // HEADERS_MS is 10 s
+        const isInBody = first.startsWith('POST') && !rest.startsWith('GET'); // what is behind a last request is not read
+        for (const head of isInBody ? [first, first.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')] : [first]) {
+          const startedAt = performance.now();
+          expect(told(await ask(upgraded(head) + rest))).toEqual(expected);
+          expect(performance.now() - startedAt, 'ms').toBeLessThan(8000); // HEADERS_MS is 10 s
+        }
       }
     });
   });

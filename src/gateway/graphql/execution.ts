@@ -7,8 +7,7 @@ import {
   type PlanRequest,
 } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { AdmittedCall } from '../http/call.ts';
-import type { Context } from '../schema/context.ts';
-import { ANSWER_BYTES_MAX } from '../schema/context.ts';
+import { ANSWER_BYTES_MAX, type Context } from '../schema/context.ts';
 import { createCost } from './cost.ts';
 import type { PreparedOperation } from './documents.ts';
 import { limitError } from './limits.ts';

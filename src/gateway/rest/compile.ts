@@ -17,8 +17,7 @@ import {
   pathOf,
 } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
-import type { Context } from '../schema/context.ts';
-import { ANSWER_BYTES_MAX, answerTooLarge } from '../schema/context.ts';
+import { ANSWER_BYTES_MAX, answerTooLarge, type Context } from '../schema/context.ts';
 import { noteDeprecations, REST_FORMAT } from '../schema/schema.ts';
 
 /** Compiles the document of a REST row. Throws Error, which stops the start, when it does not fit the schema. */
