@@ -28,8 +28,10 @@ interface BatchRules<Input> {
   readonly inFlightMax?: number;
   /** The largest number of inputs in a batch. */
   readonly maxSize: number;
-  /** While statements are in flight, a batch waits until so many inputs are queued. By default it is sent at once. */
+  /** While others are in flight, a batch waits until so many inputs are queued. By default it is sent at once. */
   readonly targetSize?: number;
+  /** Up to so many callers, each input is sent alone and at once, beside the others; 1 by default. */
+  readonly aloneMax?: number;
   /** After this time, in ms, a statement is slow (a lock, a dead connection) and no longer counts against `inFlight`. */
   readonly slowMs?: number;
   /** Queued inputs of the same key share one answer. By default no two inputs do. */
@@ -48,6 +50,9 @@ export type Batcher<Input, Answer> = (input: Input, deadline: Deadline) => Promi
 interface Waiter<Answer> extends Pick<PromiseWithResolvers<Answer>, 'resolve' | 'reject'> {
   readonly deadline: Deadline;
 }
+
+/** How many callers have no answer. */
+type Callers = { waiting: number };
 
 /** An input and the waiters for its answer. */
 interface Entry<Input, Answer> {
@@ -68,19 +73,16 @@ export function createBatcher<Input, Answer>(
   rules: BatchRules<Input>,
   runBatch: (inputs: readonly Input[], deadline: Deadline) => Promise<readonly Answer[]>,
 ): Batcher<Input, Answer> {
-  const { inFlightMax = target.connectionsMax, slowMs = SLOW_MS } = rules;
+  const { inFlightMax = target.connectionsMax, slowMs = SLOW_MS, aloneMax = 1 } = rules;
   let queue = new Map<unknown, Entry<Input, Answer>>();
   const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; sentAt: number }[] = [];
-  /** Whether the last batch, in an earlier turn, had one input of one caller. Never where there is no round trip to wait for. */
-  let wasAlone = false;
-  const noteAlone = () => {
-    wasAlone = true;
-  };
+  const callers: Callers = { waiting: 0 };
+  /** Without a round trip, answers would be there before the turn's other inputs, and no equal ones would share them. */
+  const areFew = (): boolean => callers.waiting <= aloneMax && target.roundTripMs() > 0;
 
   const enqueue = (entry: Entry<Input, Answer>): void => {
     queue.set(entry.key, entry);
-    // One caller after another: the next input is probably alone, too, and would wait for the end of the turn in vain.
-    (wasAlone && inFlight.length === 0 ? sendSoon : sendAtTurnEnd)();
+    (areFew() ? sendSoon : sendAtTurnEnd)();
   };
   const sendReady = (): void => {
     if (queue.size === 0) return;
@@ -89,7 +91,7 @@ export function createBatcher<Input, Answer>(
     queue = new Map(queue);
     if (queue.size > 0) sendWhenSlow();
   };
-  const sendSoon = scheduleOnce(queueMicrotask, sendReady); // a request may have further inputs
+  const sendSoon = scheduleOnce(queueMicrotask, sendReady); // the same task may have further inputs
   const sendAtTurnEnd = scheduleOnce(setImmediate, sendReady);
   const sendWhenSlow = scheduleOnce((work) => setTimeout(work, SLOW_MS), sendReady);
   /** The size limit of the next batch, in inputs; 0 while it must wait. */
@@ -98,22 +100,23 @@ export function createBatcher<Input, Answer>(
     if (target.roundTripMs() > LOW_LATENCY_MS) return rules.maxSize;
     const fastSince = performance.now() - slowMs;
     const fast = inFlight.filter(({ sentAt }) => sentAt > fastSince).length;
+    if (areFew()) return fast < Math.max(rules.inFlight, aloneMax) ? 1 : 0;
     return sizeNow(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
   };
 
   const send = async (entries: readonly Entry<Input, Answer>[]): Promise<void> => {
     for (const { key } of entries) queue.delete(key);
-    wasAlone = false;
-    if (target.roundTripMs() > 0 && entries.length === 1 && entries[0]?.waiters.length === 1) setImmediate(noteAlone);
     const statement = { entries, sentAt: performance.now() };
     inFlight.push(statement);
     try {
-      const answers = await runBatch(inputsOf(entries), latestDeadline(entries));
-      for (const [index, entry] of entries.entries()) answer(entry, answers[index] as Answer); // one for each input
+      const inputs = entries.map(({ input }) => input);
+      const answers = await runBatch(inputs, latestDeadline(entries));
+      for (const [index, { waiters }] of entries.entries())
+        settle(callers, waiters, ({ resolve }) => resolve(answers[index] as Answer)); // one for each input
     } catch (error) {
       const isRetried = entries.length > 1 && rules.isInputError?.(error);
       for (const entry of entries) {
-        if (!isRetried) for (const { reject } of entry.waiters) reject(error);
+        if (!isRetried) settle(callers, entry.waiters, ({ reject }) => reject(error));
         else if (entry.waiters.length > 0) enqueue({ ...entry, key: entry, group: entry }); // alone
       }
     }
@@ -123,17 +126,18 @@ export function createBatcher<Input, Answer>(
 
   /** Rejects the waiters at their deadline. The statement goes on for the others. */
   const watch = watchDeadlines(() => {
-    for (const { entries } of inFlight) for (const entry of entries) rejectLate(entry, target);
-    for (const [key, entry] of queue) if (rejectLate(entry, target)) queue.delete(key);
+    for (const { entries } of inFlight) for (const entry of entries) rejectLate(entry, callers, target);
+    for (const [key, entry] of queue) if (rejectLate(entry, callers, target)) queue.delete(key);
     return inFlight.length + queue.size > 0;
   });
 
   return (input, deadline) => {
     watch();
-    const { promise, ...settle } = Promise.withResolvers<Answer>();
+    const { promise, ...settlers } = Promise.withResolvers<Answer>();
     const key = rules.keyOf?.(input) ?? promise; // unique
-    const waiter = { ...settle, deadline };
+    const waiter = { ...settlers, deadline };
     const equal = queue.get(key);
+    callers.waiting++;
     if (equal) equal.waiters.push(waiter);
     else enqueue({ input, bytes: rules.bytesOf?.(input) ?? 0, key, group: rules.groupOf?.(input), waiters: [waiter] });
     return promise;
@@ -148,9 +152,8 @@ function scheduleOnce(schedule: (work: () => void) => unknown, work: () => void)
     work();
   };
   return () => {
-    if (isScheduled) return;
+    if (!isScheduled) schedule(begin);
     isScheduled = true;
-    schedule(begin);
   };
 }
 
@@ -177,24 +180,21 @@ function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answe
   return batch;
 }
 
-function answer<Answer>({ waiters }: Entry<unknown, Answer>, value: Answer): void {
-  for (const { resolve } of waiters) resolve(value);
-}
-
-function inputsOf<Input>(entries: readonly Entry<Input, never>[]): readonly Input[] {
-  return entries.map(({ input }) => input);
-}
-
 function latestDeadline(entries: readonly Entry<unknown, never>[]): Deadline {
   let latest = 0;
   for (const { waiters } of entries) for (const { deadline } of waiters) latest = Math.max(latest, deadline);
   return latest;
 }
 
+function settle<Answer>(callers: Callers, waiters: readonly Waiter<Answer>[], how: (waiter: Waiter<Answer>) => void) {
+  callers.waiting -= waiters.length;
+  for (const waiter of waiters) how(waiter);
+}
+
 /** Rejects the waiters whose deadline is over; gives whether none is left. */
-function rejectLate<Answer>(entry: Entry<unknown, Answer>, { lateError }: BatchTarget): boolean {
+function rejectLate(entry: Entry<unknown, never>, callers: Callers, { lateError }: BatchTarget): boolean {
   const late = entry.waiters.filter(({ deadline }) => remainingMs(deadline) === 0);
   if (late.length > 0) entry.waiters = entry.waiters.filter((waiter) => !late.includes(waiter));
-  for (const { reject } of late) reject(lateError());
+  settle(callers, late, ({ reject }) => reject(lateError()));
   return entry.waiters.length === 0;
 }

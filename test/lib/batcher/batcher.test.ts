@@ -120,58 +120,18 @@ describe('batches', () => {
     expect((await Promise.all(reads)).map(({ input }) => input)).toEqual([1, 2, 1, 3, 1, 4]);
   });
 
-  test('do not wait for the end of the turn after one that was alone, except for what the same task asks', async () => {
-    const { read, end, inputs } = slowStore({ inFlight: 4, maxSize: 4 });
-    const first = read(1);
-    await Promise.resolve();
-    expect(inputs()).toEqual([]); // nobody came before it
-    await turn();
-    await end(0);
-    const second = read(2);
-    await Promise.resolve();
-    expect(inputs()).toEqual([[2]]);
-    const beside = read(3); // it is not alone
-    await Promise.resolve();
-    expect(inputs()).toEqual([[2]]);
-    await turn();
-    await end(0);
-    await end(0);
-    const together = [4, 5].map((input) => read(input));
-    await Promise.resolve();
-    expect(inputs()).toEqual([[4, 5]]);
-    await end(0);
-    const after = read(6); // the last ones were two
-    await Promise.resolve();
-    expect(inputs()).toEqual([]);
-    await turn();
-    await end(0);
-    await Promise.all([first, second, beside, ...together, after]);
-  });
-
   test.each([
-    ['but for the first one, and all from the next turn on', NEAR, [2, 1, 1]],
-    ['all of them in a store of this process', { ...NEAR, roundTripMs: () => 0 }, [1, 1, 1]],
-  ])('that come one by one within a turn are shared, %s', async (_which, database, expected) => {
-    const { store, read, end, sent } = slowStore({ inFlight: 1000, maxSize: 1 }, database);
-    const wave = async (): Promise<number> => {
-      const before = store.sent;
-      const reads = [];
-      for (let caller = 0; caller < 5; caller++) {
-        reads.push(read(7));
-        await Promise.resolve();
-        if (store.inFlight.length > 0) void end(0); // answered at once, as by a store of this process
-        await Promise.resolve();
-      }
-      await turn();
-      while (store.inFlight.length > 0) await end(0);
-      await Promise.all(reads);
-      return store.sent - before;
-    };
-    const alone = read(7);
-    await sent(1);
-    await end(0);
-    await alone;
-    expect([await wave(), await wave(), await wave()]).toEqual(expected);
+    ['that of the only caller', NEAR, {}, [[1], [2]], [[1]]],
+    ['those of few callers', NEAR, { aloneMax: 2 }, [[1], [2], [3]], [[1], [2]]],
+    ['those that one task asks, each alone', NEAR, { aloneMax: 2 }, [[1, 2], [3]], [[1], [2]]],
+    ['none in a store of this process', { ...NEAR, roundTripMs: () => 0 }, { aloneMax: 9 }, [[1], [2]], []],
+  ])('of one input go at the end of its task: %s', async (_which, database, bounds, tasks, sent) => {
+    const { read, inputs } = slowStore({ inFlight: 1, maxSize: 4, ...bounds }, database);
+    for (const task of tasks) {
+      for (const input of task) void read(input, Number.POSITIVE_INFINITY);
+      await Promise.resolve();
+    }
+    expect(inputs()).toEqual(sent);
   });
 
   test.each([
