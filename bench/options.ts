@@ -10,6 +10,8 @@ export interface Options {
   readonly warmUpSeconds: number;
   /** Whether the system may spread the processes over the cores as it likes. */
   readonly unpinned: boolean;
+  /** The address of a server of this machine to measure with, such as MySQL; by default, a private MariaDB. */
+  readonly url: string | undefined;
   /** How often each `npm start` is timed. */
   readonly starts: number;
   readonly workloads: readonly string[];
@@ -42,6 +44,7 @@ export const HELP = `The benchmark: the gateway beside what one would write by h
   --rounds N            fresh starts of each process (${FULL.rounds})
   --seconds N           length of one measurement (${FULL.seconds})
   --unpinned            do not keep a core for the server under test
+  --url URL             another server of this machine, mysql://root@127.0.0.1:PORT/; its database petstore is dropped
 
 Several names or numbers are separated by commas. A narrowed run prints its tables and leaves RESULTS.md alone.`;
 
@@ -59,6 +62,7 @@ export function readOptions(words: string[]): Options | undefined {
     seconds: wholeNumber('--seconds', seconds, defaults.seconds, 60),
     warmUpSeconds: defaults.warmUpSeconds,
     unpinned: values.unpinned ?? false,
+    url: values.url,
     starts: defaults.starts,
     workloads: pick('--only', only, WORKLOAD_NAMES) ?? WORKLOAD_NAMES,
     contenders:
@@ -79,6 +83,7 @@ function parseWords(words: string[]) {
       ...narrowing,
       rounds: text,
       seconds: text,
+      url: text,
       quick: flag,
       unpinned: flag,
       help: { ...flag, short: 'h' },

@@ -21,13 +21,13 @@ try {
 async function run(options: Options, command: string): Promise<void> {
   installComparisons();
   // Only now: these need what was just installed.
-  const { startDatabase } = await import('./database.ts');
+  const { startDatabase, useServer } = await import('./database.ts');
   const { measureAll } = await import('./measure.ts');
   const { measureStarts } = await import('./startup.ts');
   const cores = availableParallelism(); // before this process is bound to one of them
   const isPinned = !options.unpinned && leaveFirstCore();
   const startTimes = options.workloads.includes(START) ? await measureStarts(options.starts, note) : undefined;
-  const database = await startDatabase();
+  const database = options.url === undefined ? await startDatabase() : await useServer(options.url);
   const measurements = await measureAll(options, database, note);
   await database.close();
   const surroundings = describeSurroundings(database.version, cores, isPinned);
@@ -61,6 +61,6 @@ function describeSurroundings(databaseVersion: string, cores: number, isPinned: 
   return [
     dateAndCommit(),
     `${cores} cores of ${cpus()[0]?.model ?? 'unknown'}, ${memoryGiB} GiB; ${pinning}`,
-    `Node ${process.version}, MariaDB ${databaseVersion}, 100,000 animals, 10 connections to the database each`,
+    `Node ${process.version}, ${/mariadb/i.test(databaseVersion) ? 'MariaDB' : 'MySQL'} ${databaseVersion}, 100,000 animals, 10 connections to the database each`,
   ];
 }

@@ -112,7 +112,7 @@ export function explainFailure(
   if (fault) {
     const advice = ADVICE[fault.meaning];
     const unadvised = hasAnswered(cause) ? 'cannot be used' : 'does not answer';
-    const does = advice ? fault.message.slice('The database '.length, -1) : unadvised;
+    const does = advice ? fault.does : unadvised;
     const sentence = `The database ${maskCredentials(databaseUrl)} ${does}: ${line.replace(/\.$/, '')}`;
     return { line: advice ? `${sentence}: ${advice}` : sentence, exitCode: 1 };
   }

@@ -62,28 +62,32 @@ export class ApiError extends Error {
   }
 }
 
-/** The meanings of database errors, with the message of each. */
+/** The meanings of database errors, each with what the database does. */
 const DATABASE_FAULTS = {
-  unavailable: 'The database cannot be reached, or cannot do this now.',
-  noWriter: 'No server of the database takes writes.',
+  unavailable: 'cannot be reached, or cannot do this now',
+  noWriter: 'has no server that takes writes',
   /** A statement is larger than the server takes. Nothing of it was done. */
-  tooLarge: 'The database takes no value of this length.',
-  accessDenied: 'The database refuses the account.',
-  unknownDatabase: 'The database does not exist.',
+  tooLarge: 'takes no value of this length',
+  accessDenied: 'refuses the account',
+  unknownDatabase: 'does not exist',
   /** The server, or the way to it, is not as DATABASE_URL demands. */
-  untrusted: 'The database is not trusted.',
+  untrusted: 'is not trusted',
   /** The schema or the file is not as a statement needs it. */
-  unusable: 'The database cannot be used as it is.',
+  unusable: 'cannot be used as it is',
 } as const;
 
 /** An error of the database whose meaning is known; `cause` is the error of the driver or the pool. */
 export class DatabaseFault extends Error {
   override readonly name = 'DatabaseFault';
   readonly meaning: keyof typeof DATABASE_FAULTS;
+  /** The end of a sentence about the database. */
+  readonly does: string;
 
   constructor(meaning: keyof typeof DATABASE_FAULTS, cause?: unknown) {
-    super(DATABASE_FAULTS[meaning], cause === undefined ? undefined : { cause });
+    const does = DATABASE_FAULTS[meaning];
+    super(`The database ${does}.`, cause === undefined ? undefined : { cause });
     this.meaning = meaning;
+    this.does = does;
   }
 }
 

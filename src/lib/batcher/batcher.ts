@@ -98,9 +98,9 @@ export function createBatcher<Input, Answer>(
   const batchSize = (): number => {
     if (queue.size === 0 || inFlight.length >= inFlightMax) return 0;
     if (target.roundTripMs() > LOW_LATENCY_MS) return rules.maxSize;
+    if (areFew()) return 1;
     const fastSince = performance.now() - slowMs;
     const fast = inFlight.filter(({ sentAt }) => sentAt > fastSince).length;
-    if (areFew()) return fast < Math.max(rules.inFlight, aloneMax) ? 1 : 0;
     return sizeNow(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
   };
 

@@ -134,6 +134,22 @@ describe('batches', () => {
     expect(inputs()).toEqual(sent);
   });
 
+  test.each<[how: string, settle: (store: ReturnType<typeof slowStore>) => Promise<unknown>]>([
+    ['an answer', ({ end }) => end(0)],
+    ['an error', ({ end }) => end(0, new Error('away'))],
+    ['no time left', ({ read }) => read(3, 20).catch(() => {})],
+  ])('have no caller any more who has %s: the next one is the only one again', async (_what, settle) => {
+    const store = slowStore({ inFlight: 2, maxSize: 1 });
+    const first = store.read(1, 20).catch(() => {});
+    await Promise.resolve();
+    await settle(store);
+    await first;
+    const before = store.store.sent;
+    void store.read(9, Number.POSITIVE_INFINITY);
+    await Promise.resolve();
+    expect(store.store.sent).toBe(before + 1);
+  });
+
   test.each([
     ['near: as many as the rule says, the rest when one of them ends', NEAR, [[1], [2]], [[2], [3, 4]]],
     ['far: as many as there are connections', FAR, [[1], [2], [3], [4]], [[2], [3], [4]]],
