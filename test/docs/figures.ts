@@ -195,7 +195,7 @@ const ROWS: readonly Row[] = [
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_MAX_AGE_MS') / SECOND],
   [DATABASES, 'A connection lives # minutes', constantIn('session-pool.ts', 'LIFETIME_MS') / MINUTE],
   [DATABASES, 'that has been idle for # s', constantIn('session-pool.ts', 'IDLE_MS') / SECOND],
-  [DATABASES, 'share one statement of at most # KiB', constantIn('batcher.ts', 'BATCH_BYTES') / 1024],
+  [DATABASES, 'share one statement of at most # KiB', constantIn('entries.ts', 'BATCH_BYTES') / 1024],
   ['docs/watch.md', 'Paths are cut at # characters', constantIn('request-log.ts', 'PATH_MAX')],
 ];
 

@@ -70,7 +70,7 @@ describeEachEngine('creates that arrive together', (engine) => {
   ])('those that come during a slow commit share the next one: %s', async (_what, hasKey, most) => {
     const { database, url } = await prepareDatabase(engine);
     // As near as it is, whatever the machine has to do beside it.
-    const pets = createStores({ ...database, roundTripMs: () => 0 })(PETS);
+    const pets = createStores({ ...database, roundTripMs: () => 0.2 })(PETS);
     let batches = 0;
     watchStatements(database, (sql) => {
       if (/^(?:pets \(|INSERT INTO idempotency_keys )/.test(sql)) batches++;

@@ -89,7 +89,7 @@ describeEachEngine('a reader that goes on from the last id it saw', (engine) => 
   test('misses no animal of one gateway, whether made with an Idempotency-Key or without', async () => {
     const { database } = await prepareDatabase(engine);
     // As near as it is, whatever the machine has to do beside it.
-    const pets = createStores({ ...database, roundTripMs: () => 0 })(PETS);
+    const pets = createStores({ ...database, roundTripMs: () => 0.2 })(PETS);
     let begun = 0;
     let isOver = false;
     const client = async () => {

@@ -20,7 +20,7 @@ interface Sent {
 }
 
 /** Lists of rooms on a database of the MySQL protocol that gives `ids` for each part of a statement. */
-function createRooms(ids: readonly Id[] = [], rowBytesMax = 65_536) {
+function createRooms(ids: readonly Id[] = [], rowBytesMax = 65_536, roundTripMs = 0) {
   const sent: Sent[] = [];
   const query = async (sql: string, bindings: readonly Binding[]) => {
     sent.push({ sql, bindings });
@@ -30,7 +30,8 @@ function createRooms(ids: readonly Id[] = [], rowBytesMax = 65_536) {
     );
   };
   // All that lists ask of a database.
-  const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
+  const near = { engine: 'mysql', connectionsMax: 10, roundTripMs: () => roundTripMs };
+  const database = { ...near, query } as unknown as Database;
   const list = createKeysetList(database, ROOMS, rowBytesMax);
   const ask = (queries: readonly Partial<Query>[]) =>
     Promise.all(queries.map((given) => list({ limit: 20, after: null, ...given }, deadlineIn(5000))));
@@ -62,6 +63,15 @@ describe('lists that are asked for at the same time', () => {
     const filters = sent.map(({ sql }) => [...new Set(sql.match(/\b(?:owner|tenant) = \?/g))].join());
     expect(filters.sort()).toEqual(['', 'owner = ?', 'tenant = ?']);
     expect(sent.map(({ sql }) => sql.split(' UNION ALL ').length)).toEqual([2, 2, 2]);
+  });
+
+  test.each([
+    [8, [1, 1, 1, 1, 1, 1, 1, 1]],
+    [9, [8, 1]],
+  ])('%i of them a short way off are statements of so many: %j', async (count, sizes) => {
+    const { ask, sent } = createRooms([], 65_536, 0.2);
+    await ask(Array.from({ length: count }, (_, after) => ({ after: id(after) })));
+    expect(sent.map(({ sql }) => sql.split(' UNION ALL ').length)).toEqual(sizes);
   });
 
   test.each<readonly [string, readonly Id[], readonly Id[]]>([

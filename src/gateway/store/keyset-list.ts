@@ -76,7 +76,7 @@ export function createKeysetList<T extends Table>(database: Database, table: T, 
       // SQLite is not batched: there is no round trip to save.
       ...(database.engine === 'sqlite'
         ? { inFlight: 1000, inFlightMax: 1000, maxSize: 1 }
-        : { inFlight: 4, maxSize: 16, targetSize: 8, aloneMax: 6 }),
+        : { inFlight: 4, maxSize: 16, targetSize: 8, aloneMax: 8 }),
       // The length of each value is part of the key, so that different queries never have the same one.
       keyOf: ({ group, bindings }) =>
         bindings.reduce<string>((key, value) => `${key} ${`${value}`.length}:${value}`, group),

@@ -1,4 +1,5 @@
-import { type Deadline, remainingMs, watchDeadlines } from '../deadline/deadline.ts';
+import { type Deadline, watchDeadlines } from '../deadline/deadline.ts';
+import { answerAll, type Entry, exceeds, latestDeadline, nextBatch, rejectLate, type Statement } from './entries.ts';
 
 // biome-ignore lint/performance/noBarrelFile: a library has one entry; README.md says what for
 export { createRoundTrip } from './round-trip.ts';
@@ -7,9 +8,8 @@ export { createRoundTrip } from './round-trip.ts';
 export const LOW_LATENCY_MS = 1.5;
 /** The default of `slowMs`, in ms; also how often a queue is checked for slow statements. */
 const SLOW_MS = 10;
-/** The size limit of a batch, in bytes. A larger input is sent alone: no other input waits for its upload. */
-const BATCH_BYTES = 256 * 1024;
-
+/** For so long, in ms, callers are expected again. */
+const MANY_MS = 10;
 /** The server that batches are sent to. */
 export interface BatchTarget {
   /** The number of connections. */
@@ -30,7 +30,7 @@ interface BatchRules<Input> {
   readonly maxSize: number;
   /** While others are in flight, a batch waits until so many inputs are queued. By default it is sent at once. */
   readonly targetSize?: number;
-  /** Up to so many callers, each input is sent alone and at once, beside the others; 1 by default. */
+  /** Up to so many callers, each input is sent alone and at once, whatever is in flight; 1 by default. */
   readonly aloneMax?: number;
   /** After this time, in ms, a statement is slow (a lock, a dead connection) and no longer counts against `inFlight`. */
   readonly slowMs?: number;
@@ -47,38 +47,27 @@ interface BatchRules<Input> {
 /** Queues an input; gives its answer. Rejects with `lateError()` at the deadline at the latest. */
 export type Batcher<Input, Answer> = (input: Input, deadline: Deadline) => Promise<Answer>;
 
-interface Waiter<Answer> extends Pick<PromiseWithResolvers<Answer>, 'resolve' | 'reject'> {
-  readonly deadline: Deadline;
-}
-
-/** How many callers have no answer. */
-type Callers = { waiting: number };
-
-/** An input and the waiters for its answer. */
-interface Entry<Input, Answer> {
-  readonly input: Input;
-  readonly bytes: number;
-  readonly key: unknown;
-  readonly group: unknown;
-  waiters: Waiter<Answer>[];
-}
-
 /**
- * Creates a batcher. `runBatch` answers several inputs by one statement, in their order; its deadline is their latest one. Inputs
- * are queued until the end of the event loop's turn, or longer, while the concurrency limit is reached. A statement never begins
- * before its inputs have arrived.
+ * Creates a batcher. `runBatch` answers several inputs by one statement, in their order; its deadline is their latest one. Unless
+ * callers are few, inputs are queued until the end of the event loop's turn, or longer, while the concurrency limit is reached. A
+ * statement never begins before its inputs have arrived.
  */
 export function createBatcher<Input, Answer>(
   target: BatchTarget,
   rules: BatchRules<Input>,
   runBatch: (inputs: readonly Input[], deadline: Deadline) => Promise<readonly Answer[]>,
 ): Batcher<Input, Answer> {
-  const { inFlightMax = target.connectionsMax, slowMs = SLOW_MS, aloneMax = 1 } = rules;
+  const { inFlightMax = target.connectionsMax, slowMs = SLOW_MS } = rules;
+  const aloneMax = Math.min(rules.aloneMax ?? 1, inFlightMax);
   let queue = new Map<unknown, Entry<Input, Answer>>();
-  const inFlight: { readonly entries: readonly Entry<Input, Answer>[]; sentAt: number }[] = [];
-  const callers: Callers = { waiting: 0 };
-  /** Without a round trip, answers would be there before the turn's other inputs, and no equal ones would share them. */
-  const areFew = (): boolean => callers.waiting <= aloneMax && target.roundTripMs() > 0;
+  const inFlight: Statement<Input, Answer>[] = [];
+  /** When there were last more than `aloneMax` callers. Those who are answered together may come back together. */
+  let manyAt = Number.NEGATIVE_INFINITY;
+  const areFew = (): boolean => {
+    if (exceeds(aloneMax, inFlight, queue)) manyAt = performance.now();
+    // Without a round trip, answers would be there before the turn's other inputs, and no equal ones would share them.
+    return performance.now() > manyAt + MANY_MS && target.roundTripMs() > 0;
+  };
 
   const enqueue = (entry: Entry<Input, Answer>): void => {
     queue.set(entry.key, entry);
@@ -99,8 +88,7 @@ export function createBatcher<Input, Answer>(
     if (queue.size === 0 || inFlight.length >= inFlightMax) return 0;
     if (target.roundTripMs() > LOW_LATENCY_MS) return rules.maxSize;
     if (areFew()) return 1;
-    const fastSince = performance.now() - slowMs;
-    const fast = inFlight.filter(({ sentAt }) => sentAt > fastSince).length;
+    const fast = inFlight.filter(({ sentAt }) => sentAt > performance.now() - slowMs).length;
     return sizeNow(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
   };
 
@@ -110,13 +98,11 @@ export function createBatcher<Input, Answer>(
     inFlight.push(statement);
     try {
       const inputs = entries.map(({ input }) => input);
-      const answers = await runBatch(inputs, latestDeadline(entries));
-      for (const [index, { waiters }] of entries.entries())
-        settle(callers, waiters, ({ resolve }) => resolve(answers[index] as Answer)); // one for each input
+      answerAll(entries, await runBatch(inputs, latestDeadline(entries)));
     } catch (error) {
       const isRetried = entries.length > 1 && rules.isInputError?.(error);
       for (const entry of entries) {
-        if (!isRetried) settle(callers, entry.waiters, ({ reject }) => reject(error));
+        if (!isRetried) for (const { reject } of entry.waiters) reject(error);
         else if (entry.waiters.length > 0) enqueue({ ...entry, key: entry, group: entry }); // alone
       }
     }
@@ -126,18 +112,17 @@ export function createBatcher<Input, Answer>(
 
   /** Rejects the waiters at their deadline. The statement goes on for the others. */
   const watch = watchDeadlines(() => {
-    for (const { entries } of inFlight) for (const entry of entries) rejectLate(entry, callers, target);
-    for (const [key, entry] of queue) if (rejectLate(entry, callers, target)) queue.delete(key);
+    for (const { entries } of inFlight) for (const entry of entries) rejectLate(entry, target);
+    for (const [key, entry] of queue) if (rejectLate(entry, target)) queue.delete(key);
     return inFlight.length + queue.size > 0;
   });
 
   return (input, deadline) => {
     watch();
-    const { promise, ...settlers } = Promise.withResolvers<Answer>();
+    const { promise, ...settle } = Promise.withResolvers<Answer>();
     const key = rules.keyOf?.(input) ?? promise; // unique
-    const waiter = { ...settlers, deadline };
+    const waiter = { ...settle, deadline };
     const equal = queue.get(key);
-    callers.waiting++;
     if (equal) equal.waiters.push(waiter);
     else enqueue({ input, bytes: rules.bytesOf?.(input) ?? 0, key, group: rules.groupOf?.(input), waiters: [waiter] });
     return promise;
@@ -165,36 +150,4 @@ function sizeNow(inFlight: number, limit: number, queued: number, { maxSize, tar
   // As in Nagle's algorithm, a small batch waits while others are in flight: https://www.rfc-editor.org/rfc/rfc896
   const least = Math.min(targetSize, maxSize);
   return inFlight === 0 || queued >= least ? least : 0;
-}
-
-/** The oldest entry of the queue, and further ones of its group, within the limits of inputs and bytes. */
-function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answer>>, size: number) {
-  const batch: Entry<Input, Answer>[] = [];
-  let bytes = 0;
-  for (const entry of queue.values()) {
-    if (batch[0] && entry.group !== batch[0].group) continue;
-    bytes += entry.bytes;
-    if (batch.length === size || (batch.length > 0 && bytes > BATCH_BYTES)) break;
-    batch.push(entry);
-  }
-  return batch;
-}
-
-function latestDeadline(entries: readonly Entry<unknown, never>[]): Deadline {
-  let latest = 0;
-  for (const { waiters } of entries) for (const { deadline } of waiters) latest = Math.max(latest, deadline);
-  return latest;
-}
-
-function settle<Answer>(callers: Callers, waiters: readonly Waiter<Answer>[], how: (waiter: Waiter<Answer>) => void) {
-  callers.waiting -= waiters.length;
-  for (const waiter of waiters) how(waiter);
-}
-
-/** Rejects the waiters whose deadline is over; gives whether none is left. */
-function rejectLate(entry: Entry<unknown, never>, callers: Callers, { lateError }: BatchTarget): boolean {
-  const late = entry.waiters.filter(({ deadline }) => remainingMs(deadline) === 0);
-  if (late.length > 0) entry.waiters = entry.waiters.filter((waiter) => !late.includes(waiter));
-  settle(callers, late, ({ reject }) => reject(lateError()));
-  return entry.waiters.length === 0;
 }

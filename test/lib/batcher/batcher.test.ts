@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createBatcher } from '../../../src/lib/batcher/batcher.ts';
@@ -59,7 +59,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const rules = fc.record(
   {
     inFlight: fc.integer({ min: 1, max: 3 }),
-    inFlightMax: fc.integer({ min: 1, max: 3 }),
+    inFlightMax: fc.integer({ min: 1, max: 8 }),
+    aloneMax: fc.constantFrom(1, 2, 6),
     maxSize: fc.constantFrom(1, 2, 4),
     targetSize: fc.constantFrom(1, 2, 8),
     groupOf: fc.constantFrom(
@@ -67,7 +68,7 @@ const rules = fc.record(
       (input: number) => String(input % 2),
     ),
   },
-  { requiredKeys: ['inFlight', 'inFlightMax', 'maxSize', 'groupOf'] }, // not `targetSize`
+  { requiredKeys: ['inFlight', 'inFlightMax', 'aloneMax', 'maxSize', 'groupOf'] }, // not `targetSize`
 );
 
 /** From now on no statement becomes slow by itself. */
@@ -123,6 +124,7 @@ describe('batches', () => {
   test.each([
     ['that of the only caller', NEAR, {}, [[1], [2]], [[1]]],
     ['those of few callers', NEAR, { aloneMax: 2 }, [[1], [2], [3]], [[1], [2]]],
+    ['no more than there are connections', { ...NEAR, connectionsMax: 1 }, { aloneMax: 2 }, [[1], [2]], [[1]]],
     ['those that one task asks, each alone', NEAR, { aloneMax: 2 }, [[1, 2], [3]], [[1], [2]]],
     ['none in a store of this process', { ...NEAR, roundTripMs: () => 0 }, { aloneMax: 9 }, [[1], [2]], []],
   ])('of one input go at the end of its task: %s', async (_which, database, bounds, tasks, sent) => {
@@ -138,16 +140,41 @@ describe('batches', () => {
     ['an answer', ({ end }) => end(0)],
     ['an error', ({ end }) => end(0, new Error('away'))],
     ['no time left', ({ read }) => read(3, 20).catch(() => {})],
-  ])('have no caller any more who has %s: the next one is the only one again', async (_what, settle) => {
+  ])('have no caller any more who has %s: 10 ms later, the next one is the only one again', async (_what, settle) => {
     const store = slowStore({ inFlight: 2, maxSize: 1 });
     const first = store.read(1, 20).catch(() => {});
     await Promise.resolve();
     await settle(store);
     await first;
+    await delay(11);
     const before = store.store.sent;
     void store.read(9, Number.POSITIVE_INFINITY);
     await Promise.resolve();
     expect(store.store.sent).toBe(before + 1);
+  });
+
+  test('hold those who were answered together: they come back together', async () => {
+    stopTimers();
+    const { store, read, end, inputs } = slowStore({ inFlight: 2, maxSize: 4 });
+    const wave = async () => {
+      const reads = [1, 2, 3].map((input) => read(input));
+      await turn();
+      return reads;
+    };
+    const first = await wave();
+    expect(inputs()).toEqual([[1, 2, 3]]);
+    await end(0);
+    await Promise.all(first);
+    const alone = read(4, Number.POSITIVE_INFINITY);
+    await Promise.resolve();
+    expect(store.sent).toBe(1);
+    await turn();
+    await end(0);
+    await alone;
+    vi.advanceTimersByTime(11);
+    void read(5, Number.POSITIVE_INFINITY);
+    await Promise.resolve();
+    expect(store.sent).toBe(3);
   });
 
   test.each([
