@@ -17,11 +17,6 @@ export interface Deprecation {
   }[];
 }
 
-/** Finds the deprecation of a GraphQL coordinate. */
-export function deprecationOf(deprecations: readonly Deprecation[], coordinate: string): Deprecation | undefined {
-  return deprecations.find((deprecation) => deprecation.coordinate === coordinate);
-}
-
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 
 /** `5 December 2030` */

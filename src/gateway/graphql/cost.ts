@@ -101,7 +101,8 @@ function add(cost: Cost, type: GraphQLObjectType, objects: number, leaves: numbe
 function addField(cost: Cost, field: FieldPlan, argumentsOf: ArgumentsOf, parents: number, page?: number): number {
   const { selection, isList, resolver } = field;
   if (selection === undefined || parents === 0) return 0;
-  const ownPage = pageOf(field, argumentsOf);
+  const args = argumentsOf(field);
+  const ownPage = args instanceof Error ? 0 : pageSizeOf(args); // nothing is read for a field whose arguments are refused
   const listPage = resolver === undefined ? page : ownPage;
   const count = isList ? parents * (listPage ?? Number.POSITIVE_INFINITY) : parents; // a list without a page size has no bound
   add(cost, selection.type, count, count * selection.leafCount);
@@ -109,12 +110,6 @@ function addField(cost: Cost, field: FieldPlan, argumentsOf: ArgumentsOf, parent
   let reads = resolver === undefined ? 0 : parents;
   for (const inner of selection.fields) reads += addField(cost, inner, argumentsOf, count, pageWithin);
   return reads;
-}
-
-/** 0 for a field whose arguments are refused: nothing is read for it. */
-function pageOf(field: FieldPlan, argumentsOf: ArgumentsOf): number | undefined {
-  const args = argumentsOf(field);
-  return args instanceof Error ? 0 : pageSizeOf(args);
 }
 
 /**

@@ -3,31 +3,24 @@ import { ApiError } from '../errors.ts';
 import { isJsonObject, parseJsonBytes } from '../http/json-body.ts';
 import { readQueryParameters } from '../http/request-target.ts';
 
-/** The parameters of a request, GraphQL over HTTP §5. */
-export interface RequestParameters {
-  readonly query: string;
-  readonly operationName: string | undefined;
-  readonly variables: Readonly<Record<string, unknown>>;
-}
-
 const PARAMETERS = ['query', 'operationName', 'variables', 'extensions'].map((name) => ({ name }));
 
-/** Reads the parameters of a GET. Throws ApiError `bad_request` without a document, or for a parameter of a wrong type. */
-export function parametersFromQuery(querystring: string): RequestParameters {
+/** Reads the parameters of a GET, GraphQL over HTTP §5. Throws ApiError `bad_request` without a document, or for a parameter of a wrong type. */
+export function parametersFromQuery(querystring: string) {
   const sent = readQueryParameters(querystring, PARAMETERS);
   const variables = readJsonParameter(sent, 'variables');
   return checkParameters({ ...sent, variables, extensions: readJsonParameter(sent, 'extensions') });
 }
 
 /** Reads the parameters of a POST. Throws as `parametersFromQuery` does, and for a body that is no JSON object. */
-export function parametersFromBody(body: Buffer): RequestParameters {
+export function parametersFromBody(body: Buffer) {
   const sent = parseJsonBytes(body);
   if (!isJsonObject(sent)) throw new ApiError('bad_request', 'The body must be a JSON object.');
   return checkParameters(sent);
 }
 
 /** Checks types, and ignores other members. Null for any parameter, and an empty operationName, mean that it is absent. */
-function checkParameters(sent: Readonly<Record<string, unknown>>): RequestParameters {
+function checkParameters(sent: Readonly<Record<string, unknown>>) {
   const { query, operationName } = sent;
   const [variables, extensions] = [sent.variables ?? {}, sent.extensions ?? {}];
   if (!isJsonObject(variables)) throw new ApiError('bad_request', 'The parameter variables must be a JSON object.');

@@ -6,17 +6,11 @@ import type { Metrics } from '../metrics.ts';
 import type { Answer } from './call.ts';
 import type { ProcessLimits } from './share-limits.ts';
 
-interface AdmissionParts {
-  readonly shares: Shares;
-  readonly metrics: Pick<Metrics, 'countShedRequest'>;
-  readonly bodyLimitBytes: number;
-}
-
 /** The least memory that a request with a body counts, in bytes, even before any byte of the body has arrived. */
 const BODY_LEAST_BYTES = 16_384;
 
 /** Creates what bounds the requests with a valid key: the memory of their bodies, and their places in flight. */
-export function createAdmission({ shares, metrics, bodyLimitBytes }: AdmissionParts) {
+export function createAdmission(shares: Shares, bodyLimitBytes: number, metrics: Pick<Metrics, 'countShedRequest'>) {
   const isBehind = watchEventLoop();
   return {
     /**

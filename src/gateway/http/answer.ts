@@ -54,15 +54,8 @@ export function sendAnswer(response: ServerResponse, { status, headers, body }: 
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }
 
-/** Sends the refusal of a request that no API sees, and logs it. */
-export function refuseUnread(response: ServerResponse, error: ApiError, requestId: string, log: Logger): void {
-  setStandardHeaders(response, requestId);
-  sendAnswer(response, errorAnswer(error, writeRestError(error, {})));
-  logRefusedUnread(log, error, requestId, response.req.socket);
-}
-
 /** Logs the refusal of a request that never reached an API. */
-export function logRefusedUnread(log: Logger, { status, message }: ApiError, requestId: string, socket: Duplex): void {
+export function logUnread(log: Logger, { status, message }: ApiError, requestId: string, socket: Duplex): void {
   const clientAddress = peerAddress(socket);
   log.info({ requestId, clientAddress, status, reason: message }, 'request refused unread');
 }

@@ -5,9 +5,9 @@ import type { Config } from '../config.ts';
 import { ApiError, toApiError } from '../errors.ts';
 import { type Logger, safely } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { errorAnswer, refuseUnread, requestIdOf, sendAnswer, setStandardHeaders, writeRestError } from './answer.ts';
+import { errorAnswer, logUnread, requestIdOf, sendAnswer, setStandardHeaders, writeRestError } from './answer.ts';
 import { type Answer, type Call, textRoute } from './call.ts';
-import { createOriginReader, type ForwardedConfig } from './client-address.ts';
+import { createOriginReader } from './client-address.ts';
 import { createRequestLog, type Served } from './request-log.ts';
 import { readRequestTarget } from './request-target.ts';
 import { createServe, type Serve, type ServeParts } from './serve.ts';
@@ -29,15 +29,13 @@ interface AppParts extends ServeParts {
   readonly isDraining: () => boolean;
 }
 
-type PortConfig = ForwardedConfig & Pick<Config, 'adminPort'>;
-
 /** Creates the Koa application of a gateway. */
 export function createApp(parts: AppParts): Koa {
   return createKoa({ ...parts, serve: createServe(parts), cors: allowOrigins(parts.config, parts.methods) });
 }
 
 /** Creates the application of a gateway that has no database yet: `/livez` is 200, everything else 503 with an Error body. */
-export function createStartingApp(config: PortConfig, log: Logger) {
+export function createStartingApp(config: Config, log: Logger) {
   const methods = ['GET', 'HEAD'];
   const refusal = new ApiError('service_unavailable', 'The gateway is starting: it waits for its database.');
   const probes = new Set([LIVEZ.operation]);
@@ -59,8 +57,7 @@ export function createStartingApp(config: PortConfig, log: Logger) {
   return { koa, methods };
 }
 
-interface KoaParts extends Pick<AppParts, 'log' | 'served' | 'isDraining'> {
-  readonly config: PortConfig;
+interface KoaParts extends Pick<AppParts, 'config' | 'log' | 'served' | 'isDraining'> {
   readonly metrics: Pick<Metrics, 'countRequest'>;
   readonly serve: Serve;
   readonly cors: ReturnType<typeof allowOrigins> | undefined;
@@ -91,15 +88,17 @@ function createKoa({ config, log, metrics, served, isDraining, serve, cors }: Ko
     if (request.socket.remoteAddress === undefined) return void request.socket.destroy();
     const { method = '', headers } = request;
     const requestId = requestIdOf(headers);
+    setStandardHeaders(response, requestId);
     let target: ReturnType<typeof readRequestTarget>;
     try {
       target = readRequestTarget(request);
     } catch (thrown) {
-      return refuseUnread(response, toApiError(thrown), requestId, log);
+      const error = toApiError(thrown);
+      sendAnswer(response, errorAnswer(error, writeRestError(error, {})));
+      return logUnread(log, error, requestId, request.socket);
     }
     const call: Call = { method, ...target, headers, requestId, ...readOrigin(request), told: { api: 'other' } };
     logRequest(call, response);
-    setStandardHeaders(response, requestId);
     let answer: Answer | undefined;
     if (isMisplaced(call.path, request.socket.localPort)) {
       answer = errorAnswer(NOT_HERE, writeRestError(NOT_HERE, headers));
@@ -126,10 +125,7 @@ const PREFLIGHT_MAX_AGE_S = 7200;
 const READABLE_HEADERS = 'Link,Location,X-Request-Id,Deprecation,Sunset,Retry-After,Idempotency-Replayed';
 
 /** CORS for both APIs. Keys are sent in a header, never in a cookie: so credentials stay off, and `*` is safe. */
-function allowOrigins(
-  { corsOrigins: origins, rateLimit }: Pick<Config, 'corsOrigins' | 'rateLimit'>,
-  methods: readonly string[],
-) {
+function allowOrigins({ corsOrigins: origins, rateLimit }: Config, methods: readonly string[]) {
   return {
     /** Whether an answer depends on CORS. With `*`, one to a request without Origin has no CORS headers and no Vary. */
     concerns: (headers: IncomingHttpHeaders): boolean => origins !== '*' || headers.origin !== undefined,

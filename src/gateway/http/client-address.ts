@@ -15,9 +15,6 @@ export function peerAddress(socket: Duplex): string | undefined {
   return remoteAddress?.replace(/^::ffff:(?=\d+\.)/, ''); // RFC 4291 §2.5.5.2: an IPv4 address at an IPv6 socket
 }
 
-/** The settings that `createOriginReader` needs. */
-export type ForwardedConfig = Pick<Config, 'trustedProxies' | 'publicUrl'>;
-
 type Warn = (subject: string, message: string) => void;
 
 /**
@@ -25,7 +22,7 @@ type Warn = (subject: string, message: string) => void;
  * from `X-Forwarded-` headers if the other end of the connection is a trusted proxy. The first such header from anywhere
  * else is logged as a warning, and so is the first of each name that is not understood.
  */
-export function createOriginReader({ trustedProxies, publicUrl }: ForwardedConfig, log: Pick<Logger, 'warn'>) {
+export function createOriginReader({ trustedProxies, publicUrl }: Config, log: Pick<Logger, 'warn'>) {
   const warned = new Set<string>();
   const warn: Warn = (subject, message) => {
     if (!warned.has(subject)) log.warn(message);

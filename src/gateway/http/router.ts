@@ -7,13 +7,7 @@ import { prefersHtml } from './negotiation.ts';
 
 type Layer = Router['stack'][number];
 
-interface Place {
-  /** The path of its routes, with parameters in braces. */
-  readonly path: string;
-  /** The routes that need a key, by their methods. */
-  readonly keyed: ReadonlyMap<string, Route>;
-  readonly open: OpenRoute | undefined;
-}
+type Place = ReturnType<typeof toPlace>;
 
 /** The route of a call, or why there is none: one of `route`, `open` and `refusal`. */
 interface Found {
@@ -80,7 +74,8 @@ export function isBelow(basePath: string, path: string): boolean {
   return path === basePath || path.startsWith(`${basePath}/`);
 }
 
-function toPlace(path: string, routes: readonly Route[], open: readonly OpenRoute[]): Place {
+/** What is served at a path, whose parameters stand in braces: the routes that need a key, by their methods, and the open one. */
+function toPlace(path: string, routes: readonly Route[], open: readonly OpenRoute[]) {
   const keyed = new Map<string, Route>();
   for (const route of routes.filter((candidate) => candidate.path === path)) {
     for (const method of route.methods) {

@@ -93,9 +93,9 @@ export function createServe(parts: ServeParts): Serve {
  * gone.
  */
 function createServeRoute(parts: ServeParts) {
-  const { authenticator, limits, bodyLimitBytes, noteDeprecatedUse } = parts;
+  const { authenticator, limits, bodyLimitBytes, noteDeprecatedUse, metrics } = parts;
   const shares = createShares(limits);
-  const admission = createAdmission({ ...parts, shares });
+  const admission = createAdmission(shares, bodyLimitBytes, metrics);
 
   return async function serveRoute(
     { route, params, call, apiKey, valid, waitedMs }: KeyedCall,

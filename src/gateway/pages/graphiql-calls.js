@@ -66,11 +66,7 @@ function isAuthorization(name) {
 
 /** @param {string | null} [text] @returns {Record<string, string>} */
 function readHeaders(text) {
-  try {
-    return JSON.parse(plainJson(text ?? '') || '{}') ?? {};
-  } catch {
-    return {};
-  }
+  return parsed(plainJson(text ?? '')) ?? {};
 }
 
 /** @param {string | null | undefined} authorization */
@@ -87,7 +83,9 @@ export async function fetcher(params, { headers = {} } = {}) {
   const token = tokenIn(Object.entries(headers).find(([name]) => isAuthorization(name))?.[1]) || currentKey();
   if (params.operationName === 'IntrospectionQuery' && !token) return failure('An API key is needed: see above.');
   const { query, variables } = params;
-  const operationName = isNamedIn(params) ? params.operationName : undefined;
+  // Just after a change of tabs, GraphiQL still sends the name of the other tab's operation.
+  const isNamed = new RegExp(`\\b${params.operationName}\\b`).test(query);
+  const operationName = isNamed ? params.operationName : undefined;
   namesRun.set(query, operationName);
   const started = performance.now();
   try {
@@ -107,7 +105,7 @@ export async function fetcher(params, { headers = {} } = {}) {
     outcome.textContent = `${response.status} ${response.statusText} · ${Math.round(performance.now() - started)} ms`;
     received.textContent = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
     noteAnswer(token, response.status, text);
-    return readAnswer(text) ?? failure(`The answer is no JSON: ${response.status} ${response.statusText}.`);
+    return parsed(text) ?? failure(`The answer is no JSON: ${response.status} ${response.statusText}.`);
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === 'TimeoutError';
     outcome.textContent = isLate ? 'No answer came within 15 seconds.' : 'The gateway cannot be reached.';
@@ -116,8 +114,8 @@ export async function fetcher(params, { headers = {} } = {}) {
   }
 }
 
-/** @param {string} text */
-function readAnswer(text) {
+/** The value of a JSON text; undefined for another text. @param {string} text */
+export function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
@@ -128,14 +126,6 @@ function readAnswer(text) {
 /** @param {string} message */
 function failure(message) {
   return { errors: [{ message }] };
-}
-
-/**
- * Whether the query has the operation name: just after a change of tabs, GraphiQL still sends the name of the other tab's.
- * @param {Params} params
- */
-function isNamedIn({ query, operationName }) {
-  return new RegExp(`\\b${operationName}\\b`).test(query);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Runs in the browser: loads the bundle after the page has been painted, and gives GraphiQL the key of this tab.
 
 import { currentKey, isKeyComing, keyPrefix, onKeyChange } from './api-key-form.js';
-import { editorText, fetcher, headersWith, PLACEHOLDER, setEditorText, tokenIn } from './graphiql-calls.js';
+import { editorText, fetcher, headersWith, PLACEHOLDER, parsed, setEditorText, tokenIn } from './graphiql-calls.js';
 import { safeStorage } from './safe-storage.js';
 
 /** @typedef {{ id: string, query: string | null, variables: string | null, headers: string | null }} Tab */
@@ -129,13 +129,9 @@ function takeSharedOperation() {
 function keylessStorage() {
   const storage = safeStorage('localStorage');
   const openTab = () => {
-    try {
-      /** @type {TabsState} */
-      const { tabs, activeTabIndex } = JSON.parse(storage.getItem('graphiql:tabState') ?? '');
-      return tabs[activeTabIndex];
-    } catch {
-      return undefined;
-    }
+    /** @type {Partial<TabsState>} */
+    const { tabs, activeTabIndex = -1 } = parsed(storage.getItem('graphiql:tabState') ?? '') ?? {};
+    return tabs?.[activeTabIndex];
   };
   return {
     get length() {
@@ -168,21 +164,9 @@ function onTabChange({ tabs, activeTabIndex }) {
   shownTab = tab.id;
   if (isOtherTab && (key ? token !== key : !token)) {
     queueMicrotask(() => setEditorText('request-headers.json', headersWith(key || PLACEHOLDER, tab.headers)));
-  } else if (token && token !== key && token !== tried && isJson(tab.headers)) {
-    tried = token;
+  } else if (token && token !== key && token !== tried && parsed(tab.headers ?? '')) {
+    tried = token; // the text is complete JSON, so the person has probably finished typing
     queueMicrotask(fetchSchema);
-  }
-}
-
-/**
- * Whether the text of the header editor is complete JSON, so that the person has probably finished typing.
- * @param {string | null} text
- */
-function isJson(text) {
-  try {
-    return Boolean(JSON.parse(text ?? ''));
-  } catch {
-    return false;
   }
 }
 

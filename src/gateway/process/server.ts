@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import * as deadlines from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import type { Gateway } from '../gateway.ts';
-import { logRefusedUnread, requestIdOf, STANDARD_HEADERS, writeRestError } from '../http/answer.ts';
+import { logUnread, requestIdOf, STANDARD_HEADERS, writeRestError } from '../http/answer.ts';
 import { createStartingApp } from '../http/app.ts';
 import type { Logger } from '../log.ts';
 
@@ -102,7 +102,7 @@ function createParserRefusals(log: Logger, methods: () => readonly string[]): Re
     const error = errorFor(reason);
     const appsId = response?.getHeader('X-Request-Id'); // set when the request has reached the app, which logs it
     const requestId = String(appsId ?? (response ? requestIdOf(response.req.headers) : randomUUID()));
-    if (appsId === undefined) logRefusedUnread(log, error, requestId, socket);
+    if (appsId === undefined) logUnread(log, error, requestId, socket);
     const { type, body } = writeRestError(error, {});
     const headers = { 'X-Request-Id': requestId, ...STANDARD_HEADERS, ...error.headers, 'Content-Type': type };
     return { status: error.status, headers, body };

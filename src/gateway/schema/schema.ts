@@ -1,6 +1,6 @@
 import { GraphQLEnumType, type GraphQLNamedType, type GraphQLSchema, printSchema, type ValidationRule } from 'graphql';
 import type { AnswerFormat } from '../../lib/graphql-plan/graphql-plan.ts';
-import { type Deprecation, deprecationOf, longDay } from '../deprecations.ts';
+import { type Deprecation, longDay } from '../deprecations.ts';
 import { type AnyKind, type Bounds, KINDS, kindOfScalar } from '../kinds.ts';
 import { type Builder, createBuilder } from './builder.ts';
 
@@ -35,7 +35,7 @@ export function noteDeprecations(deprecations: readonly Deprecation[], found: Se
   return (context) => ({
     Field() {
       const coordinate = `${context.getParentType()?.name}.${context.getFieldDef()?.name}`;
-      const deprecation = deprecationOf(deprecations, coordinate);
+      const deprecation = deprecations.find((one) => one.coordinate === coordinate);
       if (deprecation !== undefined) found.add(deprecation);
     },
   });

@@ -67,12 +67,9 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
 
 /** The approximate size of values in a statement, in bytes. */
 export function sizeOf(values: RowValues): number {
-  return values.reduce<number>((sum, value) => sum + bytesOf(value), 0);
-}
-
-// The length of a value takes at most nine bytes, https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html
-function bytesOf(value: Binding): number {
-  return 9 + (typeof value === 'string' ? Buffer.byteLength(value) : 8);
+  const bytesOf = (value: Binding) => (typeof value === 'string' ? Buffer.byteLength(value) : 8);
+  // The length of a value takes at most nine bytes, https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_basic_dt_integers.html
+  return values.reduce<number>((sum, value) => sum + 9 + bytesOf(value), 0);
 }
 
 /** Throws DatabaseFault `tooLarge` when a statement with so many bytes of values would exceed max_allowed_packet. */

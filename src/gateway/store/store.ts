@@ -10,7 +10,6 @@ import {
   type Changes,
   columnsOf,
   createCanonicalizer,
-  createFieldPicker,
   createRowBinder,
   insertList,
   type NewRow,
@@ -41,7 +40,7 @@ function createStore<T extends Table>(database: Database, table: T, rowBytesMax:
   const { add, ...adder } = createRowAdder(database, table);
   const changer = createRowChanger(database, table);
   const get = createRowReader(database, table, rowBytesMax);
-  const pick = createFieldPicker(table);
+  const names = Object.keys(table.fields);
   const createIdempotently = createIdempotentCreates<NewRow<T>>(database, {
     operation: table.name,
     canonical: createCanonicalizer(table),
@@ -55,7 +54,10 @@ function createStore<T extends Table>(database: Database, table: T, rowBytesMax:
       const { id, replayed } = scopedKey
         ? await createIdempotently(scopedKey, added, deadline)
         : { id: await add(added, deadline), replayed: false };
-      return { row: { id, ...pick(added) } as StoredRow<T>, replayed }; // `pick` gives all fields but the id
+      const given = added as Readonly<Record<string, unknown>>; // its fields by their names
+      const row: Record<string, unknown> = { id };
+      for (const name of names) row[name] = given[name] ?? null;
+      return { row: row as StoredRow<T>, replayed }; // the id, and every field
     },
     /** Sets the values that are given; those that are absent or null stay. Gives the row; null when there is none. */
     async update(id: Int64, changes: Changes<T>, deadline: Deadline): Promise<StoredRow<T> | null> {

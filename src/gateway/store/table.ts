@@ -116,17 +116,6 @@ export function bindValue(kind: AnyKind, value: unknown): Binding {
   return value === null || value === undefined ? null : kind.bind(value);
 }
 
-/** Creates a function that gives all fields of an input, in the order of the table. An absent value is null. */
-export function createFieldPicker<T extends Table>(table: T): (input: NewRow<T>) => Omit<StoredRow<T>, 'id'> {
-  const names = Object.keys(table.fields);
-  return (input) => {
-    const given = input as Readonly<Record<string, unknown>>; // its fields by their names
-    const whole: Record<string, unknown> = {};
-    for (const name of names) whole[name] = given[name] ?? null;
-    return whole as Omit<StoredRow<T>, 'id'>; // every field of it
-  };
-}
-
 /** Creates a function that gives equal lists for equal inputs only. It omits absent fields, so a new field changes no earlier list. */
 export function createCanonicalizer<T extends Table>(table: T): (input: NewRow<T>) => readonly unknown[] {
   const names = Object.keys(table.fields).sort(); // whatever their order in the table
