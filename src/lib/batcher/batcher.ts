@@ -1,5 +1,14 @@
 import { type Deadline, watchDeadlines } from '../deadline/deadline.ts';
-import { answerAll, type Entry, exceeds, latestDeadline, nextBatch, rejectLate, type Statement } from './entries.ts';
+import {
+  answerAll,
+  type Entry,
+  exceeds,
+  inputsOf,
+  latestDeadline,
+  nextBatch,
+  rejectLate,
+  type Statement,
+} from './entries.ts';
 
 // biome-ignore lint/performance/noBarrelFile: a library has one entry; README.md says what for
 export { createRoundTrip } from './round-trip.ts';
@@ -8,8 +17,9 @@ export { createRoundTrip } from './round-trip.ts';
 export const LOW_LATENCY_MS = 1.5;
 /** The default of `slowMs`, in ms; also how often a queue is checked for slow statements. */
 const SLOW_MS = 10;
-/** For so long, in ms, callers are expected again. */
+/** For so long, in ms, callers who were many are expected to come back. */
 const MANY_MS = 10;
+
 /** The server that batches are sent to. */
 export interface BatchTarget {
   /** The number of connections. */
@@ -88,7 +98,8 @@ export function createBatcher<Input, Answer>(
     if (queue.size === 0 || inFlight.length >= inFlightMax) return 0;
     if (target.roundTripMs() > LOW_LATENCY_MS) return rules.maxSize;
     if (areFew()) return 1;
-    const fast = inFlight.filter(({ sentAt }) => sentAt > performance.now() - slowMs).length;
+    const fastSince = performance.now() - slowMs;
+    const fast = inFlight.filter(({ sentAt }) => sentAt > fastSince).length;
     return sizeNow(fast, Math.min(rules.inFlight, inFlightMax), queue.size, rules);
   };
 
@@ -97,8 +108,7 @@ export function createBatcher<Input, Answer>(
     const statement = { entries, sentAt: performance.now() };
     inFlight.push(statement);
     try {
-      const inputs = entries.map(({ input }) => input);
-      answerAll(entries, await runBatch(inputs, latestDeadline(entries)));
+      answerAll(entries, await runBatch(inputsOf(entries), latestDeadline(entries)));
     } catch (error) {
       const isRetried = entries.length > 1 && rules.isInputError?.(error);
       for (const entry of entries) {

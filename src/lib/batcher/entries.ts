@@ -56,6 +56,11 @@ export function answerAll<Answer>(entries: readonly Entry<unknown, Answer>[], an
     for (const { resolve } of waiters) resolve(answers[index] as Answer); // one for each entry
 }
 
+/** The inputs of entries, in their order. */
+export function inputsOf<Input>(entries: readonly Entry<Input, never>[]): readonly Input[] {
+  return entries.map(({ input }) => input);
+}
+
 /** The latest deadline of the waiters of entries. */
 export function latestDeadline(entries: readonly Entry<unknown, never>[]): Deadline {
   let latest = 0;

@@ -124,7 +124,6 @@ describe('batches', () => {
   test.each([
     ['that of the only caller', NEAR, {}, [[1], [2]], [[1]]],
     ['those of few callers', NEAR, { aloneMax: 2 }, [[1], [2], [3]], [[1], [2]]],
-    ['no more than there are connections', { ...NEAR, connectionsMax: 1 }, { aloneMax: 2 }, [[1], [2]], [[1]]],
     ['those that one task asks, each alone', NEAR, { aloneMax: 2 }, [[1, 2], [3]], [[1], [2]]],
     ['none in a store of this process', { ...NEAR, roundTripMs: () => 0 }, { aloneMax: 9 }, [[1], [2]], []],
   ])('of one input go at the end of its task: %s', async (_which, database, bounds, tasks, sent) => {
@@ -151,6 +150,41 @@ describe('batches', () => {
     void store.read(9, Number.POSITIVE_INFINITY);
     await Promise.resolve();
     expect(store.store.sent).toBe(before + 1);
+  });
+
+  test('are alone for no more callers than there are connections', async () => {
+    const { read, end, inputs } = slowStore({ inFlight: 1, maxSize: 4, aloneMax: 3 }, { ...NEAR, connectionsMax: 1 });
+    for (const input of [1, 2, 3]) {
+      void read(input, Number.POSITIVE_INFINITY);
+      await Promise.resolve();
+    }
+    expect(inputs()).toEqual([[1]]);
+    await end(0);
+    expect(inputs()).toEqual([[2, 3]]);
+  });
+
+  test('that come one by one within a turn are shared, all of them in a store of this process', async () => {
+    const database = { ...NEAR, roundTripMs: () => 0 };
+    const { store, read, end, sent } = slowStore({ inFlight: 1000, maxSize: 1 }, database);
+    const wave = async (): Promise<number> => {
+      const before = store.sent;
+      const reads = [];
+      for (let caller = 0; caller < 5; caller++) {
+        reads.push(read(7));
+        await Promise.resolve();
+        if (store.inFlight.length > 0) void end(0); // answered at once, as by a store of this process
+        await Promise.resolve();
+      }
+      await turn();
+      while (store.inFlight.length > 0) await end(0);
+      await Promise.all(reads);
+      return store.sent - before;
+    };
+    const alone = read(7);
+    await sent(1);
+    await end(0);
+    await alone;
+    expect([await wave(), await wave(), await wave()]).toEqual([1, 1, 1]);
   });
 
   test('hold those who were answered together: they come back together', async () => {
