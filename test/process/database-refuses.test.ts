@@ -254,11 +254,15 @@ describeEachEngine('readiness, when a table is away', (engine) => {
       const gateway = await startGateway(engine, { DATABASE_URL: url });
       const holder = await mysql.createConnection(url);
       await holder.query('LOCK TABLES pets READ');
-      expect((await gateway.createPet(PET)).status).toBe(503);
-      await delay(1000); // it is asked once a second at most
-      expect((await gateway.request('/readyz')).status).toBe(200);
-      expect((await gateway.request('/v1/pets')).status).toBe(200);
-      await holder.end();
+      try {
+        expect((await gateway.createPet(PET)).status).toBe(503);
+        await delay(1000); // it is asked once a second at most
+        const isServed = async (path: string) => (await gateway.request(path)).status === 200;
+        // A loaded machine may be late once.
+        for (const path of ['/readyz', '/v1/pets']) await eventually(() => isServed(path), HEALED_WITHIN_MS, path);
+      } finally {
+        await holder.end();
+      }
     },
   );
 });
