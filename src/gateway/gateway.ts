@@ -114,11 +114,14 @@ async function openDatabase(config: Config, tables: readonly Table[], log: Logge
 /** Throws ConfigError when the database changes what is written. Writes that it refuses, wholly or of some values, are logged. */
 async function tryWrites(database: Database, tables: readonly Table[], log: Logger): Promise<void> {
   const problem = await checkWrites(database, tables, { ids: 'of ours' }).catch((error) => {
-    // Neither an error without a number, such as a timeout, nor a wait for somebody's lock is a refusal.
-    if (errorNumber(error) > 0 && !means(error, 'lockWait', 'rolledBack'))
-      log.warn({ err: error }, 'the database refuses writes, or some: npm run doctor');
+    if (refusesWrites(error)) log.warn({ err: error }, 'the database refuses writes, or some: npm run doctor');
   });
   if (problem !== undefined) throw new ConfigError(`the database changes what is written: ${problem}`);
+}
+
+/** Whether the server refused a write by itself: an error without a number, such as a timeout, is none, nor is a wait for somebody's lock. */
+function refusesWrites(error: unknown): boolean {
+  return errorNumber(error) > 0 && !means(error, 'lockWait', 'rolledBack');
 }
 
 /**
@@ -140,9 +143,8 @@ function readinessCheck(database: Database, tables: readonly Table[]): () => Pro
     const failures = database.failures();
     if (failures !== checkedFailures && database.takesWrites()) {
       await checkWrites(database, tables, { deadline }).catch((error) => {
-        // An error without a number, such as the end of PROBE_MS during a wait for a lock, is no refusal by the server. Where only
-        // some values are refused, the others are served.
-        if (errorNumber(error) > 0 && !isRefused(error)) throw notReady('The database refuses writes.', error);
+        // Where only some values are refused, the others are served.
+        if (refusesWrites(error) && !isRefused(error)) throw notReady('The database refuses writes.', error);
       });
       checkedFailures = failures;
     }

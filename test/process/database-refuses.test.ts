@@ -12,6 +12,7 @@ import { startMysqlServer } from '../support/mysql-server.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { msSince } from '../support/stall-clock.ts';
+import { startStatementProxy } from '../support/statement-proxy.ts';
 import { has } from '../support/tools.ts';
 
 const ANSWERED_WITHIN_MS = 5500;
@@ -246,6 +247,18 @@ describeEachEngine('readiness, when a table is away', (engine) => {
     await gateway.database.knex.schema.renameTable('away', 'pets');
     await eventually(isReady, HEALED_WITHIN_MS, 'it is back');
   });
+
+  test.runIf(engine.name === 'mysql').for([1205, 1213])(
+    'the wait for a lock that the server ends with error %i is no reason, either',
+    async (errno) => {
+      const refuses = [{ pattern: /^INSERT INTO pets/, errno, message: 'try restarting transaction' }];
+      const proxy = await startStatementProxy(await engine.freshDatabase(), { refuses, ignores: [] });
+      const gateway = await startGateway(engine, { DATABASE_URL: proxy.url });
+      expect((await gateway.createPet(PET)).status).toBe(503);
+      await delay(1000); // it is asked once a second at most
+      expect((await gateway.request('/readyz')).json).toEqual({ status: 'ok', database: 'ok' });
+    },
+  );
 
   test.runIf(engine.name === 'mysql')(
     'a table that somebody has locked for a while is no reason to send readers away',
