@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { KEY_PREFIX } from '../../src/gateway/masking.ts';
 import { ADDRESS } from '../../src/gateway/pages/page.ts';
 import { createPages } from '../../src/gateway/pages/page-routes.ts';
 import type { SiteParts } from '../../src/gateway/pages/site.ts';
@@ -79,11 +78,8 @@ async function sectionOf(id: string): Promise<string> {
 }
 
 describe('the pages of any service', () => {
-  test.each(['/docs', '/graphql'])('%s speaks of this service only', async (path) => {
-    const text = (await load(path)).replaceAll(new RegExp(KEY_PREFIX, 'gi'), '');
-    expect(text).toContain('Library</span>');
-    expect(text).toContain('data-probe="v9/books?limit=1"');
-    expect(text).not.toMatch(/animal|\bpet/i);
+  test.each(['/docs', '/graphql'])('%s tries a key at the list of this service', async (path) => {
+    expect(await load(path)).toContain('data-probe="v9/books?limit=1"');
   });
 
   test('what a browser may keep for ever has a path that changes with it', () => {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/gateway/config.ts';
 import * as deadlines from '../../src/gateway/deadlines.ts';
 import { constantIn } from '../docs/constants.ts';
 import { ROOT } from '../support/tracked-files.ts';
@@ -88,13 +87,6 @@ describe('times that must fit together', () => {
   test('the pool closes an idle connection before the server does', () => {
     // It looks for them every half of that time.
     expect(1.5 * constantIn('session-pool.ts', 'IDLE_MS')).toBeLessThan(TIMES.SESSION_IDLE_MS);
-  });
-
-  test('whoever stops us waits longer than we may take', () => {
-    const [, seconds] =
-      /stop_grace_period: \$\{\w+:-(\d+)s\}/.exec(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')) ?? [];
-    const { shutdownGraceMs } = readConfig({});
-    expect(Number(seconds) * 1000).toBeGreaterThan(shutdownGraceMs + PROMISED.stopped);
   });
 
   test.each([

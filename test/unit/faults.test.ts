@@ -8,17 +8,15 @@ import { MysqlPoolError } from '../../src/lib/mysql-pool/mysql-pool.ts';
 const serverError = (errno: number, sqlState = 'HY000') =>
   Object.assign(new Error('said the server'), { errno, sqlState });
 
-describe('what a fault of the database is to a client', () => {
-  const said = new Error('said the driver');
+const said = new Error('said the driver');
 
-  test.each([
-    ['unavailable', 503, 'The service is temporarily unavailable; try again shortly.', { 'Retry-After': '1' }],
-    ['noWriter', 503, 'The service is temporarily unavailable; try again shortly.', { 'Retry-After': '1' }],
-    ['tooLarge', 413, 'The database takes no value of this length.', {}],
-  ] as const)("%s is %i, and the cause is the driver's own error", (meaning, status, message, headers) => {
-    const refusal = toApiError(new DatabaseFault(meaning, said));
-    expect(refusal).toMatchObject({ status, message, headers, cause: said });
-  });
+test.each([
+  ['unavailable', 503, 'The service is temporarily unavailable; try again shortly.', { 'Retry-After': '1' }],
+  ['noWriter', 503, 'The service is temporarily unavailable; try again shortly.', { 'Retry-After': '1' }],
+  ['tooLarge', 413, 'The database takes no value of this length.', {}],
+] as const)("%s is %i, and the cause is the driver's own error", (meaning, status, message, headers) => {
+  const refusal = toApiError(new DatabaseFault(meaning, said));
+  expect(refusal).toMatchObject({ status, message, headers, cause: said });
 });
 
 describe('what an error of the database means', () => {

@@ -15,12 +15,6 @@ function listen() {
   return { books: store(BOOKS), queries };
 }
 
-test('a connection hands its filters on to the list', async () => {
-  const { books, queries } = listen();
-  await books.list(toPageQuery({ first: 3, after: null, shelf: 'A' }));
-  expect(queries).toEqual([{ limit: 3, after: undefined, shelf: 'A' }]);
-});
-
 test('the type check refuses a filter that the table does not have: its list would leave it out', async () => {
   const { books, queries } = listen();
   const query = { limit: 3, after: null, shelf: 'A', title: 'Emma' };

@@ -41,16 +41,19 @@ async function startStranger(words: string): Promise<string> {
   return `127.0.0.1:${(server.address() as { port: number }).port}`; // it listens on a port
 }
 
-/** A server that answers whoever says who he is with this error. */
-async function refuses(...error: Parameters<typeof failure>): Promise<string> {
+/** A server that answers whoever says who he is with this packet. */
+async function answers(packet: Buffer): Promise<string> {
   const { port } = await startImpostor(async ({ socket, say, hear }) => {
     say(0, greeting('mysql_native_password'));
     await hear();
-    say(2, failure(...error));
+    say(2, packet);
+    await hear();
     socket.end();
   });
   return `127.0.0.1:${port}`;
 }
+
+const refuses = (...error: Parameters<typeof failure>) => answers(failure(...error));
 
 describe.concurrent('a start waits', () => {
   it.each([
@@ -74,22 +77,10 @@ describe.concurrent('a start waits', () => {
   });
 });
 
-/** A server that asks for the password in the way of this plugin. */
-async function asksBy(plugin: string): Promise<string> {
-  const { port } = await startImpostor(async ({ socket, say, hear }) => {
-    say(0, greeting('mysql_native_password'));
-    await hear();
-    say(2, Buffer.from(`\xfe${plugin}\0${'n'.repeat(32)}`, 'latin1'));
-    await hear();
-    socket.end();
-  });
-  return `127.0.0.1:${port}`;
-}
-
 it.each(['client_ed25519', 'auth_gssapi_client', 'mysql_clear_password'])(
   'an account with the plugin %s ends a start, and the line says which ones work',
   async (plugin) => {
-    const where = await asksBy(plugin);
+    const where = await answers(Buffer.from(`\xfe${plugin}\0${'n'.repeat(32)}`, 'latin1'));
     expect(await startOn(where)).toEqual({
       waitsFor: undefined,
       exitCode: 1,
