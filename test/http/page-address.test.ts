@@ -1,20 +1,15 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
-
-const sqlite = ENGINES[0] as TestEngine;
+import { plainRequest } from '../support/plain-request.ts';
 
 /** The answer to a GET of the reference at a Host. */
 async function getDocs(port: number, host: string, headers: Record<string, string> = {}) {
-  const sent = request({ port, host: '127.0.0.1', path: '/docs', headers: { host, ...headers } }).end();
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]; // what the event brings
-  const bytes = Buffer.concat(await response.toArray());
-  const isCompressed = response.headers['content-encoding'] === 'br';
-  const html = String(isCompressed ? brotliDecompressSync(bytes) : bytes);
-  return { status: response.statusCode, headers: response.headers, isCompressed, html };
+  const url = `http://127.0.0.1:${port}/docs`;
+  const { bytes, ...answer } = await plainRequest(url, { headers: { host, ...headers } });
+  const isCompressed = answer.headers['content-encoding'] === 'br';
+  return { ...answer, isCompressed, html: String(isCompressed ? brotliDecompressSync(bytes) : bytes) };
 }
 
 /** Every address in samples, without its path. */
@@ -25,7 +20,7 @@ describe('the reference names, without scripts,', () => {
   test.each(['127.0.0.1:4001', 'shop.example', '[::1]:8080', 'SHOP.example:80'])(
     'the address that was asked for: %s',
     async (host) => {
-      const { port } = await startGateway(sqlite);
+      const { port } = await startGateway(SQLITE);
       const { html } = await getDocs(port, host);
       expect(addressesIn(html)).toEqual(new Set([`http://${host}`]));
       expect(html).toContain(`<pre class="base-url">http://${host}</pre>`);
@@ -34,7 +29,7 @@ describe('the reference names, without scripts,', () => {
   );
 
   test('the address that a trusted proxy was asked for, though its Host is the same each time', async () => {
-    const { port } = await startGateway(sqlite, { TRUSTED_PROXIES: '127.0.0.1' });
+    const { port } = await startGateway(SQLITE, { TRUSTED_PROXIES: '127.0.0.1' });
     for (const [proto, host] of [
       ['http', 'one.example'],
       ['https', 'one.example'],
@@ -47,14 +42,14 @@ describe('the reference names, without scripts,', () => {
   });
 
   test('PUBLIC_URL, whatever was asked for', async () => {
-    const { port } = await startGateway(sqlite, { PUBLIC_URL: 'https://shop.example/api' });
+    const { port } = await startGateway(SQLITE, { PUBLIC_URL: 'https://shop.example/api' });
     const { html } = await getDocs(port, 'other.example');
     expect(html).toContain('https://shop.example/api/v1/');
     expect(html).not.toContain('other.example');
   });
 
   test('a Host that a shell or HTML would take for more than a name, by percent-encoding', async () => {
-    const { port } = await startGateway(sqlite);
+    const { port } = await startGateway(SQLITE);
     for (const page of [await getDocs(port, "a'$(id)'&b;c"), await getDocs(port, '127.0.0.1')]) {
       expect(page.status).toBe(200);
       expect(page.html).not.toContain("a'$(id)");
@@ -66,7 +61,7 @@ describe('the reference names, without scripts,', () => {
 
 describe('the content for each address', () => {
   test('has a tag of its own: only its own is not sent again', async () => {
-    const { port } = await startGateway(sqlite);
+    const { port } = await startGateway(SQLITE);
     const tags = [];
     for (const host of ['one.example', 'two.example']) tags.push((await getDocs(port, host)).headers.etag ?? '');
     const [one = '', two = ''] = tags;
@@ -79,7 +74,7 @@ describe('the content for each address', () => {
   });
 
   test('is compressed for one new address in a second, however many ask', async () => {
-    const { port } = await startGateway(sqlite);
+    const { port } = await startGateway(SQLITE);
     const hosts = Array.from({ length: 100 }, (_, index) => `host-${index}.example`);
     const br = { 'accept-encoding': 'br' };
     const startedAt = performance.now();
