@@ -9,13 +9,6 @@ import { PREPARED_MAX } from '../../src/lib/mysql-pool/mysql-pool.ts';
 import { SCHEMA } from '../support/petstore-api.ts';
 import { boundsOf, constantIn } from './constants.ts';
 
-/** What documents say by figures: the sentence, where `#` stands for each of them, and what the code has. */
-export interface Quotation {
-  readonly documents: readonly string[];
-  readonly sentence: string;
-  readonly figures: readonly (number | string)[];
-}
-
 const CONFIG = readConfig({});
 const [, YOUNG_MIB = ''] = /semi-space-size=(\d+)/.exec(packageJson.scripts.start) ?? [];
 const SECOND = 1000;
@@ -44,9 +37,11 @@ const LIMITS_DECISION = 'docs/decisions/0012-graphql-limits.md';
 const MADE_UP_DECISION = 'docs/decisions/0026-made-up-keys.md';
 const SHARES_DECISION = 'docs/decisions/0031-fair-shares.md';
 
+/** What documents say by figures: the sentence, where `#` stands for each of them, and what the code has. */
 type Row = readonly [documents: string | readonly string[], sentence: string, ...figures: (number | string)[]];
 
-const ROWS: readonly Row[] = [
+/** Every figure of the documents that the code decides. */
+export const QUOTATIONS: readonly Row[] = [
   // Settings.
   [README, '| `HOST` / `PORT` | `#` / `#` |', CONFIG.host, CONFIG.port],
   [README, '| `DATABASE_URL` | `#` |', CONFIG.databaseUrl],
@@ -89,19 +84,16 @@ const ROWS: readonly Row[] = [
   [ERRORS, 'would be larger than # bytes: ask for a smaller limit', ANSWER_BYTES_MAX],
   // GraphQL.
   [[README, LIMITS_DECISION], '| size of the document | # bytes |', LIMITS.documentBytes.max],
-  [ERRORS, 'the document is larger than # bytes', LIMITS.documentBytes.max],
-  [ERRORS, 'The document is larger than # bytes', LIMITS.documentBytes.max],
+  [ERRORS, 'document is larger than # bytes', LIMITS.documentBytes.max],
   [[README, LIMITS_DECISION], '| tokens | # |', LIMITS.tokens.max],
-  [ERRORS, '| more than # tokens |', LIMITS.tokens.max],
-  [ERRORS, 'The document has more than # tokens.', LIMITS.tokens.max],
+  [ERRORS, 'more than # tokens', LIMITS.tokens.max],
   [README, '| levels of fields | # |', LIMITS.depth.max],
   [LIMITS_DECISION, '| levels of fields, fragments followed | # |', LIMITS.depth.max],
   [ERRORS, '| more than # levels of fields |', LIMITS.depth.max],
   [ERRORS, 'nests fields more than # levels deep', LIMITS.depth.max],
   [README, '| aliases | # |', LIMITS.aliases.max],
   [LIMITS_DECISION, '| aliases, over all operations | # |', LIMITS.aliases.max],
-  [ERRORS, '| more than # aliases;', LIMITS.aliases.max],
-  [ERRORS, 'The document has more than # aliases.', LIMITS.aliases.max],
+  [ERRORS, 'more than # aliases', LIMITS.aliases.max],
   [README, '| aliases below `__schema` and `__type` | # |', LIMITS.introspectionAliases.max],
   [README, 'animals to read or write (a list counts its `limit` or `first`) | # |', ANIMALS_MOST],
   [README, '| values of these animals | those of # animals with all their fields and `__typename` |', ANIMALS_MOST],
@@ -198,10 +190,3 @@ const ROWS: readonly Row[] = [
   [DATABASES, 'share one statement of at most # KiB', constantIn('entries.ts', 'BATCH_BYTES') / 1024],
   ['docs/watch.md', 'Paths are cut at # characters', constantIn('request-log.ts', 'PATH_MAX')],
 ];
-
-/** Every figure of the documents that the code decides. */
-export const QUOTATIONS: readonly Quotation[] = ROWS.map(([documents, sentence, ...figures]) => ({
-  documents: [documents].flat(),
-  sentence,
-  figures,
-}));
