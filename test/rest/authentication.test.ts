@@ -11,13 +11,11 @@ const WRONG_TOKEN = 'Bearer realm="petstore", error="invalid_token"';
 const MISTYPED = 'The API key is cut or mistyped: a key has 47 characters, without quotes or spaces.';
 const json = { 'content-type': 'application/json' };
 
-/** Everything under /v1, right and wrong: without a key all of it is the same. */
+/** Right and wrong: without a key all of it is the same. All paths and methods are in machine/closed. */
 const REQUESTS: readonly (readonly [method: string, path: string, call: Call])[] = [
   ['GET', '/v1/pets', {}],
-  ['HEAD', '/v1/pets', {}],
   ['GET', '/v1/pets?limit=0', {}],
   ['GET', '/v1/pets?limit=5&limit=5', {}],
-  ['GET', '/v1/pets/1', {}],
   ['GET', '/v1/pets/abc', {}],
   ['POST', '/v1/pets', { headers: json, body: '{"name":"Rex","categoryId":1}' }],
   ['POST', '/v1/pets', { headers: json, body: '{' }],
@@ -25,11 +23,6 @@ const REQUESTS: readonly (readonly [method: string, path: string, call: Call])[]
   ['POST', '/v1/pets', { headers: json, body: 'x'.repeat(70_000) }],
   ['POST', '/v1/pets', { headers: { ...json, 'idempotency-key': 'a b' }, body: '{}' }],
   ['PUT', '/v1/pets', {}],
-  ['DELETE', '/v1/pets/1', {}],
-  ['OPTIONS', '/v1/pets', {}],
-  ['POST', '/v1/openapi.json', {}],
-  ['GET', '/v1', {}],
-  ['GET', '/v1/', {}],
   ['GET', '/v1/pets/', {}],
   ['GET', '/v1/store/orders', {}],
   ['PATCH', '/v1/no/such/path', {}],

@@ -243,7 +243,6 @@ describe('raw HTTP', () => {
   });
 
   it.each([
-    ['the Host', () => get('/v1/openapi.json'), 'http://pets.example/v1'],
     ['the target instead of the Host', () => get('http://[::1]:80/v1/openapi.json'), 'http://[::1]:80/v1'],
     ['the address that was reached', () => 'GET /v1/openapi.json HTTP/1.0\r\n\r\n', () => `${gateway.url}/v1`],
   ])('the base address is %s', async (_what, bytes, expected) => {

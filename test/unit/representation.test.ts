@@ -68,11 +68,6 @@ describe('the reader of a query', () => {
       else expect(refusalOf(read).code).toBe('bad_request');
     });
   });
-
-  test('decodes names and values as every form does', () => {
-    expect(refusalOf(() => readList('limit=%31+')).message).toBe('limit=1  is not allowed: an integer from 1 to 100.');
-    expect(readList('lim%69t=%35&s%74atus=s%6fld')).toMatchObject({ limit: 5, status: 'sold' });
-  });
 });
 
 describe('the reader of a body', () => {
