@@ -51,16 +51,15 @@ async function run(language: string, code: string): Promise<string> {
   return (await promisify(execFile)(program, [...words, code], options)).stdout;
 }
 
-const LANGUAGES = [...(has('curl') ? ['curl'] : []), 'JavaScript', ...(has('python') ? ['Python'] : [])];
+const PROGRAMMED = ['JavaScript', ...(has('python') ? ['Python'] : [])];
+const LANGUAGES = [...(has('curl') ? ['curl'] : []), ...PROGRAMMED];
 
 describe('the programs of the guides run as they stand', () => {
-  test.each(LANGUAGES)('%s reads all pages of the REST list', async (language) => {
-    const printed = await runSample('paging', language);
-    expect(new Set(printed.match(/(?<=\bid\W+)\d+/g))).toHaveProperty('size', ANIMALS);
-  });
-
-  test.each(LANGUAGES.filter((language) => language !== 'curl'))('%s reads all pages in GraphQL', async (language) => {
-    const printed = await runSample('graphql-paging', language);
+  test.each([
+    ...LANGUAGES.map((language) => ({ language, guide: 'paging' })),
+    ...PROGRAMMED.map((language) => ({ language, guide: 'graphql-paging' })),
+  ])('$language reads all pages of a list: $guide', async ({ language, guide }) => {
+    const printed = await runSample(guide, language);
     expect(new Set(printed.match(/(?<=\bid\W+)\d+/g))).toHaveProperty('size', ANIMALS);
   });
 
@@ -89,19 +88,16 @@ test.each(LANGUAGES)('%s repeats what passes, under one Idempotency-Key', async 
 });
 
 // curl counts for itself.
-test.each(LANGUAGES.filter((language) => language !== 'curl'))(
-  '%s repeats 409, 429 and 503, and gives up after five tries',
-  async (language) => {
-    const statuses = [409, 429, 503, 503, 503, 201];
-    const server = createServer((_request, answer) => {
-      answer.writeHead(statuses.shift() ?? 500, { 'Retry-After': '0' }).end('{}');
-    });
-    const url = await serveListener(server);
-    const code = readRecipes('retries', { URL: `${url}/`, BODY: '{}' })[language] ?? '';
-    await expect(run(language, code)).rejects.toThrow('No answer after 5 tries');
-    expect(statuses).toEqual([201]);
-  },
-);
+test.each(PROGRAMMED)('%s repeats 409, 429 and 503, and gives up after five tries', async (language) => {
+  const statuses = [409, 429, 503, 503, 503, 201];
+  const server = createServer((_request, answer) => {
+    answer.writeHead(statuses.shift() ?? 500, { 'Retry-After': '0' }).end('{}');
+  });
+  const url = await serveListener(server);
+  const code = readRecipes('retries', { URL: `${url}/`, BODY: '{}' })[language] ?? '';
+  await expect(run(language, code)).rejects.toThrow('No answer after 5 tries');
+  expect(statuses).toEqual([201]);
+});
 
 test.each(LANGUAGES)('%s does not wait for an hour', async (language) => {
   const server = createServer((_request, answer) => answer.writeHead(429, { 'Retry-After': '3600' }).end('Not now'));

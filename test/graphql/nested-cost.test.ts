@@ -1,4 +1,3 @@
-import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { createDocuments, createValidator } from '../../src/gateway/graphql/documents.ts';
 import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
@@ -75,6 +74,5 @@ test('what fragments multiply is refused, in no more time than it takes to read'
 
 test('a chain of lists within lists is counted, however large the number becomes', () => {
   const chain = `{ person(id: 1) { ${'friends(limit: 100) { '.repeat(13)}id${' }'.repeat(13)} } }`;
-  expect(parse(chain)).toBeDefined();
   expect(refusalOf(chain)).toMatch(/^The request may touch 1\.\d+e\+26 people; the limit is 500\.$/);
 });
