@@ -29,20 +29,15 @@ const REFUSED: Record<string, Record<string, string | readonly [query: string, v
   },
 };
 
+const LIMITED = 'query ($value: Int!) { pets(limit: $value) { id } }';
+const ONE = 'query ($value: ID!) { pet(id: $value) { id } }';
+const ADD = 'mutation ($value: NewPetInput!) { addPet(input: $value) { id } }';
 /** Numbers that no variable takes, as they are sent, each with what the message says before it. */
 const QUOTED: readonly [sent: string, before: string, query: string][] = [
-  [
-    '1.00000000000000000001',
-    'Int cannot represent non-integer value: ',
-    'query ($value: Int!) { pets(limit: $value) { id } }',
-  ],
-  ['1e-999', 'ID cannot represent value: ', 'query ($value: ID!) { pet(id: $value) { id } }'],
-  [`1${'0'.repeat(30)}`, 'ID cannot represent value: ', 'query ($value: ID!) { pet(id: $value) { id } }'],
-  [
-    '1e400',
-    'not to include unknown field "toJSON", found: ',
-    'mutation ($value: NewPetInput!) { addPet(input: $value) { id } }',
-  ],
+  ['1.00000000000000000001', 'Int cannot represent non-integer value: ', LIMITED],
+  ['1e-999', 'ID cannot represent value: ', ONE],
+  [`1${'0'.repeat(30)}`, 'ID cannot represent value: ', ONE],
+  ['1e400', 'not to include unknown field "toJSON", found: ', ADD],
 ];
 
 /** The members that GraphQL allows to an error, §7.1.2: nothing of ours beside them. */
