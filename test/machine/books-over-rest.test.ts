@@ -110,17 +110,13 @@ describeEachEngine('books over REST', (engine) => {
   test('a book is changed where it is asked for, then removed', async () => {
     const { call, addBook } = library;
     const book = await addBook({ pages: 7, language: 'en' });
-    for (const [body, expected] of [
-      [
-        { title: 'Emma: A Novel', isLent: false },
-        { ...book, title: 'Emma: A Novel', isLent: false },
-      ],
-      [
-        { pages: 474, language: 'de', id: 1 },
-        { ...book, title: 'Emma: A Novel', isLent: false, pages: 474 },
-      ],
-      [{}, { ...book, title: 'Emma: A Novel', isLent: false, pages: 474 }],
+    let expected = book;
+    for (const [body, changed] of [
+      [{ title: 'Emma: A Novel', isLent: false }],
+      [{ pages: 474, language: 'de', id: 1 }, { pages: 474 }],
+      [{}],
     ]) {
+      expected = { ...expected, ...(changed ?? body) };
       const { status, json } = await call('PATCH', `/books/${book.id}`, { body });
       expect([status, json]).toEqual([200, expected]);
     }
