@@ -2,11 +2,11 @@ import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { samplePet } from '../../src/petstore/pets/pet.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
-const { url, key, pets } = await startGateway(ENGINES[0] as TestEngine);
+const { url, key, pets } = await startGateway(SQLITE);
 await pets.addAll(Array.from({ length: 3 }, (_, index) => samplePet(index)));
 
 const COLOURS = {

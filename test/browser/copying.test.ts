@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
-const { url, port, key } = await startGateway(ENGINES[0] as TestEngine);
+const { url, port, key } = await startGateway(SQLITE);
 /** The same server, at a name that browsers do not trust: pages on plain http have no clipboard there. */
 const untrusted = `http://0.0.0.0:${port}`;
 

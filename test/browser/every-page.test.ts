@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { servedPages } from '../support/served-pages.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
-const { url, key } = await startGateway(ENGINES[0] as TestEngine);
+const { url, key } = await startGateway(SQLITE);
 const pages = await servedPages(url);
 
 describeInBrowser('every page', (browser) => {

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
-const gateway = await startGateway(ENGINES[0] as TestEngine);
+const gateway = await startGateway(SQLITE);
 const { url, key, keys } = gateway;
 
 const message = (page: Page) => page.locator('#key-message');
@@ -25,7 +25,7 @@ async function blockStorage(page: Page): Promise<void> {
 
 describeInBrowser('the form for the key', (browser) => {
   describe.each(['/docs', '/graphql'])('of %s', (path) => {
-    test('says in the words of the API why a key was refused', async () => {
+    test('says in the words of the API why a key was refused, and takes the corrected one', async () => {
       const { id, key: revoked } = await keys.create({ name: 'robot', expiresAt: null });
       await keys.revoke(id as Int64); // the database's own id
       const { page } = await newVisit(browser(), url);
@@ -36,6 +36,13 @@ describeInBrowser('the form for the key', (browser) => {
         await message(page).getByText(json.message).waitFor();
         expect(json.status).toBe(401);
       }
+      // The last one stays in its field, and is corrected there.
+      const input = page.getByLabel('API key');
+      expect(await input.inputValue()).toBe(key.slice(0, -1));
+      await input.press('End');
+      await input.pressSequentially(key.slice(-1));
+      await input.press('Enter');
+      await page.locator('#key-form').getByText('Key petstore_').waitFor();
     });
 
     test('takes a refusal that is not of the API for one all the same', async () => {

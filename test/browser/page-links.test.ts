@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { referencesOf, type ServedPage, servedPages } from '../support/served-pages.ts';
 
-const { url } = await startGateway(ENGINES[0] as TestEngine);
+const { url } = await startGateway(SQLITE);
 const pages = await servedPages(url);
 
 const idsOf = ({ html }: ServedPage): string[] => [...html.matchAll(/\sid=["']([^"']+)["']/g)].map(([, id = '']) => id);
@@ -18,8 +18,12 @@ async function complaintAbout({ pathname, search, hash }: URL): Promise<string |
   return isNamed ? undefined : `no id for ${pathname}${hash}`;
 }
 
-test('the overview leads to every page', () => {
+test('the overview leads to every page, to the probes and to both descriptions', () => {
   expect(pages.map(({ path }) => path)).toEqual(expect.arrayContaining(['/', '/docs', '/graphql']));
+  const [overview = expect.fail('the first page')] = pages;
+  expect(referencesOf(url, overview).map(({ pathname, hash }) => pathname + hash)).toEqual(
+    expect.arrayContaining('/livez /readyz /metrics /docs#graphql /v1/openapi.json /schema.graphql'.split(' ')),
+  );
 });
 
 test.each(pages)('every reference of $path leads somewhere, to an id where it names one', async (page) => {

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/engines.ts';
 import { newcomersEnvironment } from '../support/newcomer.ts';
 import { startProcess } from '../support/process.ts';
+import { serveListener } from '../support/served-app.ts';
 import { has } from '../support/tools.ts';
 import { ROOT, tracked } from '../support/tracked-files.ts';
 
@@ -40,15 +39,8 @@ const programs = blocks.flatMap(({ title, language, note, text }, index) => {
   if (!(language in PROGRAMS) || note !== '' || text.trim() in LEFT_OUT) return [];
   const after = blocks[index + 1];
   const file = `block-${index}.${PROGRAMS[language as keyof typeof PROGRAMS]}`; // by the condition above
-  return [
-    {
-      name: `${title} › ${language} ${index}`,
-      language,
-      file,
-      text,
-      expected: after?.language === 'text' ? after.text : '',
-    },
-  ];
+  const expected = after?.language === 'text' ? after.text : '';
+  return [{ name: `${title} › ${language} ${index}`, language, file, text, expected }];
 });
 
 function readBlocks(document: string): Block[] {
@@ -99,10 +91,7 @@ describe('the client guide', () => {
     '$name does not wait for an hour',
     async ({ language, file }) => {
       const server = createServer((_request, answer) => answer.writeHead(429, NOT_NOW).end(REFUSAL));
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      const { port } = server.address() as AddressInfo; // it listens on a port
-      await expect(run(language, file, { PETSTORE_URL: `http://127.0.0.1:${port}` })).rejects.toThrow();
-      server.close();
+      await expect(run(language, file, { PETSTORE_URL: await serveListener(server) })).rejects.toThrow();
     },
   );
 

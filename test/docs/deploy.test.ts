@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
@@ -12,6 +11,7 @@ import { readConfig, settingNames } from '../../src/gateway/config.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { temporaryFolder } from '../support/engines.ts';
 import { readBlock, runBlock } from '../support/page-blocks.ts';
+import { serveListener } from '../support/served-app.ts';
 import { has, type Tool } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
@@ -178,12 +178,11 @@ describe("the image's health check", () => {
       asked.push(url);
       answer.writeHead(status).end();
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo;
+    const { port } = new URL(await serveListener(server));
     expect(await ask({ PORT: ` ${port} `, ...env })).toMatchObject({ code });
     expect(asked).toEqual(['/readyz']);
     await once(server.close(), 'close');
-    expect(await ask({ PORT: String(port), ...env })).toMatchObject({ code: 1 }); // nobody is there
+    expect(await ask({ PORT: port, ...env })).toMatchObject({ code: 1 }); // nobody is there
   });
 
   test('without a value in PORT, it asks where the gateway listens then', async () => {

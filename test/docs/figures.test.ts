@@ -22,7 +22,9 @@ function toDigits(text: string): string {
   return word >= 0 ? String(word) : text.replaceAll(/,(?=\d{3})/g, '');
 }
 
-const rows = QUOTATIONS.flatMap(({ documents, ...rest }) => documents.map((document) => ({ document, ...rest })));
+const rows = QUOTATIONS.flatMap(([documents, sentence, ...figures]) =>
+  [documents].flat().map((document) => ({ document, sentence, figures })),
+);
 
 test.each(rows)('$document says $sentence as the code does', ({ document, sentence, figures }) => {
   const found = figuresIn(readFileSync(join(ROOT, document), 'utf8'), sentence);

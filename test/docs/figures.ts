@@ -9,13 +9,6 @@ import { PREPARED_MAX } from '../../src/lib/mysql-pool/mysql-pool.ts';
 import { SCHEMA } from '../support/petstore-api.ts';
 import { boundsOf, constantIn } from './constants.ts';
 
-/** What documents say by figures: the sentence, where `#` stands for each of them, and what the code has. */
-export interface Quotation {
-  readonly documents: readonly string[];
-  readonly sentence: string;
-  readonly figures: readonly (number | string)[];
-}
-
 const CONFIG = readConfig({});
 const [, YOUNG_MIB = ''] = /semi-space-size=(\d+)/.exec(packageJson.scripts.start) ?? [];
 const SECOND = 1000;
@@ -40,28 +33,25 @@ const ERRORS = 'docs/errors.md';
 const RUN = 'docs/run.md';
 const UPGRADE = 'docs/upgrade.md';
 const DATABASES = 'docs/databases.md';
+const KEY_CACHE_DECISION = 'docs/decisions/0025-key-cache.md';
 const LIMITS_DECISION = 'docs/decisions/0012-graphql-limits.md';
 const MADE_UP_DECISION = 'docs/decisions/0026-made-up-keys.md';
+/** What starts Node, or says how. */
+const STARTS = ['Dockerfile', 'deploy/petstore-gateway.service', 'bench/server.ts', RUN];
 const SHARES_DECISION = 'docs/decisions/0031-fair-shares.md';
 
+/** What documents say by figures: the sentence, where `#` stands for each of them, and what the code has. */
 type Row = readonly [documents: string | readonly string[], sentence: string, ...figures: (number | string)[]];
 
-const ROWS: readonly Row[] = [
+/** Every figure of the documents that the code decides. */
+export const QUOTATIONS: readonly Row[] = [
   // Settings.
   [README, '| `HOST` / `PORT` | `#` / `#` |', CONFIG.host, CONFIG.port],
   [README, '| `DATABASE_URL` | `#` |', CONFIG.databaseUrl],
-  [
-    README,
-    '| `DATABASE_POOL_MAX` | `#` | connections per process, # to #',
-    CONFIG.databasePoolMax,
-    ...boundsOf('DATABASE_POOL_MAX'),
-  ],
-  [
-    README,
-    '| `BODY_LIMIT` | `#` | bytes of a request body, # to # |',
-    CONFIG.bodyLimitBytes,
-    ...boundsOf('BODY_LIMIT'),
-  ],
+  [README, '| `DATABASE_POOL_MAX` | `#` |', CONFIG.databasePoolMax],
+  [README, '| connections per process, # to #', ...boundsOf('DATABASE_POOL_MAX')],
+  [README, '| `BODY_LIMIT` | `#` |', CONFIG.bodyLimitBytes],
+  [README, '| bytes of a request body, # to # |', ...boundsOf('BODY_LIMIT')],
   [README, 'windows of # hours at most', constantIn('config.ts', 'WINDOW_MAX_S') / 3600],
   [RUN, 'seconds, minutes or hours, # hours at most', constantIn('config.ts', 'WINDOW_MAX_S') / 3600],
   [README, '| `WORKERS` | `#` | server processes, # to #', CONFIG.workers, ...boundsOf('WORKERS')],
@@ -70,12 +60,8 @@ const ROWS: readonly Row[] = [
   [README, '| `GRAPHIQL` | `#` |', String(CONFIG.graphiql)],
   [README, '| `SAMPLE_DATA` | `#` | # animals', String(CONFIG.sampleData), constantIn('store.ts', 'SAMPLES')],
   [README, 'makes an SQLite file with # animals', constantIn('store.ts', 'SAMPLES')],
-  [
-    README,
-    '| `SHUTDOWN_GRACE_MS` | `#` | how long requests in flight may take after SIGTERM, at most # |',
-    CONFIG.shutdownGraceMs,
-    boundsOf('SHUTDOWN_GRACE_MS')[1] ?? '',
-  ],
+  [README, '| `SHUTDOWN_GRACE_MS` | `#` |', CONFIG.shutdownGraceMs],
+  [README, 'may take after SIGTERM, at most # |', ...boundsOf('SHUTDOWN_GRACE_MS').slice(1)],
   [ERRORS, 'The body must not be larger than # bytes.', CONFIG.bodyLimitBytes],
   [[RUN, ERRORS], '# JSON values', constantIn('json-body.ts', 'VALUES_MAX')],
   [RUN, 'a page of more than # MiB is refused', ANSWER_BYTES_MAX / MIB],
@@ -89,29 +75,22 @@ const ROWS: readonly Row[] = [
   [ERRORS, 'would be larger than # bytes: ask for a smaller limit', ANSWER_BYTES_MAX],
   // GraphQL.
   [[README, LIMITS_DECISION], '| size of the document | # bytes |', LIMITS.documentBytes.max],
-  [ERRORS, 'the document is larger than # bytes', LIMITS.documentBytes.max],
-  [ERRORS, 'The document is larger than # bytes', LIMITS.documentBytes.max],
+  [ERRORS, 'document is larger than # bytes', LIMITS.documentBytes.max],
   [[README, LIMITS_DECISION], '| tokens | # |', LIMITS.tokens.max],
-  [ERRORS, '| more than # tokens |', LIMITS.tokens.max],
-  [ERRORS, 'The document has more than # tokens.', LIMITS.tokens.max],
+  [ERRORS, 'more than # tokens', LIMITS.tokens.max],
   [README, '| levels of fields | # |', LIMITS.depth.max],
   [LIMITS_DECISION, '| levels of fields, fragments followed | # |', LIMITS.depth.max],
   [ERRORS, '| more than # levels of fields |', LIMITS.depth.max],
   [ERRORS, 'nests fields more than # levels deep', LIMITS.depth.max],
   [README, '| aliases | # |', LIMITS.aliases.max],
   [LIMITS_DECISION, '| aliases, over all operations | # |', LIMITS.aliases.max],
-  [ERRORS, '| more than # aliases;', LIMITS.aliases.max],
-  [ERRORS, 'The document has more than # aliases.', LIMITS.aliases.max],
+  [ERRORS, 'more than # aliases', LIMITS.aliases.max],
   [README, '| aliases below `__schema` and `__type` | # |', LIMITS.introspectionAliases.max],
   [README, 'animals to read or write (a list counts its `limit` or `first`) | # |', ANIMALS_MOST],
   [README, '| values of these animals | those of # animals with all their fields and `__typename` |', ANIMALS_MOST],
   [LIMITS_DECISION, '| animals to read or write | # |', ANIMALS_MOST],
-  [
-    ERRORS,
-    'more than # animals, or more values than # animals with all their fields and `__typename`',
-    ANIMALS_MOST,
-    ANIMALS_MOST,
-  ],
+  [ERRORS, 'more than # animals, or', ANIMALS_MOST],
+  [ERRORS, 'more values than # animals with all their fields and `__typename`', ANIMALS_MOST],
   [README, '| fields of an operation, those of a fragment wherever it is spread | # |', LIMITS.fields.max],
   [LIMITS_DECISION, '| fields of an operation, those of a fragment wherever it is spread | # |', LIMITS.fields.max],
   [ERRORS, 'The operation has more than # fields', LIMITS.fields.max],
@@ -120,30 +99,18 @@ const ROWS: readonly Row[] = [
   [ERRORS, 'The answer would be larger than # bytes', LIMITS.responseBytes.max],
   [ERRORS, 'at most # errors of validation', constantIn('documents.ts', 'ERRORS_MAX')],
   [ERRORS, 'or # of variables', constantIn('execution.ts', 'ERRORS_MAX')],
-  [
-    ERRORS,
-    'has at most # characters, # of them quoted',
-    constantIn('error-masking.ts', 'MESSAGE_MAX'),
-    constantIn('masking.ts', 'QUOTED_MAX'),
-  ],
+  [ERRORS, 'has at most # characters,', constantIn('error-masking.ts', 'MESSAGE_MAX')],
+  [ERRORS, 'characters, # of them quoted', constantIn('masking.ts', 'QUOTED_MAX')],
   [ERRORS, 'documents of up to # characters', constantIn('documents.ts', 'LOCATED_MAX')],
   // Keys and their shares.
   [README, 'after the grace, by default # hours', constantIn('keys.ts', 'GRACE')],
   ['ARCHITECTURE.md', '# seconds of key cache', KEY_CACHE_S],
-  ['docs/decisions/0025-key-cache.md', 'A key is cached for # seconds', KEY_CACHE_S],
-  ['docs/decisions/0025-key-cache.md', 'is cached in memory for # seconds', KEY_CACHE_S],
-  [
-    'docs/decisions/0025-key-cache.md',
-    'After # seconds a request starts',
-    constantIn('deadlines.ts', 'KEY_REFRESH_MS') / SECOND,
-  ],
+  [KEY_CACHE_DECISION, 'A key is cached for # seconds', KEY_CACHE_S],
+  [KEY_CACHE_DECISION, 'is cached in memory for # seconds', KEY_CACHE_S],
+  [KEY_CACHE_DECISION, 'After # seconds a request starts', constantIn('deadlines.ts', 'KEY_REFRESH_MS') / SECOND],
   [RUN, 'one key may have # requests in flight', IN_FLIGHT],
-  [
-    SHARES_DECISION,
-    'requests in flight (#), queued requests (#)',
-    constantIn('share-limits.ts', 'inFlight'),
-    constantIn('share-limits.ts', 'waiting'),
-  ],
+  [SHARES_DECISION, 'requests in flight (#), queued', constantIn('share-limits.ts', 'inFlight')],
+  [SHARES_DECISION, 'queued requests (#)', constantIn('share-limits.ts', 'waiting')],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
   [SHARES_DECISION, 'for # seconds at most', WAIT_S],
   [SHARES_DECISION, 'requests begin for # ms at most', constantIn('fair-shares.ts', 'TURN_BUDGET_MS')],
@@ -171,25 +138,11 @@ const ROWS: readonly Row[] = [
   [RUN, 'does not read the answer | # to # s,', STALLED_S, 2 * STALLED_S],
   [RUN, '| an idle connection | # s |', constantIn('deadlines.ts', 'KEEP_ALIVE_MS') / SECOND],
   [RUN, 'a gateway that stops closes them after # s', constantIn('deadlines.ts', 'DRAIN_MS') / SECOND],
-  [
-    RUN,
-    "| a command's wait for another process's migration | # s |",
-    constantIn('deadlines.ts', 'MIGRATION_LOCK_MS') / SECOND,
-  ],
+  [RUN, "wait for another process's migration | # s |", constantIn('deadlines.ts', 'MIGRATION_LOCK_MS') / SECOND],
   [RUN, 'then twice as long each time, # s at most', constantIn('workers.ts', 'BACK_OFF_MAX_MS') / SECOND],
   [DATABASES, 'prepares the texts that it uses, # at most', PREPARED_MAX],
   [DATABASES, 'machines × # should fit', PREPARED_MAX],
-  [
-    [
-      'Dockerfile',
-      'deploy/petstore-gateway.service',
-      'docs/run.md',
-      'docs/decisions/0035-born-young.md',
-      'bench/server.ts',
-    ],
-    '--max-semi-space-size=#',
-    YOUNG_MIB,
-  ],
+  [[...STARTS, 'docs/decisions/0035-born-young.md'], '--max-semi-space-size=#', YOUNG_MIB],
   [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
   ['docs/decisions/0037-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_MAX_AGE_MS') / SECOND],
@@ -198,10 +151,3 @@ const ROWS: readonly Row[] = [
   [DATABASES, 'share one statement of at most # KiB', constantIn('entries.ts', 'BATCH_BYTES') / 1024],
   ['docs/watch.md', 'Paths are cut at # characters', constantIn('request-log.ts', 'PATH_MAX')],
 ];
-
-/** Every figure of the documents that the code decides. */
-export const QUOTATIONS: readonly Quotation[] = ROWS.map(([documents, sentence, ...figures]) => ({
-  documents: [documents].flat(),
-  sentence,
-  figures,
-}));

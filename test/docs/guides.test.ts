@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -12,14 +10,15 @@ import { readRecipes } from '../../src/gateway/pages/guides.ts';
 import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { PET_DEPRECATION } from '../../src/petstore/pets/pet-types.ts';
 import { CHANGES } from '../../src/petstore/petstore.ts';
-import { ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
+import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { gatewayOf } from '../support/gateway.ts';
+import { serveListener } from '../support/served-app.ts';
 import { has } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 const ANIMALS = 101; // more than the largest page
 
-const gateway = gatewayOf(ENGINES[0] as TestEngine);
+const gateway = gatewayOf(SQLITE);
 let html: string;
 beforeAll(async () => {
   await gateway.pets.addAll(Array.from({ length: ANIMALS }, (_, index) => samplePet(index)));
@@ -52,16 +51,15 @@ async function run(language: string, code: string): Promise<string> {
   return (await promisify(execFile)(program, [...words, code], options)).stdout;
 }
 
-const LANGUAGES = [...(has('curl') ? ['curl'] : []), 'JavaScript', ...(has('python') ? ['Python'] : [])];
+const PROGRAMMED = ['JavaScript', ...(has('python') ? ['Python'] : [])];
+const LANGUAGES = [...(has('curl') ? ['curl'] : []), ...PROGRAMMED];
 
 describe('the programs of the guides run as they stand', () => {
-  test.each(LANGUAGES)('%s reads all pages of the REST list', async (language) => {
-    const printed = await runSample('paging', language);
-    expect(new Set(printed.match(/(?<=\bid\W+)\d+/g))).toHaveProperty('size', ANIMALS);
-  });
-
-  test.each(LANGUAGES.filter((language) => language !== 'curl'))('%s reads all pages in GraphQL', async (language) => {
-    const printed = await runSample('graphql-paging', language);
+  test.each([
+    ...LANGUAGES.map((language) => ({ language, guide: 'paging' })),
+    ...PROGRAMMED.map((language) => ({ language, guide: 'graphql-paging' })),
+  ])('$language reads all pages of a list: $guide', async ({ language, guide }) => {
+    const printed = await runSample(guide, language);
     expect(new Set(printed.match(/(?<=\bid\W+)\d+/g))).toHaveProperty('size', ANIMALS);
   });
 
@@ -82,51 +80,40 @@ test.each(LANGUAGES)('%s repeats what passes, under one Idempotency-Key', async 
       socket.destroy(); // curl does not repeat after that
     else answer.writeHead(keys.length < 3 ? 503 : 201, { 'Retry-After': '0' }).end('{}');
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo; // it listens on a port
+  const url = await serveListener(server);
   const body = `{"name":"O'Malley \\"Rex\\""}`;
-  await run(language, readRecipes('retries', { URL: `http://127.0.0.1:${port}/`, BODY: body })[language] ?? '');
-  server.close();
+  await run(language, readRecipes('retries', { URL: `${url}/`, BODY: body })[language] ?? '');
   expect(keys).toHaveLength(3);
   expect(new Set(keys).size).toBe(1);
 });
 
 // curl counts for itself.
-test.each(LANGUAGES.filter((language) => language !== 'curl'))(
-  '%s repeats 409, 429 and 503, and gives up after five tries',
-  async (language) => {
-    const statuses = [409, 429, 503, 503, 503, 201];
-    const server = createServer((_request, answer) => {
-      answer.writeHead(statuses.shift() ?? 500, { 'Retry-After': '0' }).end('{}');
-    });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as AddressInfo; // it listens on a port
-    const code = readRecipes('retries', { URL: `http://127.0.0.1:${port}/`, BODY: '{}' })[language] ?? '';
-    await expect(run(language, code)).rejects.toThrow('No answer after 5 tries');
-    server.close();
-    expect(statuses).toEqual([201]);
-  },
-);
+test.each(PROGRAMMED)('%s repeats 409, 429 and 503, and gives up after five tries', async (language) => {
+  const statuses = [409, 429, 503, 503, 503, 201];
+  const server = createServer((_request, answer) => {
+    answer.writeHead(statuses.shift() ?? 500, { 'Retry-After': '0' }).end('{}');
+  });
+  const url = await serveListener(server);
+  const code = readRecipes('retries', { URL: `${url}/`, BODY: '{}' })[language] ?? '';
+  await expect(run(language, code)).rejects.toThrow('No answer after 5 tries');
+  expect(statuses).toEqual([201]);
+});
 
 test.each(LANGUAGES)('%s does not wait for an hour', async (language) => {
   const server = createServer((_request, answer) => answer.writeHead(429, { 'Retry-After': '3600' }).end('Not now'));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo; // it listens on a port
-  const code = readRecipes('retries', { URL: `http://127.0.0.1:${port}/`, BODY: '{}' })[language] ?? '';
+  const url = await serveListener(server);
+  const code = readRecipes('retries', { URL: `${url}/`, BODY: '{}' })[language] ?? '';
   await expect(run(language, code)).rejects.toThrow(/3600 s|error: 429/);
-  server.close();
 });
 
 test.each(LANGUAGES)('%s ends with an error where a page is refused', async (language) => {
   let pages = 0;
   const server = createServer((_request, answer) => {
-    if (++pages === 1) answer.writeHead(200, { Link: `<${url}next>; rel="next"` }).end('[]');
+    if (++pages === 1) answer.writeHead(200, { Link: `<${url}/next>; rel="next"` }).end('[]');
     else answer.writeHead(429).end('Not now');
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`; // it listens on a port
-  await expect(run(language, readRecipes('paging', { URL: url })[language] ?? '')).rejects.toThrow(/429|Not now/);
-  server.close();
+  const url = await serveListener(server);
+  await expect(run(language, readRecipes('paging', { URL: `${url}/` })[language] ?? '')).rejects.toThrow(/429|Not now/);
   expect(pages).toBe(2);
 });
 

@@ -6,12 +6,10 @@ import {
   isInputObjectType,
   isListType,
   isObjectType,
-  parse,
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { limitsByType } from '../../src/gateway/graphql/cost.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
-import { NO_VARIABLES } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { createRefusalOf } from './cost-refusal.ts';
 import { createPetDocuments, schema } from './schema-alone.ts';
 
@@ -80,29 +78,6 @@ test('what is written counts also after a field whose arguments are refused', ()
   const query = `mutation ($none: String = "Rex", $name: String!) { refused: ${add('$none')} ${add('$name')} }`;
   const given = { none: null, name: 'x'.repeat(LIMITS.responseBytes.max / 2) };
   expect(refusalOf(query, given)).toContain('33554432 bytes');
-});
-
-test('every operation has a plan', () => {
-  const prepare = createPetDocuments();
-  const leavesOf = (type: GraphQLObjectType) =>
-    Object.values(type.getFields())
-      .filter(({ type }) => !isObjectType(getNamedType(type)))
-      .map(({ name }) => name)
-      .join(' ');
-  for (const [coordinate, field] of fields) {
-    const [type, name] = coordinate.split('.');
-    const content = getNamedType(field.type);
-    if ((type !== 'Query' && type !== 'Mutation') || !isObjectType(content)) continue;
-    const given = field.args.filter((argument) => !isPageSize(argument));
-    const variables = given.map((argument) => `$${argument.name}: ${argument.type}`);
-    const args = given.map((argument) => `${argument.name}: $${argument.name}`);
-    const selection = `{ __typename ${leavesOf(content)} }`;
-    const text = `${type.toLowerCase()} (${variables}) { ${name}(${args}) ${selection} }`;
-    expect(parse(text)).toBeDefined();
-    const document = prepare(text);
-    expect(document.errors).toEqual([]);
-    expect(document.operations[0]?.plan(NO_VARIABLES).fields.map(({ field: { name } }) => name)).toEqual([name]);
-  }
 });
 
 test('an input that can be written has no lists: its cost is its values', () => {

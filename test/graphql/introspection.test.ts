@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { gatewayOf } from '../support/gateway.ts';
 import { serveEndpoint } from './endpoint-alone.ts';
-
-const [sqlite] = ENGINES as [TestEngine]; // always there; introspection asks no database
 
 /** Nothing that anybody sends may hold the process for longer, in ms. */
 const HELD_MAX_MS = 250;
@@ -42,7 +40,7 @@ const MULTIPLIED = `{ __schema { types { ...T } ${many(7, (n) => `a${n}: types {
 
 describe('introspection', () => {
   let url: string;
-  const gateway = gatewayOf(sqlite, { LOG_LEVEL: 'silent' });
+  const gateway = gatewayOf(SQLITE, { LOG_LEVEL: 'silent' });
   beforeAll(async () => {
     url = await serveEndpoint(gateway);
   });

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { limitsByType } from '../../src/gateway/graphql/cost.ts';
 import { SQLITE } from '../support/engines.ts';
 import { gatewayOf } from '../support/gateway.ts';
+import { postGraphql } from './exact-json.ts';
 import { schema } from './schema-alone.ts';
 import { countPetStatements } from './statements.ts';
 
@@ -27,96 +28,66 @@ const adds = (count: number): string =>
 const doubling = (depth: number): string =>
   `{ ...F0 } ${repeat(depth, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F${depth} on Query { pets(limit: 0) { id } }`;
 
-interface Case {
-  readonly query: string;
-  readonly variables?: Record<string, unknown>;
-}
+type Case = string | readonly [query: string, variables: Record<string, unknown>];
 
 const ALLOWED: Record<string, Case> = {
-  '30 aliases': { query: `{ ${repeat(30, (n) => `a${n}: pet(id: 1) { id }`)} }` },
-  '1000 tokens': { query: `{ ${repeat(249, () => 'pets { id }')} __typename __typename }` },
-  '500 animals': { query: `{ ${pets(5, '100')} }` },
-  '500 animals by a variable': { query: `query ($n: Int!) { ${pets(5, '$n')} }`, variables: { n: 100 } },
-  'an operation of 500 animals beside another': {
-    query: `query A { ${pets(5, '100')} } query B { ${repeat(3, () => 'pets(limit: 100) { id }')} }`,
-  },
-  'five lists of a hundred with all fields of an animal': {
-    query: `{ ${repeat(5, (n) => `p${n}: pets(limit: 100) { ...F }`)} } fragment F on Pet { id name categoryId status }`,
-  },
-  '600 animals, a hundred of which a condition leaves out': {
-    query: `query ($no: Boolean!) { ${pets(5, '100')} more: pets(limit: 100) @include(if: $no) { id } }`,
-    variables: { no: false },
-  },
-  'one list that is written ten times': { query: `{ ${repeat(10, () => 'pets(limit: 100) { id }')} }` },
-  'one list that is spread ten times': {
-    query: `{ ${repeat(10, () => '...F')} } fragment F on Query { ${pets(5, '100')} }`,
-  },
+  '30 aliases': `{ ${repeat(30, (n) => `a${n}: pet(id: 1) { id }`)} }`,
+  '1000 tokens': `{ ${repeat(249, () => 'pets { id }')} __typename __typename }`,
+  '500 animals': `{ ${pets(5, '100')} }`,
+  '500 animals by a variable': [`query ($n: Int!) { ${pets(5, '$n')} }`, { n: 100 }],
+  'an operation of 500 animals beside another': `query A { ${pets(5, '100')} } query B { ${repeat(3, () => 'pets(limit: 100) { id }')} }`,
+  'five lists of a hundred with all fields of an animal': `{ ${repeat(5, (n) => `p${n}: pets(limit: 100) { ...F }`)} } fragment F on Pet { id name categoryId status }`,
+  '600 animals, a hundred of which a condition leaves out': [
+    `query ($no: Boolean!) { ${pets(5, '100')} more: pets(limit: 100) @include(if: $no) { id } }`,
+    { no: false },
+  ],
+  'one list that is written ten times': `{ ${repeat(10, () => 'pets(limit: 100) { id }')} }`,
+  'one list that is spread ten times': `{ ${repeat(10, () => '...F')} } fragment F on Query { ${pets(5, '100')} }`,
 };
 
 const REFUSED: Record<string, Record<string, Case>> = {
   MAX_ALIASES_EXCEEDED: {
-    '31 aliases': { query: `{ ${repeat(31, (n) => `a${n}: pet(id: 1) { id }`)} }` },
-    '31 aliases, some in a fragment': {
-      query: `{ ${repeat(16, (n) => `a${n}: pet(id: 1) { ...F }`)} } fragment F on Pet { ${repeat(15, (n) => `b${n}: id`)} }`,
-    },
-    '31 aliases of leaves': { query: `{ pets { ${repeat(31, (n) => `a${n}: id`)} } }` },
-    'an alias below __schema': { query: '{ __schema { types { name } all: types { name } } }' },
-    'an alias of a leaf below __type': { query: '{ __type(name: "Pet") { called: name } }' },
-    'an alias in a fragment of introspection': {
-      query: '{ __schema { types { ...F } } } fragment F on __Type { fields { name } more: fields { name } }',
-    },
-    'the schema under two names': {
-      query: '{ __schema { queryType { name } } again: __schema { queryType { name } } }',
-    },
-    '31 aliases in an operation that is not run': {
-      query: `query A { pets { id } } query B { ${repeat(31, (n) => `a${n}: pet(id: 1) { id }`)} }`,
-    },
+    '31 aliases': `{ ${repeat(31, (n) => `a${n}: pet(id: 1) { id }`)} }`,
+    '31 aliases, some in a fragment': `{ ${repeat(16, (n) => `a${n}: pet(id: 1) { ...F }`)} } fragment F on Pet { ${repeat(15, (n) => `b${n}: id`)} }`,
+    '31 aliases of leaves': `{ pets { ${repeat(31, (n) => `a${n}: id`)} } }`,
+    'an alias below __schema': '{ __schema { types { name } all: types { name } } }',
+    'an alias of a leaf below __type': '{ __type(name: "Pet") { called: name } }',
+    'an alias in a fragment of introspection':
+      '{ __schema { types { ...F } } } fragment F on __Type { fields { name } more: fields { name } }',
+    'the schema under two names': '{ __schema { queryType { name } } again: __schema { queryType { name } } }',
+    '31 aliases in an operation that is not run': `query A { pets { id } } query B { ${repeat(31, (n) => `a${n}: pet(id: 1) { id }`)} }`,
   },
   MAX_TOKENS_EXCEEDED: {
-    '1001 tokens': { query: `{ ${repeat(249, () => 'pets { id }')} __typename __typename __typename }` },
-    '30,000 levels that are never closed': { query: '{a'.repeat(30_000) },
+    '1001 tokens': `{ ${repeat(249, () => 'pets { id }')} __typename __typename __typename }`,
+    '30,000 levels that are never closed': '{a'.repeat(30_000),
   },
   MAX_DOCUMENT_BYTES_EXCEEDED: {
-    'a document of 64 KiB and a byte': { query: `{ pets { id } } #${'é'.repeat(32_760)}` },
+    'a document of 64 KiB and a byte': `{ pets { id } } #${'é'.repeat(32_760)}`,
   },
   MAX_COST_EXCEEDED: {
-    '501 animals': { query: `{ ${pets(5, '100')} pet(id: 1) { id } }` },
-    '520 animals, a list without a limit among them': { query: `{ ${pets(5, '100')} pets { id } }` },
-    '600 animals by a variable': { query: `query ($n: Int!) { ${pets(6, '$n')} }`, variables: { n: 100 } },
-    '600 animals by a default': { query: `query ($n: Int! = 100) { ${pets(6, '$n')} }` },
-    '600 animals beside introspection, which graphql-js runs': {
-      query: `{ __schema { queryType { name } } ${pets(6, '100')} }`,
-    },
-    '600 animals that a condition lets in': {
-      query: `query ($yes: Boolean!) { ${pets(5, '100')} more: pets(limit: 100) @include(if: $yes) { id } }`,
-      variables: { yes: true },
-    },
-    'a hundred names, thirty times each, beside the rest': {
-      query: `{ pets(limit: 100) { id categoryId status ${repeat(30, (n) => `n${n}: name`)} } }`,
-    },
-    'a hundred names, each more often than the limit allows, spread in two lists': {
-      query: `{ a: pets(limit: 100) { ...F } b: pets(limit: 100) { ...F } } fragment F on Pet { ${repeat(VALUES_MOST / 200 + 1, (n) => `n${n}: name`)} }`,
-    },
-    '600 animals in a fragment': { query: `{ ...F } fragment F on Query { ${pets(6, '100')} }` },
-    '600 animals in fragments of fragments': {
-      query: `{ ... { ...F } } fragment F on Query { ${pets(3, '100')} ...G } fragment G on Query { ... on Query { q: pets(limit: 100) { id } r: pets(limit: 100) { id } s: pets(limit: 100) { id } } }`,
-    },
+    '501 animals': `{ ${pets(5, '100')} pet(id: 1) { id } }`,
+    '520 animals, a list without a limit among them': `{ ${pets(5, '100')} pets { id } }`,
+    '600 animals by a variable': [`query ($n: Int!) { ${pets(6, '$n')} }`, { n: 100 }],
+    '600 animals by a default': `query ($n: Int! = 100) { ${pets(6, '$n')} }`,
+    '600 animals beside introspection, which graphql-js runs': `{ __schema { queryType { name } } ${pets(6, '100')} }`,
+    '600 animals that a condition lets in': [
+      `query ($yes: Boolean!) { ${pets(5, '100')} more: pets(limit: 100) @include(if: $yes) { id } }`,
+      { yes: true },
+    ],
+    'a hundred names, thirty times each, beside the rest': `{ pets(limit: 100) { id categoryId status ${repeat(30, (n) => `n${n}: name`)} } }`,
+    'a hundred names, each more often than the limit allows, spread in two lists': `{ a: pets(limit: 100) { ...F } b: pets(limit: 100) { ...F } } fragment F on Pet { ${repeat(VALUES_MOST / 200 + 1, (n) => `n${n}: name`)} }`,
+    '600 animals in a fragment': `{ ...F } fragment F on Query { ${pets(6, '100')} }`,
+    '600 animals in fragments of fragments': `{ ... { ...F } } fragment F on Query { ${pets(3, '100')} ...G } fragment G on Query { ... on Query { q: pets(limit: 100) { id } r: pets(limit: 100) { id } s: pets(limit: 100) { id } } }`,
   },
   MAX_DEPTH_EXCEEDED: {
-    '17 levels, in fragments too': { query: nested(17) },
-    '17 levels by a fragment that stands further up, too': {
-      query: `{ __schema { types { ...F ${'ofType { '.repeat(8)}...F${' }'.repeat(8)} } } }
+    '17 levels, in fragments too': nested(17),
+    '17 levels by a fragment that stands further up, too': `{ __schema { types { ...F ${'ofType { '.repeat(8)}...F${' }'.repeat(8)} } } }
         fragment F on __Type { ${'ofType { '.repeat(6)}name${' }'.repeat(6)} }`,
-    },
-    '17 levels in a fragment that spreads itself': {
-      query: `{ __schema { types { ...F } } } fragment F on __Type { ${'ofType { '.repeat(15)}...F${' }'.repeat(15)} }`,
-    },
+    '17 levels in a fragment that spreads itself': `{ __schema { types { ...F } } } fragment F on __Type { ${'ofType { '.repeat(15)}...F${' }'.repeat(15)} }`,
   },
   GRAPHQL_VALIDATION_FAILED: {
-    'a fragment that spreads itself': { query: '{ ...F } fragment F on Query { pets { id } ...F }' },
-    'fragments that spread each other': {
-      query: '{ pets { ...A } } fragment A on Pet { id ...B } fragment B on Pet { ...A }',
-    },
+    'a fragment that spreads itself': '{ ...F } fragment F on Query { pets { id } ...F }',
+    'fragments that spread each other': '{ pets { ...A } } fragment A on Pet { id ...B } fragment B on Pet { ...A }',
   },
 };
 
@@ -126,12 +97,11 @@ describe('limits', () => {
   beforeAll(async () => {
     countStatements = countPetStatements(gateway);
   });
-  const ask = ({ query, variables = {} }: Case) =>
-    gateway.request('/graphql', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query, variables, ...(query.startsWith('query A') && { operationName: 'A' }) }),
-    });
+  const ask = (request: Case) => {
+    const [query, variables = {}] = typeof request === 'string' ? [request] : request;
+    const operationName = query.startsWith('query A') ? 'A' : undefined;
+    return postGraphql(gateway, { query, variables, operationName });
+  };
 
   test.each(Object.entries(ALLOWED))('%s: answered', async (_what, request) => {
     const before = countStatements();
@@ -141,8 +111,8 @@ describe('limits', () => {
   });
 
   test('thirty animals are added by one request, thirty-one are not', async () => {
-    expect((await ask({ query: adds(30) })).json.data.a29.id).toMatch(/^\d+$/);
-    expect((await ask({ query: adds(31) })).json.errors[0].extensions.code).toBe('MAX_ALIASES_EXCEEDED');
+    expect((await ask(adds(30))).json.data.a29.id).toMatch(/^\d+$/);
+    expect((await ask(adds(31))).json.errors[0].extensions.code).toBe('MAX_ALIASES_EXCEEDED');
   });
 
   describe.each(Object.entries(REFUSED))('%s, before any SQL', (code, cases) => {
@@ -158,12 +128,12 @@ describe('limits', () => {
   });
 
   test('16 levels pass', async () => {
-    expect((await ask({ query: nested(16) })).json.errors).toBeUndefined();
+    expect((await ask(nested(16))).json.errors).toBeUndefined();
   });
 
   // Walking every way through fragments that spread each other twice would take 2 to the power of their number.
   test.each(['the first time', 'repeated'])('a fragment counts once, however often it is spread, %s', async () => {
-    const { json } = await ask({ query: doubling(4) });
+    const { json } = await ask(doubling(4));
     expect(json.errors[0].locations).toHaveLength(1);
   });
 
@@ -174,7 +144,7 @@ describe('limits', () => {
     ], // gql.tada's
     ['__schema, once', '{ schema: __schema { queryType { name } } }'],
   ])('aliases of %s pass', async (_what, query) => {
-    expect((await ask({ query })).json.errors).toBeUndefined();
+    expect((await ask(query)).json.errors).toBeUndefined();
   });
 
   test.each<IntrospectionOptions>([
@@ -190,7 +160,7 @@ describe('limits', () => {
       oneOf: true,
     },
   ])('the introspection query of explorers and tools passes: %j', async (options) => {
-    const { json } = await ask({ query: getIntrospectionQuery(options) });
+    const { json } = await ask(getIntrospectionQuery(options));
     expect(json.errors).toBeUndefined();
     expect(json.data.__schema.queryType.name).toBe('Query');
   });

@@ -1,5 +1,4 @@
-import { parse } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createDocuments, createValidator } from '../../src/gateway/graphql/documents.ts';
 import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
 import { createPlanner, PLANNED_FIELDS_MAX } from '../../src/lib/graphql-plan/graphql-plan.ts';
@@ -11,48 +10,44 @@ const schema = createNestedSchema();
 const plan = createPlanner(schema, GRAPHQL_FORMAT);
 const prepare = createDocuments({ validate: createValidator(schema, []), plan });
 
+const ANY_NUMBER = 'The request may touch any number of people; the limit is 500.';
 const refusalOf = createRefusalOf(schema, 'shops', prepare);
 
-describe('each type is counted by itself', () => {
-  test.each<[query: string, refusal: string | undefined]>([
-    ['{ shops(limit: 100) { owner { name } boss { name } } }', undefined],
-    // Five hundred of each: shops, and people.
-    [`{ ${pages(5, 'owner { id }')} }`, undefined],
-    [`{ ${pages(5, 'owner { id } boss { id }')} }`, 'The request may touch 1000 people; the limit is 500.'],
-    [`{ ${pages(6, 'id')} }`, 'The request may touch 600 shops; the limit is 500.'],
-    ['{ shops(limit: 50) { people(limit: 10) { id } } }', undefined],
-    ['{ shops(limit: 50) { people(limit: 11) { id } } }', 'The request may touch 550 people; the limit is 500.'],
-    ['{ shops { people { id } } }', undefined], // 20 times 20 by default
-    ['{ shops { people { friends { id } } } }', 'The request may touch 8400 people; the limit is 500.'],
-    // A page that the resolver refuses asks for nothing.
-    ['{ shops(limit: 0) { people { friends { id } } } }', undefined],
-    ['{ shops(limit: 101) { people { friends { id } } } }', undefined],
-    // A connection: its edges are the page, and each has one node.
-    ['{ shopPage(limit: 100) { edges { node { id } } } }', undefined],
-    [
-      `{ ${many(6, (n) => `p${n}: shopPage(limit: 100) { edges { node { id } } }`)} }`,
-      'The request may touch 600 ShopEdge objects; the limit is 500.',
-    ],
-    ['{ shopPage(limit: 100) { edges { node { id } } again: edges { node { id } } } }', undefined],
-    // A list that nothing bounds; a page counts once.
-    ['{ shops { staff { id } } }', 'The request may touch any number of people; the limit is 500.'],
-    ['{ shop(id: 1) { staff { id } } }', 'The request may touch any number of people; the limit is 500.'],
-    [
-      '{ shopPage { edges { node { guests { id } } } } }',
-      'The request may touch any number of people; the limit is 500.',
-    ],
-    // Leaves count for the type that they stand in; a place has two of them, and `__typename`.
-    [
-      `{ shops(limit: 100) { ${many(11, (n) => `p${n}: place { street number }`)} } }`,
-      'The request may touch 1100 Place objects; the limit is 500.',
-    ],
-    [
-      `{ shops(limit: 100) { place { ${many(16, (n) => `s${n}: street`)} } } }`,
-      'The request may touch 1600 values of Place objects; the limit is 1500.',
-    ],
-  ])('%s', (query, refusal) => {
-    expect(refusalOf(query)).toBe(refusal);
-  });
+test.each<[query: string, refusal: string | undefined]>([
+  ['{ shops(limit: 100) { owner { name } boss { name } } }', undefined],
+  // Five hundred of each: shops, and people.
+  [`{ ${pages(5, 'owner { id }')} }`, undefined],
+  [`{ ${pages(5, 'owner { id } boss { id }')} }`, 'The request may touch 1000 people; the limit is 500.'],
+  [`{ ${pages(6, 'id')} }`, 'The request may touch 600 shops; the limit is 500.'],
+  ['{ shops(limit: 50) { people(limit: 10) { id } } }', undefined],
+  ['{ shops(limit: 50) { people(limit: 11) { id } } }', 'The request may touch 550 people; the limit is 500.'],
+  ['{ shops { people { id } } }', undefined], // 20 times 20 by default
+  ['{ shops { people { friends { id } } } }', 'The request may touch 8400 people; the limit is 500.'],
+  // A page that the resolver refuses asks for nothing.
+  ['{ shops(limit: 0) { people { friends { id } } } }', undefined],
+  ['{ shops(limit: 101) { people { friends { id } } } }', undefined],
+  // A connection: its edges are the page, and each has one node.
+  ['{ shopPage(limit: 100) { edges { node { id } } } }', undefined],
+  [
+    `{ ${many(6, (n) => `p${n}: shopPage(limit: 100) { edges { node { id } } }`)} }`,
+    'The request may touch 600 ShopEdge objects; the limit is 500.',
+  ],
+  ['{ shopPage(limit: 100) { edges { node { id } } again: edges { node { id } } } }', undefined],
+  // A list that nothing bounds; a page counts once.
+  ['{ shops { staff { id } } }', ANY_NUMBER],
+  ['{ shop(id: 1) { staff { id } } }', ANY_NUMBER],
+  ['{ shopPage { edges { node { guests { id } } } } }', ANY_NUMBER],
+  // Leaves count for the type that they stand in; a place has two of them, and `__typename`.
+  [
+    `{ shops(limit: 100) { ${many(11, (n) => `p${n}: place { street number }`)} } }`,
+    'The request may touch 1100 Place objects; the limit is 500.',
+  ],
+  [
+    `{ shops(limit: 100) { place { ${many(16, (n) => `s${n}: street`)} } } }`,
+    'The request may touch 1600 values of Place objects; the limit is 1500.',
+  ],
+])('each type is counted by itself: %s', (query, refusal) => {
+  expect(refusalOf(query)).toBe(refusal);
 });
 
 function many(count: number, write: (index: number) => string): string {
@@ -77,6 +72,5 @@ test('what fragments multiply is refused, in no more time than it takes to read'
 
 test('a chain of lists within lists is counted, however large the number becomes', () => {
   const chain = `{ person(id: 1) { ${'friends(limit: 100) { '.repeat(13)}id${' }'.repeat(13)} } }`;
-  expect(parse(chain)).toBeDefined();
   expect(refusalOf(chain)).toMatch(/^The request may touch 1\.\d+e\+26 people; the limit is 500\.$/);
 });

@@ -2,62 +2,18 @@ import type { GraphQLSchema } from 'graphql';
 import { ApiError } from '../../src/gateway/errors.ts';
 import { countedAs, createBuilder, pageArguments } from '../../src/gateway/schema/builder.ts';
 import type { Context } from '../../src/gateway/schema/context.ts';
+import { contextOf as foundIn, type Person, type Rows, type Shop, wrong } from '../lib/graphql-plan/shop-schema.ts';
 
 /*
- * A schema with objects within objects: shops and the people in them. Some of the rows are not as the schema has them, and
- * some resolvers throw.
+ * The shops of test/lib/graphql-plan as a service has them: with pages that its cost counts, and refusals of its own.
  */
 
-export interface Shop {
-  readonly id: number;
-  readonly name: string | null;
-  readonly place: { readonly street: string; readonly number: number } | null;
-  readonly mailbox: { readonly street: string; readonly number: number };
-  readonly ownerId: number;
-  readonly staff: readonly Person[] | null;
-  readonly guests: readonly (Person | null)[];
-}
-
-export interface Person {
-  readonly id: number;
-  readonly name: string;
-  readonly shopId: number;
-}
-
-/** What rows are wrong with: the types say otherwise. */
-export const wrong = <Value>(value: unknown): Value => value as Value;
-
-/** The rows of a database that is one turn away. `loads` are the ids that were asked for in each turn. */
-export interface Rows {
-  readonly shops: readonly Shop[];
-  readonly people: readonly Person[];
-  readonly loads: number[][];
-}
+type Found = ReturnType<typeof foundIn>;
+const found = (context: Context): Found => wrong(context); // made by contextOf
 
 /** A context for resolvers that find rows in it. */
-export function contextOf(rows: Rows): Context {
-  let asked: { id: number; resolve: (person: Person | null) => void }[] = [];
-  const load = (id: number) =>
-    new Promise<Person | null>((resolve) => {
-      if (asked.length === 0) setImmediate(answer);
-      asked.push({ id, resolve });
-    });
-  const answer = () => {
-    const batch = asked;
-    asked = [];
-    rows.loads.push(batch.map(({ id }) => id));
-    for (const { id, resolve } of batch) resolve(rows.people.find((person) => person.id === id) ?? null);
-  };
-  return wrong({
-    ...rows,
-    load,
-    caller: { keyId: 'test', ownerId: 'test', mayWrite: true },
-  });
-}
-
-/** What the resolvers of this schema find in the context. */
-type Found = Rows & { load(id: number): Promise<Person | null> };
-const found = (context: Context): Found => wrong(context); // made by contextOf
+export const contextOf = (rows: Rows): Context =>
+  wrong({ ...foundIn(rows), caller: { keyId: 'test', ownerId: 'test', mayWrite: true } });
 
 const refuse = (what: string) => {
   throw new ApiError('bad_request', `no ${what}`);
@@ -103,7 +59,6 @@ export function createNestedSchema(): GraphQLSchema {
       id: t.exposeID('id'),
       name: t.exposeString('name', { nullable: true }),
       place: t.expose('place', { type: place, nullable: true }),
-      mailbox: t.expose('mailbox', { type: place }),
       staff: t.expose('staff', { type: [person], nullable: true }),
       guests: t.expose('guests', { type: [person], nullable: { list: false, items: true } }),
       owner: t.field({

@@ -9,21 +9,30 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('GraphQL over HTTP', () => {
   const gateway = gatewayOf(SQLITE);
+  const post = (body: BodyInit, headers?: Record<string, string>) =>
+    gateway.request('/graphql', { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
+  /** The answer to a POST without an Accept, which fetch always sends. */
+  const postRaw = (host: string, body: string) => {
+    const ours = `Connection: close\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json`;
+    const head = `POST /graphql HTTP/1.1\r\nHost: ${host}\r\n${ours}\r\nContent-Length: ${body.length}`;
+    return sendRaw(gateway.port, `${head}\r\n\r\n${body}`);
+  };
 
   // https://github.com/graphql/graphql-http: the specification as a list
-  describe('audits of graphql-http', () => {
-    const audits = serverAudits({
-      url: () => `${gateway.url}/graphql`,
-      fetchFn: (url: string, init?: RequestInit) =>
-        fetch(url, {
-          ...init,
-          headers: { ...Object.fromEntries(new Headers(init?.headers)), authorization: `Bearer ${gateway.key}` },
-        }),
-    });
-    test.each(audits.map((audit) => [`${audit.id} ${audit.name}`, audit] as const))('%s', async (_name, audit) => {
-      expect(await audit.fn()).toMatchObject({ status: 'ok' });
-    });
+  const audits = serverAudits({
+    url: () => `${gateway.url}/graphql`,
+    fetchFn: (url: string, init?: RequestInit) =>
+      fetch(url, {
+        ...init,
+        headers: { ...Object.fromEntries(new Headers(init?.headers)), authorization: `Bearer ${gateway.key}` },
+      }),
   });
+  test.each(audits.map((audit) => [`${audit.id} ${audit.name}`, audit] as const))(
+    'audit of graphql-http: %s',
+    async (_name, audit) => {
+      expect(await audit.fn()).toMatchObject({ status: 'ok' });
+    },
+  );
 
   test.each([
     ['variables[limit]=1', 'variables takes one value, without brackets.'],
@@ -67,12 +76,7 @@ describe('GraphQL over HTTP', () => {
 
   // Valid by RFC 3986, and no part of a URL as browsers know it
   test.each(['999.999.999.999', 'a%20b', '1.2.3.4.5'])('an error is answered at the Host %s, too', async (host) => {
-    const body = '{"query":"{ nothing }"}';
-    const head = `Host: ${host}\r\nConnection: close\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json`;
-    const text = await sendRaw(
-      gateway.port,
-      `POST /graphql HTTP/1.1\r\n${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
+    const text = await postRaw(host, '{"query":"{ nothing }"}');
     expect(text).toMatch(/^HTTP\/1.1 200 /);
     expect(text).toContain('GRAPHQL_VALIDATION_FAILED');
   });
@@ -102,7 +106,7 @@ describe('GraphQL over HTTP', () => {
       ['variables that are such a number', '{"query":"{ pets { id } }","variables":1e400}'],
       ['variables that are a list', '{"query":"{ pets { id } }","variables":[]}'],
     ])('%s is 400 BAD_USER_INPUT', async (_what, body) => {
-      const answer = await gateway.request('/graphql', { method: 'POST', body, headers: JSON_TYPE });
+      const answer = await post(body);
       expect(answer.status).toBe(400);
       expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     });
@@ -115,14 +119,14 @@ describe('GraphQL over HTTP', () => {
       ['a hash beside the document', { extensions: { persistedQuery: { version: 1, sha256Hash: 'abc' } } }],
     ])('%s: the document runs', async (_what, members) => {
       const body = JSON.stringify({ query: 'query A { pets { id } }', ...members });
-      const answer = await gateway.request('/graphql', { method: 'POST', body, headers: JSON_TYPE });
+      const answer = await post(body);
       expect([answer.status, answer.text]).toEqual([200, '{"data":{"pets":[]}}']);
     });
 
     test('a hash instead of the document gets the message that makes clients send the document', async () => {
       const extensions = { persistedQuery: { version: 1, sha256Hash: 'abc' } };
       const body = JSON.stringify({ operationName: 'A', variables: {}, extensions });
-      const byPost = await gateway.request('/graphql', { method: 'POST', body, headers: JSON_TYPE });
+      const byPost = await post(body);
       const byGet = await gateway.request(`/graphql?extensions=${encodeURIComponent(JSON.stringify(extensions))}`);
       for (const { status, json } of [byPost, byGet]) {
         expect([status, json]).toEqual([
@@ -149,8 +153,7 @@ describe('GraphQL over HTTP', () => {
         ['application/json', 200],
         ['application/graphql-response+json', 400],
       ] as const) {
-        const headers = { ...JSON_TYPE, accept };
-        const answer = await gateway.request('/graphql', { method: 'POST', body, headers });
+        const answer = await post(body, { accept });
         const errors = [{ message, extensions: { code: 'BAD_USER_INPUT' } }];
         expect([answer.status, answer.json]).toEqual([status, { errors }]);
       }
@@ -207,7 +210,6 @@ describe('GraphQL over HTTP', () => {
   describe('Accept', () => {
     const JSON_ANSWER = 'application/json';
     const GRAPHQL_ANSWER = 'application/graphql-response+json';
-    const body = '{"query":"{ pets { id } }"}';
 
     test.each([
       [JSON_ANSWER, JSON_ANSWER],
@@ -233,19 +235,7 @@ describe('GraphQL over HTTP', () => {
     });
 
     test('none at all gets application/json', async () => {
-      const answer = await sendRaw(
-        gateway.port,
-        [
-          'POST /graphql HTTP/1.1',
-          'Host: localhost',
-          'Connection: close',
-          `Authorization: Bearer ${gateway.key}`,
-          'Content-Type: application/json',
-          `Content-Length: ${body.length}`,
-          '',
-          body,
-        ].join('\r\n'),
-      );
+      const answer = await postRaw('localhost', QUERY);
       expect(answer).toMatch(/^HTTP\/1\.1 200 /);
       expect(answer.toLowerCase()).toContain('content-type: application/json; charset=utf-8\r\n');
     });

@@ -37,15 +37,6 @@ test('bytes count as they are, without a copy', () => {
   expect(share.bytes).toBe(COUNTED);
 });
 
-test('one too many is thrown away, but stays when it tells of a change', () => {
-  const { shares, share } = keyAlone();
-  const answer = { status: 200, body: 'x'.repeat(ALL_BYTES + 1) };
-  const hold = (tellsChange: boolean) => holdAnswer(shares, share, answer, tellsChange, connectionOf().response);
-  expect(() => hold(false)).toThrow('have not been read');
-  expect(hold(true).body).toHaveLength(ALL_BYTES + 1);
-  expect(share.bytes).toBe(0);
-});
-
 test('an answer in the making counts 64 KiB an object, a third of all at most, until it is made', async () => {
   const { shares, share } = keyAlone();
   const [small, none] = [1, 2].map(() => createReservation(shares, share, LIMITS, STAYS));

@@ -67,8 +67,6 @@ describe('behind a trusted proxy', () => {
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'shop.example' };
     const { headers: got } = await gateway.request('/v1/pets?limit=1', { headers });
     expect(got.get('link')).toMatch(/^<https:\/\/shop\.example\/v1\/pets\?/);
-    const page = await gateway.request('/', { headers: { ...headers, accept: 'text/html' } });
-    expect(page.text).toContain(`'https://shop.example/v1/pets?limit=3'`);
   });
 
   test('what is understood is told without a warning', () => {

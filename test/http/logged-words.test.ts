@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { gatewayOf, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
+import { plainRequest } from '../support/plain-request.ts';
 
 /** A word that is nowhere else, by the place where it is sent. */
 const wordOf = (place: string) => `zq${place.replaceAll('-', '')}qz`;
@@ -59,11 +58,9 @@ async function ask({ port, key }: TestGateway, { method = 'GET', path, body, hea
     'x-request-id': wordOf('requestid'),
     'idempotency-key': `${wordOf('idempotencykey')}${++asked}`, // else it would be the first answer again
   };
-  const sent = request({ port, host: '127.0.0.1', method, path, headers: { ...marked, ...ours, ...headers } });
-  sent.end(body === undefined || typeof body === 'string' ? body : JSON.stringify(body));
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]; // what the event brings
-  await response.resume().toArray();
-  return response.statusCode ?? 0;
+  const sent = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  const options = { method, headers: { ...marked, ...ours, ...headers } };
+  return (await plainRequest(`http://127.0.0.1:${port}${path}`, options, sent)).status ?? 0;
 }
 
 /** Asks all; the lines of the log that came of it. */

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; labels are the same on each engine
 const UNKNOWN_PATHS = 100;
 /** What GraphQL promises as `extensions.code`; and one limit of many. */
 const CODES =
@@ -11,7 +10,7 @@ const CODES =
   );
 
 test('what alerts watch stands at 0 before anything happens', async () => {
-  const { metrics } = await startGateway(sqlite);
+  const { metrics } = await startGateway(SQLITE);
   const page = await metrics.registry.metrics();
   const zeros = (name: string) =>
     [...page.matchAll(new RegExp(`^${name}\\{(.*)\\} 0$`, 'gm'))].map(([, labels]) => labels);
@@ -26,7 +25,7 @@ test('what alerts watch stands at 0 before anything happens', async () => {
 });
 
 test('what comes from outside makes no series: unknown paths, methods and operations share one', async () => {
-  const gateway = await startGateway(sqlite);
+  const gateway = await startGateway(SQLITE);
   const series = async () => {
     const text = await gateway.metrics.registry.metrics();
     return text.match(/^(?:http_request_duration_seconds_count|graphql_\w+)\{.*\}/gm) ?? [];

@@ -1,20 +1,17 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
-import { startGateway } from '../support/gateway.ts';
+import { SQLITE } from '../support/engines.ts';
+import { gatewayOf, startGateway } from '../support/gateway.ts';
+import { plainRequest } from '../support/plain-request.ts';
 
-const sqlite = ENGINES[0] as TestEngine;
+const gateway = gatewayOf(SQLITE);
 
 /** The answer to a GET of the reference at a Host. */
-async function getDocs(port: number, host: string, headers: Record<string, string> = {}) {
-  const sent = request({ port, host: '127.0.0.1', path: '/docs', headers: { host, ...headers } }).end();
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]; // what the event brings
-  const bytes = Buffer.concat(await response.toArray());
-  const isCompressed = response.headers['content-encoding'] === 'br';
-  const html = String(isCompressed ? brotliDecompressSync(bytes) : bytes);
-  return { status: response.statusCode, headers: response.headers, isCompressed, html };
+async function getDocs(host: string, headers: Record<string, string> = {}, { port } = gateway) {
+  const url = `http://127.0.0.1:${port}/docs`;
+  const { bytes, ...answer } = await plainRequest(url, { headers: { host, ...headers } });
+  const isCompressed = answer.headers['content-encoding'] === 'br';
+  return { ...answer, isCompressed, html: String(isCompressed ? brotliDecompressSync(bytes) : bytes) };
 }
 
 /** Every address in samples, without its path. */
@@ -25,8 +22,7 @@ describe('the reference names, without scripts,', () => {
   test.each(['127.0.0.1:4001', 'shop.example', '[::1]:8080', 'SHOP.example:80'])(
     'the address that was asked for: %s',
     async (host) => {
-      const { port } = await startGateway(sqlite);
-      const { html } = await getDocs(port, host);
+      const { html } = await getDocs(host);
       expect(addressesIn(html)).toEqual(new Set([`http://${host}`]));
       expect(html).toContain(`<pre class="base-url">http://${host}</pre>`);
       expect(html).not.toContain('address.invalid');
@@ -34,61 +30,59 @@ describe('the reference names, without scripts,', () => {
   );
 
   test('the address that a trusted proxy was asked for, though its Host is the same each time', async () => {
-    const { port } = await startGateway(sqlite, { TRUSTED_PROXIES: '127.0.0.1' });
+    const own = await startGateway(SQLITE, { TRUSTED_PROXIES: '127.0.0.1' });
     for (const [proto, host] of [
       ['http', 'one.example'],
       ['https', 'one.example'],
       ['https', 'two.example'],
     ]) {
       const forwarded = { 'x-forwarded-proto': `${proto}`, 'x-forwarded-host': `${host}` };
-      const { html } = await getDocs(port, 'inside.example', forwarded);
+      const { html } = await getDocs('inside.example', forwarded, own);
       expect(addressesIn(html)).toEqual(new Set([`${proto}://${host}`]));
     }
   });
 
   test('PUBLIC_URL, whatever was asked for', async () => {
-    const { port } = await startGateway(sqlite, { PUBLIC_URL: 'https://shop.example/api' });
-    const { html } = await getDocs(port, 'other.example');
+    const own = await startGateway(SQLITE, { PUBLIC_URL: 'https://shop.example/api' });
+    const { html } = await getDocs('other.example', {}, own);
     expect(html).toContain('https://shop.example/api/v1/');
     expect(html).not.toContain('other.example');
   });
 
   test('a Host that a shell or HTML would take for more than a name, by percent-encoding', async () => {
-    const { port } = await startGateway(sqlite);
-    for (const page of [await getDocs(port, "a'$(id)'&b;c"), await getDocs(port, '127.0.0.1')]) {
+    for (const page of [await getDocs("a'$(id)'&b;c"), await getDocs('127.0.0.1')]) {
       expect(page.status).toBe(200);
       expect(page.html).not.toContain("a'$(id)");
     }
-    const { html } = await getDocs(port, "a'$(id)'&b;c");
+    const { html } = await getDocs("a'$(id)'&b;c");
     expect(html).toContain('http://a%27%24%28id%29%27%26b%3bc/v1/');
   });
 });
 
 describe('the content for each address', () => {
   test('has a tag of its own: only its own is not sent again', async () => {
-    const { port } = await startGateway(sqlite);
     const tags = [];
-    for (const host of ['one.example', 'two.example']) tags.push((await getDocs(port, host)).headers.etag ?? '');
+    for (const host of ['one.example', 'two.example']) tags.push((await getDocs(host)).headers.etag ?? '');
     const [one = '', two = ''] = tags;
     expect(one).not.toBe(two);
-    const again = async (host: string, tag: string) => (await getDocs(port, host, { 'if-none-match': tag })).status;
+    const again = async (host: string, tag: string) => (await getDocs(host, { 'if-none-match': tag })).status;
     expect(await again('one.example', one)).toBe(304);
     expect(await again('two.example', two)).toBe(304);
     expect(await again('one.example', two)).toBe(200);
-    expect((await getDocs(port, 'one.example')).headers.vary).toBe('Accept-Encoding');
+    expect((await getDocs('one.example')).headers.vary).toBe('Accept-Encoding');
   });
 
   test('is compressed for one new address in a second, however many ask', async () => {
-    const { port } = await startGateway(sqlite);
+    const own = await startGateway(SQLITE);
     const hosts = Array.from({ length: 100 }, (_, index) => `host-${index}.example`);
     const br = { 'accept-encoding': 'br' };
     const startedAt = performance.now();
-    const answers = await Promise.all(hosts.map((host) => getDocs(port, host, br)));
+    const answers = await Promise.all(hosts.map((host) => getDocs(host, br, own)));
     const seconds = (performance.now() - startedAt) / 1000;
     expect(answers.filter(({ html }, index) => !html.includes(`http://${hosts[index]}/v1/`))).toEqual([]);
     const compressed = hosts.filter((_, index) => answers[index]?.isCompressed);
     expect(compressed.length).toBeGreaterThanOrEqual(1);
     expect(compressed.length).toBeLessThanOrEqual(1 + seconds);
-    expect((await getDocs(port, compressed[0] ?? '', br)).isCompressed).toBe(true);
+    expect((await getDocs(compressed[0] ?? '', br, own)).isCompressed).toBe(true);
   });
 });

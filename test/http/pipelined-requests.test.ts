@@ -3,16 +3,15 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
-import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
-import { startGateway } from '../support/gateway.ts';
+import { afterFile, SQLITE } from '../support/engines.ts';
+import { gatewayOf, startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; connections are the same on each engine
+const gateway = gatewayOf(SQLITE);
 
 describe('many requests in one packet', () => {
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   test('a body that goes wrong while its request waits is refused with an id, which the log has', async () => {
-    const gateway = await startGateway(sqlite);
     const head = `Host: x\r\nAuthorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`;
     const wrong = `POST /v1/pets HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\nno length\r\n`;
     const text = await sendRaw(gateway.port, `GET /v1/pets HTTP/1.1\r\n${head}\r\n${wrong}`, { answers: 2 });
@@ -23,11 +22,11 @@ describe('many requests in one packet', () => {
 
   test('a GET that waits behind an answer which its client reads slowly is in time, a body that never comes is not', async () => {
     const timeouts = { requestTimeout: 500, headersTimeout: 500, connectionsCheckingInterval: 50 };
-    const gateway = await startGateway(sqlite, {}, timeouts);
-    const page = await (await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } })).text();
+    const impatient = await startGateway(SQLITE, {}, timeouts);
+    const page = await (await fetch(`${impatient.url}/graphql`, { headers: { accept: 'text/html' } })).text();
     const [asset = ''] = /assets\/\w+\/graphiql\.js/.exec(page) ?? [];
     const pipelined = async (second: string) => {
-      const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
+      const socket = connect(impatient.port, '127.0.0.1').on('error', () => {});
       afterFile(() => void socket.destroy());
       socket.pause();
       socket.write(get(`/${asset}`) + second);
@@ -70,7 +69,6 @@ describe('many requests in one packet', () => {
         ['400 close'],
       ]),
     ])('%s: the connection goes on as without that', async (_, requests, expected) => {
-      const gateway = await startGateway(sqlite);
       for (const packets of [requests, [requests.join('')], [get('/livez') + requests.join('')]]) {
         const answers = packets[0]?.startsWith(get('/livez')) ? ['200 keep-alive', ...expected] : expected;
         const socket = connect(gateway.port, '127.0.0.1').on('error', () => {});
@@ -89,7 +87,6 @@ describe('many requests in one packet', () => {
     });
 
     test('what the parser refuses is told as without that, and at once', async () => {
-      const gateway = await startGateway(sqlite);
       const json = `Authorization: Bearer ${gateway.key}\r\nContent-Type: application/json\r\n`;
       const create = (rest: string) => `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${json}${rest}`;
       const ask = (bytes: string) => sendRaw(gateway.port, bytes, { answers: 9, half: false });
@@ -130,7 +127,6 @@ describe('the chunks of a body', () => {
     ['1,200 of a byte', chunks(1200, 1), refused],
     ['2,000 of 20 bytes', chunks(2000, 20), refused],
   ])('%s: are read, or end the connection and change nothing', async (_, pieces, expected) => {
-    const gateway = await startGateway(sqlite);
     const head = `POST /v1/pets HTTP/1.1\r\nAuthorization: Bearer ${gateway.key}\r\n${CHUNKED}\r\n`;
     const answers = expected.filter((word) => word.startsWith('HTTP/')).length;
     for (let round = 0; round < 3; round++) {
@@ -140,7 +136,6 @@ describe('the chunks of a body', () => {
   });
 
   test('are counted wherever nobody takes them, and the parser serves further connections as before', async () => {
-    const gateway = await startGateway(sqlite);
     const whole = `POST /v1/pets HTTP/1.1\r\nAuthorization: Bearer ${gateway.key}\r\n${CHUNKED}\r\n${CREATE}`;
     for (const start of [
       'GET /livez HTTP/1.1\r\n',

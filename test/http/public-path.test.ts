@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { serveListener } from '../support/served-app.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -22,13 +21,10 @@ describe('behind a proxy that strips the path of PUBLIC_URL', () => {
     return asked.pipe(passed);
   });
   beforeAll(async () => {
-    await once(proxy.listen(0, '127.0.0.1'), 'listening');
-    const { port } = proxy.address() as AddressInfo; // it listens at a port
-    base = `http://127.0.0.1:${port}/shop`;
+    base = `${await serveListener(proxy)}/shop`;
     gateway = await startGateway(SQLITE, { PUBLIC_URL: `${base}/` });
     await gateway.createPet({ name: 'one', categoryId: 1 });
   });
-  afterAll(() => proxy.close());
 
   const call = (address: string, init: RequestInit = {}) =>
     send(address, { ...init, headers: { ...init.headers, authorization: `Bearer ${gateway.key}` } });

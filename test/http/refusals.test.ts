@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { describe, expect, it, test } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { ApiError, toApiError } from '../../src/gateway/errors.ts';
 import { errorAnswer, writeRestError } from '../../src/gateway/http/answer.ts';
 import { createRequestLog } from '../../src/gateway/http/request-log.ts';
@@ -29,16 +29,17 @@ function failingOnce(): Page {
   };
 }
 
-describe('a refusal has no header of what is not sent', () => {
-  it.each(['identity', 'gzip', 'br'])('an asset that fails once, Accept-Encoding: %s', async (encoding) => {
+it.each(['identity', 'gzip', 'br'])(
+  'a refusal has no header of what is not sent: an asset that fails once, Accept-Encoding: %s',
+  async (encoding) => {
     const [route] = pageRoutes([failingOnce()]);
     const ask = async () => route?.handle(callOf({ headers: { 'accept-encoding': encoding } }));
     await expect(ask()).rejects.toThrow('it cannot be read now');
     const answer = await ask();
     expect(answer?.headers).toMatchObject({ 'Cache-Control': 'public, max-age=31536000, immutable' });
     expect(answer?.headers?.['Content-Encoding']).toBe(encoding === 'identity' ? undefined : encoding);
-  });
-});
+  },
+);
 
 test('a client that goes before its answer begins is 499 in the log and in the metrics', async () => {
   const lines: Record<string, unknown>[] = [];

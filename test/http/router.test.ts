@@ -43,12 +43,21 @@ describe('the route of a path', () => {
     expect(find(callOf({ path }))).toMatchObject({ route: { path: known }, params, needsKey: true });
   });
 
-  test.each(['/', '/books/', '/Books', '/books/7/', '/books//pages/8', '/books+7-json', '/bookss7.json', '/x/books'])(
-    '%s is none',
-    (path) => {
-      expect(find(callOf({ path }))).toMatchObject({ refusal: { code: 'not_found' }, needsKey: false });
-    },
-  );
+  test.each([
+    '/',
+    '/books/',
+    '/Books',
+    '/books/7/',
+    '/books//pages/8',
+    '/books+7-json',
+    '/bookss7.json',
+    '/x/books',
+    '/V1/open',
+    '/v1x',
+    '/v2/open',
+  ])('%s is none', (path) => {
+    expect(find(callOf({ path }))).toMatchObject({ refusal: { code: 'not_found' }, needsKey: false });
+  });
 
   test.each([
     ['DELETE', '/books', 'GET, HEAD, POST', true],

@@ -1,4 +1,4 @@
-import { createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import type Koa from 'koa';
 import { describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/gateway/config.ts';
@@ -6,6 +6,7 @@ import { sendAnswer, setStandardHeaders } from '../../src/gateway/http/answer.ts
 import { createStartingApp } from '../../src/gateway/http/app.ts';
 import { type Answer, withHeaders } from '../../src/gateway/http/call.ts';
 import { createLog } from '../../src/gateway/log.ts';
+import { plainRequest } from '../support/plain-request.ts';
 import { serveListener } from '../support/served-app.ts';
 
 /** Listens with answers of one function. */
@@ -16,25 +17,6 @@ function serve(answer: () => Answer): Promise<string> {
       sendAnswer(response, answer());
     }),
   );
-}
-
-/** The bytes of an answer's body, as they came. */
-function ask(url: string, method = 'GET') {
-  const { promise, resolve, reject } = Promise.withResolvers<{
-    status: number | undefined;
-    headers: Readonly<Record<string, unknown>>;
-    bytes: Buffer;
-  }>();
-  request(url, { method }, (response) => {
-    const chunks: Buffer[] = [];
-    response.on('data', (chunk) => chunks.push(chunk));
-    response.on('end', () => {
-      resolve({ status: response.statusCode, headers: response.headers, bytes: Buffer.concat(chunks) });
-    });
-  })
-    .on('error', reject)
-    .end();
-  return promise;
 }
 
 const LAST_CODE_POINT = 0x10ffff;
@@ -65,11 +47,11 @@ describe('an answer', () => {
     const singles = ['', 'a', '\x80', 'ÿ', '日', '🐈', '\ud800'].flatMap((one) => [one, `plain ${one}`, `${one} é`]);
     for (body of [...blocks, ...singles]) {
       const expected = Buffer.from(body);
-      const { status, headers, bytes } = await ask(url);
+      const { status, headers, bytes } = await plainRequest(url);
       expect([status, headers['content-length']]).toEqual([200, String(expected.length)]);
       expect(bytes.equals(expected)).toBe(true);
     }
-    const head = await ask(url, 'HEAD');
+    const head = await plainRequest(url, { method: 'HEAD' });
     expect([head.status, head.headers['content-length'], head.bytes.length]).toEqual([
       200,
       String(Buffer.byteLength(body)),
@@ -79,7 +61,7 @@ describe('an answer', () => {
 
   test.each([204, 304])('of status %i has no content', async (code) => {
     const url = await serve(() => ({ status: code, headers: { ETag: '"one"' } }));
-    const { status, headers, bytes } = await ask(url);
+    const { status, headers, bytes } = await plainRequest(url);
     expect([status, headers.etag, bytes.length]).toEqual([code, '"one"', 0]);
     for (const field of ['content-type', 'content-length', 'transfer-encoding'])
       expect(headers).not.toHaveProperty(field);
@@ -87,13 +69,13 @@ describe('an answer', () => {
 
   test('of bytes is those bytes', async () => {
     const url = await serve(() => ({ status: 200, body: Buffer.from([0, 0x80, 0xff]) }));
-    const { headers, bytes } = await ask(url);
+    const { headers, bytes } = await plainRequest(url);
     expect([headers['content-length'], [...bytes]]).toEqual(['3', [0, 0x80, 0xff]]);
   });
 
   test('has the standard headers, unless it has its own', async () => {
     const url = await serve(() => ({ status: 200, headers: { 'Cache-Control': 'no-cache' } }));
-    const { headers } = await ask(url);
+    const { headers } = await plainRequest(url);
     expect([headers['cache-control'], headers['x-content-type-options']]).toEqual(['no-cache', 'nosniff']);
   });
 
@@ -103,7 +85,7 @@ describe('an answer', () => {
       headers: { Link: '<next>; rel="next"', Vary: 'Accept-Encoding', ETag: 'own' },
     };
     const url = await serve(() => withHeaders(answer, undefined, { Link: '</v2>', Vary: 'Accept', ETag: 'other' }));
-    const { headers } = await ask(url);
+    const { headers } = await plainRequest(url);
     expect([headers.link, headers.vary, headers.etag]).toEqual([
       '</v2>, <next>; rel="next"',
       'Accept, Accept-Encoding',
@@ -117,6 +99,6 @@ test('Koa lets the app handle a request: it calls a function that it does not do
   expect(Object.hasOwn(koa, 'handleRequest')).toBe(true); // not Koa's own
   const handled = vi.spyOn(koa as Koa & { handleRequest(): Promise<void> }, 'handleRequest'); // as the app sets it
   const url = await serveListener(createServer(koa.callback()));
-  expect((await ask(`${url}/livez`)).status).toBe(200);
+  expect((await plainRequest(`${url}/livez`)).status).toBe(200);
   expect(handled).toHaveBeenCalledTimes(1);
 });

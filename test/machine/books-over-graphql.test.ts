@@ -8,7 +8,7 @@ describeEachEngine('books over GraphQL', (engine) => {
   const library = useLibrary(engine, {}, ({ addBook }) => addBook({ title: 'Book 1' }));
 
   test('a boolean is added, given, and a filter', async () => {
-    const { query } = library();
+    const { query } = library;
     const add = 'mutation ($input: NewBookInput!) { addBook(input: $input) { title isLent } }';
     const books = [false, true].map((isLent) => ({ title: `Lent: ${isLent}`, isLent }));
     for (const book of books) {
@@ -22,7 +22,7 @@ describeEachEngine('books over GraphQL', (engine) => {
   });
 
   test('a book is had by its id, lent, and comes back', async () => {
-    const { query } = library();
+    const { query } = library;
     const book = () => query('{ book(id: 1) { title loan { reader } } none: book(id: 999999) { id } }');
     expect(await query('mutation { lendBook(id: 1, input: { reader: "Ann" }) { reader } }')).toEqual({
       lendBook: { reader: 'Ann' },
@@ -37,7 +37,7 @@ describeEachEngine('books over GraphQL', (engine) => {
   });
 
   test('a book is changed where there is a value, and removed: then there is none', async () => {
-    const { query } = library();
+    const { query } = library;
     const input = { title: 'Emma', genre: 'NOVEL', authorId: '1', language: 'en', pages: 474 };
     const { id, ...added } = (await query(ADD, { input })).addBook;
     const update = `mutation ($id: ID!, $input: BookChangesInput!) { updateBook(id: $id, input: $input) { title genre language pages } }`;
@@ -53,7 +53,7 @@ describeEachEngine('books over GraphQL', (engine) => {
     ['{ books(language: "e") { id } }', 'BAD_USER_INPUT', /^language must have 2 to 35 characters/],
     ['mutation { lendBook(id: 1, input: { reader: "" }) { reader } }', 'BAD_USER_INPUT', /reader must have 1 to 100/],
   ])('%s is refused: %s', async (query, code, message) => {
-    const { json } = await library().graphql(query);
+    const { json } = await library.graphql(query);
     expect(json.errors).toMatchObject([{ message: expect.stringMatching(message), extensions: { code } }]);
   });
 });

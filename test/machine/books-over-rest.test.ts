@@ -22,7 +22,7 @@ describeEachEngine('books over REST', (engine) => {
   });
 
   test('a book is created, told in compact JSON, and found under its Location', async () => {
-    const { call } = library();
+    const { call } = library;
     const body = { title: 'Faust: Eine Tragödie', authorId: 1, genre: 'poetry', pages: 135 };
     const { status, headers, text, json } = await call('POST', '/books', { body });
     expect([status, headers.get('location')]).toEqual([201, `/api/v2/books/${json.id}`]);
@@ -40,12 +40,12 @@ describeEachEngine('books over REST', (engine) => {
     ['language=en%20', []],
     ['language=EN', []],
   ])('the list of %s', async (query, expected) => {
-    const { json } = await library().call('GET', `/books?${query}&limit=18`);
+    const { json } = await library.call('GET', `/books?${query}&limit=18`);
     expect(titlesOf(json).filter((title) => title.startsWith('Book'))).toEqual(titlesOf(expected));
   });
 
   test('a boolean is created, told, and a filter', async () => {
-    const { call } = library();
+    const { call } = library;
     const add = async (isLent: boolean) => {
       const body = { title: `Lent: ${isLent}`, authorId: 1, genre: 'poetry', language: 'bo', isLent };
       const { text, json } = await call('POST', '/books', { body });
@@ -63,7 +63,7 @@ describeEachEngine('books over REST', (engine) => {
   });
 
   test('a filter that is no plain word is the same on the next page', async () => {
-    const { call, request, addBook, url } = library();
+    const { call, request, addBook, url } = library;
     const language = 'a&limit=1 b+c%20=é/#?';
     for (const title of ['One', 'Two']) await addBook({ title, language });
     const { headers } = await call('GET', `/books?limit=1&language=${encodeURIComponent(language)}`);
@@ -97,7 +97,7 @@ describeEachEngine('books over REST', (engine) => {
     ['PATCH', '/books/1', {}, 415, 'unsupported_media_type', /application\/json/],
     ['DELETE', '/books/999999', {}, 404, 'not_found', 'No book has this id.'],
   ])('%s %s %j answers %i %s', async (method, path, call, status, code, message) => {
-    const answer = await library().call(method, path, call);
+    const answer = await library.call(method, path, call);
     expect(answer.json).toEqual({
       code,
       message: typeof message === 'string' ? message : expect.stringMatching(message),
@@ -108,19 +108,15 @@ describeEachEngine('books over REST', (engine) => {
   });
 
   test('a book is changed where it is asked for, then removed', async () => {
-    const { call, addBook } = library();
+    const { call, addBook } = library;
     const book = await addBook({ pages: 7, language: 'en' });
-    for (const [body, expected] of [
-      [
-        { title: 'Emma: A Novel', isLent: false },
-        { ...book, title: 'Emma: A Novel', isLent: false },
-      ],
-      [
-        { pages: 474, language: 'de', id: 1 },
-        { ...book, title: 'Emma: A Novel', isLent: false, pages: 474 },
-      ],
-      [{}, { ...book, title: 'Emma: A Novel', isLent: false, pages: 474 }],
+    let expected = book;
+    for (const [body, changed] of [
+      [{ title: 'Emma: A Novel', isLent: false }],
+      [{ pages: 474, language: 'de', id: 1 }, { pages: 474 }],
+      [{}],
     ]) {
+      expected = { ...expected, ...(changed ?? body) };
       const { status, json } = await call('PATCH', `/books/${book.id}`, { body });
       expect([status, json]).toEqual([200, expected]);
     }
@@ -131,7 +127,7 @@ describeEachEngine('books over REST', (engine) => {
   });
 
   test('a book is lent, lent on and comes back: 204 has no content at all', async () => {
-    const { call, addBook } = library();
+    const { call, addBook } = library;
     const { id } = await addBook();
     const lent = await call('PUT', `/books/${id}/loan`, { body: { reader: 'Ann' } });
     expect([lent.status, lent.text]).toEqual([200, '{"reader":"Ann"}']);

@@ -22,7 +22,7 @@ describe('the library describes itself', () => {
     let source: string;
     let document: any;
     beforeAll(async () => {
-      source = (await library().call('GET', '/openapi.json', { key: null })).text;
+      source = (await library.call('GET', '/openapi.json', { key: null })).text;
       document = JSON.parse(source);
     });
 
@@ -74,7 +74,7 @@ describe('the library describes itself', () => {
       ['GET', '/books', '/books', 200],
       ['GET', '/books/1', '/books/{bookId}', 200],
     ])('%s %s gives what is said of %s: %i', async (method, path, place, status) => {
-      const answer = await library().call(method, path);
+      const answer = await library.call(method, path);
       expect(answer.status).toBe(status);
       const response = document.paths[place][method.toLowerCase()].responses[status];
       const { schema } = response.content['application/json'];
@@ -85,7 +85,7 @@ describe('the library describes itself', () => {
   });
 
   test('in GraphQL, with the deprecation', async () => {
-    const { text } = await library().request('/schema.graphql');
+    const { text } = await library.request('/schema.graphql');
     expect(buildSchema(text).getMutationType()?.getFields()).toHaveProperty('lendBook');
     const reason = 'Scheduled for removal on 9 July 2031; use Book.title instead.';
     expect(text.match(/@deprecated.*/g)).toEqual([`@deprecated(reason: "${reason}")`]);
@@ -97,13 +97,13 @@ describe('the library describes itself', () => {
     ['/books/1/title', DEPRECATION],
     ['/books', { deprecation: null, sunset: null, link: null }],
   ])('%s says whether it is deprecated', async (path, expected) => {
-    const { headers } = await library().call('GET', path);
+    const { headers } = await library.call('GET', path);
     expect(Object.fromEntries(Object.keys(DEPRECATION).map((name) => [name, headers.get(name)]))).toEqual(expected);
   });
 
   test('each use of what is deprecated is counted under its name, of nothing else', async () => {
-    const { call, query } = library();
-    const uses = () => library().metrics.registry.getSingleMetricAsString('deprecated_use_total');
+    const { call, query } = library;
+    const uses = () => library.metrics.registry.getSingleMetricAsString('deprecated_use_total');
     const read = async (...labels: string[]) => sumMetric(await uses(), 'deprecated_use_total', ...labels);
     const before = [await read('"getTitle"'), await read('"Book.subtitle"'), await read()];
     await call('GET', '/books/1/title');
@@ -115,12 +115,12 @@ describe('the library describes itself', () => {
   });
 
   test('in metrics, by the names of its own operations', async () => {
-    const { call, metrics } = library();
+    const { call, metrics } = library;
     await call('DELETE', '/books/99/loan');
     await call('GET', '/nothing');
     const page = await metrics.registry.metrics();
     const labels = new Set([...page.matchAll(/operation="([^"]*)"/g)].map(([, name]) => name ?? ''));
-    const { operations } = library().app.served;
+    const { operations } = library.app.served;
     expect([...labels].filter((name) => !operations.has(name) && !['Book.subtitle', 'unknown'].includes(name))).toEqual(
       [],
     );

@@ -61,19 +61,16 @@ export async function startLibrary(
   };
 }
 
-/** The library of the tests of a `describe`, started before the first of them. */
+/** The library of the tests of a `describe`, started before the first of them. It is empty until then. */
 export function useLibrary(
   engine: TestEngine,
   overrides?: Record<string, string>,
   prepare: (library: LibraryGateway) => unknown = () => {},
-): () => LibraryGateway {
-  let library: LibraryGateway | undefined;
+): LibraryGateway {
+  const library = {} as LibraryGateway;
   beforeAll(async () => {
-    library = await startLibrary(engine, overrides);
+    Object.assign(library, await startLibrary(engine, overrides));
     await prepare(library);
   });
-  return () => {
-    if (library === undefined) throw new Error('a library is there within tests only');
-    return library;
-  };
+  return library;
 }

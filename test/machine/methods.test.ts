@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { shareLimitsOf } from '../../src/gateway/http/share-limits.ts';
 import { sendRaw } from '../support/client.ts';
 import { afterFile, SQLITE } from '../support/engines.ts';
@@ -15,20 +15,16 @@ const METHODS = ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT'];
 describe('the methods of the library', () => {
   const library = useLibrary(SQLITE, { BODY_LIMIT: String(4 * MB) }, ({ addBook }) => addBook());
 
-  it.each(['PUT', 'PATCH', 'DELETE'])('a preflight allows %s', async (method) => {
-    const headers = { origin: 'https://a.example', 'access-control-request-method': method };
-    const answer = await library().call('OPTIONS', '/books/1/loan', { key: null, headers });
+  test('a preflight allows all of them', async () => {
+    const headers = { origin: 'https://a.example', 'access-control-request-method': 'PATCH' };
+    const answer = await library.call('OPTIONS', '/books/1/loan', { key: null, headers });
     expect(answer.status).toBe(204);
-    expect(
-      answer.headers
-        .get('access-control-allow-methods')
-        ?.split(/\s*,\s*/)
-        .sort(),
-    ).toEqual(METHODS);
+    const allowed = answer.headers.get('access-control-allow-methods') ?? '';
+    expect(allowed.split(/\s*,\s*/).sort()).toEqual(METHODS);
   });
 
   test('CONNECT is told all of them', async () => {
-    const answer = await sendRaw(library().port, 'CONNECT a.example:1 HTTP/1.1\r\nHost: a.example\r\n\r\n', {
+    const answer = await sendRaw(library.port, 'CONNECT a.example:1 HTTP/1.1\r\nHost: a.example\r\n\r\n', {
       quietMs: 200,
     });
     expect(answer).toMatch(/^HTTP\/1\.1 405 /);
@@ -36,7 +32,7 @@ describe('the methods of the library', () => {
   });
 
   test('a body that DELETE does not take is not looked at', async () => {
-    const { call } = library();
+    const { call } = library;
     await call('PUT', '/books/1/loan', { body: { reader: 'Ann' } });
     const answer = await call('DELETE', '/books/1/loan', {
       body: 'no JSON',
@@ -47,7 +43,7 @@ describe('the methods of the library', () => {
   });
 
   test('bodies of PUT are held like those of POST: a key that announces too many is refused, another is not', async () => {
-    const { call, keys, port, key } = library();
+    const { call, keys, port, key } = library;
     const { key: other } = await keys.create({ name: 'other', expiresAt: null });
     const header = `PUT /api/v2/books/1/loan HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${4 * MB}\r\n\r\n`;
     const sockets = Array.from({ length: SENT }, () => connect({ port, host: '127.0.0.1' }).on('error', () => {}));
@@ -70,14 +66,8 @@ describe('the methods of the library', () => {
   });
 
   test('no operation that changes something is unknown as one', () => {
-    const changing = library().app.routes.filter(({ changes }) => changes);
-    expect(changing.map(({ operation }) => operation)).toEqual([
-      'createAuthor',
-      'createBook',
-      'updateBook',
-      'removeBook',
-      'lendBook',
-      'returnBook',
-    ]);
+    const changing = library.app.routes.filter(({ changes }) => changes);
+    const operations = 'createAuthor createBook updateBook removeBook lendBook returnBook'.split(' ');
+    expect(changing.map(({ operation }) => operation)).toEqual(operations);
   });
 });

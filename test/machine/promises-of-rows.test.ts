@@ -1,10 +1,8 @@
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createSchema } from '../../src/gateway/schema/schema.ts';
-import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { SQLITE } from '../support/engines.ts';
 import { generateMutations } from './generated-operations.ts';
-import { createLibrary } from './library/library.ts';
 import { addSamples, SERVICES } from './services.ts';
 
 /** The root field of a row's document. */
@@ -12,17 +10,6 @@ function rootOf(document: string): string {
   const { selectionSet } = parse(document).definitions[0] as OperationDefinitionNode; // a document of the table has one
   return selectionSet.selections.map((field) => ('name' in field ? field.name.value : ''))[0] ?? '';
 }
-
-describe.each([PETSTORE, createLibrary()])('$name', ({ resources }) => {
-  test('every Location is an address that GET answers', () => {
-    const rows = resources.flatMap(({ operationRows }) => operationRows);
-    const shape = (path: string) => path.replaceAll(/\{\w+\}/g, '{}');
-    const served = rows.filter(({ method }) => method === 'GET').map(({ path }) => shape(path));
-    const locations = rows.flatMap(({ success: { location } }) => location ?? []);
-    expect(locations.filter((location) => !served.includes(shape(location)))).toEqual([]);
-    expect(locations.length).toBeGreaterThan(0);
-  });
-});
 
 describe.each(SERVICES)('$name', ({ start }) => {
   test('a retry gets the first answer again where the row says `isIdempotent`, and nowhere else', async () => {

@@ -12,21 +12,21 @@ describe('the library speaks of itself only', () => {
   const library = useLibrary(SQLITE, {}, ({ addBook }) => addBook());
 
   test('on every page that a browser gets to', async () => {
-    const pages = await servedPages(library().url);
+    const pages = await servedPages(library.url);
     expect(pages.map(({ path }) => path)).toEqual(expect.arrayContaining(['/', '/docs', '/graphql']));
     for (const { path, html } of pages) expect([path, html.match(OF_THE_STORE)]).toEqual([path, null]);
     expect(pages.filter(({ html }) => html.includes('Town Library'))).toHaveLength(pages.length);
   });
 
   test('in whatever is open, the scripts of the pages and both descriptions included', async () => {
-    const { app, request } = library();
+    const { app, request } = library;
     for (const { path } of app.open.filter((open) => !/graphiql/.test(open.path))) {
       expect([path, (await request(path)).text.match(OF_THE_STORE)]).toEqual([path, null]);
     }
   });
 
   test('in the tabs of the explorer, which are its own', async () => {
-    const { text } = await library().request('/graphql', { headers: { accept: 'text/html' } });
+    const { text } = await library.request('/graphql', { headers: { accept: 'text/html' } });
     for (const part of ['mutation Lend', 'Five books']) expect(text).toContain(part);
   });
 
@@ -38,14 +38,14 @@ describe('the library speaks of itself only', () => {
     ['POST', '/books'],
     ['PUT', '/books/1/loan'],
   ])('in the refusal of %s %s', async (method, path) => {
-    const { status, text } = await library().call(method, path);
+    const { status, text } = await library.call(method, path);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(text).not.toMatch(OF_THE_STORE);
   });
 
   test('in the refusals of GraphQL', async () => {
     for (const query of ['{ pets { id } }', '{ books(limit: 0) { id } }', '{ book(id: "x") { id } }', '{']) {
-      const { json } = await library().graphql(query);
+      const { json } = await library.graphql(query);
       expect(json.errors).toHaveLength(1);
       expect(JSON.stringify(json).replace('\\"pets\\"', '')).not.toMatch(OF_THE_STORE);
     }
@@ -82,12 +82,10 @@ describe('two services in one process', () => {
     expect((await two.call('GET', '/books/1')).json).not.toHaveProperty('loan');
   });
 
-  describe('the pet store', () => {
-    test('has no word of the library', async () => {
-      const { url, request } = await startGateway(SQLITE);
-      const pages = await servedPages(url);
-      const texts = [(await request('/schema.graphql')).text, (await request('/v1/openapi.json')).text];
-      for (const text of [...pages.map(({ html }) => html), ...texts]) expect(text.match(OF_THE_LIBRARY)).toBeNull();
-    });
+  test('the pet store has no word of the library', async () => {
+    const { url, request } = await startGateway(SQLITE);
+    const pages = await servedPages(url);
+    const texts = [(await request('/schema.graphql')).text, (await request('/v1/openapi.json')).text];
+    for (const text of [...pages.map(({ html }) => html), ...texts]) expect(text.match(OF_THE_LIBRARY)).toBeNull();
   });
 });

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { number } from '../graphql/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
@@ -114,26 +113,6 @@ describeEachEngine('one corpus, both APIs', (engine) => {
 
     test.each(REFUSED.map((input) => [title(input), input] as const))('%s is refused', async (_title, input) => {
       expect(await both((api) => createBy(api, input))).toBe('refused');
-    });
-
-    test('any JSON number as a category id is the same integer to both, or none', async () => {
-      const digits = fc.stringMatching(/^[0-9]{1,20}$/).map((text) => text.replace(/^0+(?=.)/, ''));
-      const spelling = fc
-        .tuple(
-          fc.constantFrom('', '-'),
-          digits,
-          fc.option(fc.stringMatching(/^(0{1,20}|[0-9]{1,4})$/)),
-          fc.option(fc.integer({ min: -20, max: 20 })),
-        )
-        .map(([sign, whole, fraction, exponent]) =>
-          [sign, whole, fraction === null ? '' : `.${fraction}`, exponent === null ? '' : `e${exponent}`].join(''),
-        );
-      await fc.assert(
-        fc.asyncProperty(spelling, async (text) => {
-          await both((api) => createBy(api, { ...GOOD, categoryId: number(text) }));
-        }),
-        { numRuns: 100 },
-      );
     });
 
     test('null as a status is the one difference: REST refuses it, GraphQL takes it as absent', async () => {

@@ -1,14 +1,13 @@
-import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { sendRaw } from '../support/client.ts';
-import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
+import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { gatewayOf, startGateway } from '../support/gateway.ts';
 import { eventually, type LoadAnswer, type LoadClient, petBody } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
+import { serveListener } from '../support/served-app.ts';
 import { hasProxy, PROXY_NAMES, type ProxyServer, SITE, startProxy } from './proxy.ts';
 
 const HSTS = 'max-age=63072000';
@@ -40,12 +39,7 @@ async function startVanishing(): Promise<{ port: number; taken: string[] }> {
     if (request.url === '/vanish') request.resume().once('end', () => request.socket.destroy());
     return undefined;
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  afterFile(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { port: (server.address() as AddressInfo).port, taken }; // an object for every TCP server that listens
+  return { port: Number(new URL(await serveListener(server)).port), taken };
 }
 
 describe.each(PROXY_NAMES)('behind %s', (name) => {

@@ -11,13 +11,11 @@ const WRONG_TOKEN = 'Bearer realm="petstore", error="invalid_token"';
 const MISTYPED = 'The API key is cut or mistyped: a key has 47 characters, without quotes or spaces.';
 const json = { 'content-type': 'application/json' };
 
-/** Everything under /v1, right and wrong: without a key all of it is the same. */
+/** Right and wrong: without a key all of it is the same. All paths and methods are in machine/closed. */
 const REQUESTS: readonly (readonly [method: string, path: string, call: Call])[] = [
   ['GET', '/v1/pets', {}],
-  ['HEAD', '/v1/pets', {}],
   ['GET', '/v1/pets?limit=0', {}],
   ['GET', '/v1/pets?limit=5&limit=5', {}],
-  ['GET', '/v1/pets/1', {}],
   ['GET', '/v1/pets/abc', {}],
   ['POST', '/v1/pets', { headers: json, body: '{"name":"Rex","categoryId":1}' }],
   ['POST', '/v1/pets', { headers: json, body: '{' }],
@@ -25,11 +23,6 @@ const REQUESTS: readonly (readonly [method: string, path: string, call: Call])[]
   ['POST', '/v1/pets', { headers: json, body: 'x'.repeat(70_000) }],
   ['POST', '/v1/pets', { headers: { ...json, 'idempotency-key': 'a b' }, body: '{}' }],
   ['PUT', '/v1/pets', {}],
-  ['DELETE', '/v1/pets/1', {}],
-  ['OPTIONS', '/v1/pets', {}],
-  ['POST', '/v1/openapi.json', {}],
-  ['GET', '/v1', {}],
-  ['GET', '/v1/', {}],
   ['GET', '/v1/pets/', {}],
   ['GET', '/v1/store/orders', {}],
   ['PATCH', '/v1/no/such/path', {}],
@@ -75,33 +68,29 @@ describeEachEngine('authentication', (engine) => {
 
   describe('401 without a key', () => {
     it.each(REQUESTS)('%s %s', async (method, path, call) => {
-      const answer = await gateway().call(method, path, { ...call, key: null });
+      const answer = await gateway.call(method, path, { ...call, key: null });
       expect(answer.status).toBe(401);
       expect(answer.headers.get('www-authenticate')).toBe(NO_TOKEN);
       expect(answer.headers.has('allow')).toBe(false);
     });
 
     test('a key in the query or in a cookie is none', async () => {
-      const { key } = gateway();
+      const { key } = gateway;
       for (const name of ['access_token', 'api_key', 'key']) {
-        const answer = await gateway().call('GET', `/v1/pets?${name}=${key}`, {
+        const answer = await gateway.call('GET', `/v1/pets?${name}=${key}`, {
           key: null,
           headers: { cookie: `${name}=${key}` },
         });
         expectRefusal(answer, 401, /^An API key is required/);
       }
     });
-
-    test('nothing was stored', async () => {
-      expect(await gateway().storedIds()).toHaveLength(1);
-    });
   });
 
   describe('401 with a wrong header', () => {
     it.each(HEADERS)('%s', async (_what, write, begins) => {
-      const answer = await gateway().call('GET', '/v1/pets', {
+      const answer = await gateway.call('GET', '/v1/pets', {
         key: null,
-        headers: { authorization: write(gateway().key) },
+        headers: { authorization: write(gateway.key) },
       });
       expect(answer.status).toBe(401);
       expect(answer.json.message.slice(0, begins.length)).toBe(begins);
@@ -111,7 +100,7 @@ describeEachEngine('authentication', (engine) => {
 
     test('bytes that are no ASCII', async () => {
       const head = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${'\xff\xfe'}\r\n\r\n`;
-      expect(await sendRaw(gateway().port, Buffer.from(head, 'latin1'))).toMatch(/^HTTP\/1.1 401 /);
+      expect(await sendRaw(gateway.port, Buffer.from(head, 'latin1'))).toMatch(/^HTTP\/1.1 401 /);
     });
   });
 
@@ -119,14 +108,14 @@ describeEachEngine('authentication', (engine) => {
     const makeKey = ({ keys }: CheckedGateway, expiresAt: Date | null) => keys.create({ name: 'other', expiresAt });
 
     test('an expired one', async () => {
-      const { key } = await makeKey(gateway(), new Date(Date.now() - 1));
-      expectRefusal(await gateway().call('GET', '/v1/pets', { key }), 401, 'The API key has expired.');
+      const { key } = await makeKey(gateway, new Date(Date.now() - 1));
+      expectRefusal(await gateway.call('GET', '/v1/pets', { key }), 401, 'The API key has expired.');
     });
 
     test('a revoked one', async () => {
-      const { id, key } = await makeKey(gateway(), null);
-      await gateway().keys.revoke(id as Int64); // the database's own id
-      const answer = await gateway().call('GET', '/v1/pets', { key });
+      const { id, key } = await makeKey(gateway, null);
+      await gateway.keys.revoke(id as Int64); // the database's own id
+      const answer = await gateway.call('GET', '/v1/pets', { key });
       expectRefusal(answer, 401, 'The API key has been revoked.');
       expect(answer.headers.get('www-authenticate')).toBe(WRONG_TOKEN);
     });
@@ -134,28 +123,18 @@ describeEachEngine('authentication', (engine) => {
 
   describe('a good key', () => {
     it.each(['Bearer', 'bEaReR', '  Bearer  '])('with the scheme "%s" is let in', async (scheme) => {
-      const authorization = `${scheme} ${gateway().key}`;
-      expect((await gateway().call('GET', '/v1/pets', { key: null, headers: { authorization } })).status).toBe(200);
+      const authorization = `${scheme} ${gateway.key}`;
+      expect((await gateway.call('GET', '/v1/pets', { key: null, headers: { authorization } })).status).toBe(200);
     });
 
     test('that expires later is let in', async () => {
-      const { key } = await gateway().keys.create({ name: 'later', expiresAt: new Date(Date.now() + 60_000) });
-      expect((await gateway().call('GET', '/v1/pets', { key })).status).toBe(200);
+      const { key } = await gateway.keys.create({ name: 'later', expiresAt: new Date(Date.now() + 60_000) });
+      expect((await gateway.call('GET', '/v1/pets', { key })).status).toBe(200);
     });
   });
 
-  describe('without a key', () => {
-    it.each(['GET', 'HEAD'])('%s /v1/openapi.json is served', async (method) => {
-      expect((await gateway().call(method, '/v1/openapi.json', { key: null })).status).toBe(200);
-    });
-
-    it.each(['/v1/pets', '/v1/pets/1', '/v1/no/such/path'])('a preflight of %s is answered', async (path) => {
-      const headers = { origin: 'https://a.example', 'access-control-request-method': 'POST' };
-      expect((await gateway().call('OPTIONS', path, { key: null, headers })).status).toBe(204);
-    });
-
-    it.each(['/nope', '/V1/pets', '/v2/pets', '/v1pets'])('%s outside of /v1 is 404', async (path) => {
-      expectRefusal(await gateway().call('GET', path, { key: null }), 404, /does not exist/);
-    });
+  test('without a key a preflight of what there is not is answered, too', async () => {
+    const headers = { origin: 'https://a.example', 'access-control-request-method': 'POST' };
+    expect((await gateway.call('OPTIONS', '/v1/no/such/path', { key: null, headers })).status).toBe(204);
   });
 });

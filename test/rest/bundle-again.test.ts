@@ -1,11 +1,9 @@
 import { expect, test } from 'vitest';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; pages are the same on each engine
-
 test("GraphiQL's bundle is read again after it could not be read", async () => {
-  const { url } = await startGateway(sqlite);
+  const { url } = await startGateway(SQLITE);
   const page = await (await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } })).text();
   const [, script = ''] = page.match(/"graphiql\.js":"([^"]+)"/) ?? [];
   const node = process.execPath;

@@ -51,21 +51,18 @@ export async function startCheckedGateway(
   };
 }
 
-/** The checked gateway of the tests of a `describe`, started before the first of them. */
+/** The checked gateway of the tests of a `describe`, started before the first of them. It is empty until then. */
 export function useGateway(
   engine: TestEngine,
   overrides?: Record<string, string>,
   prepare: (gateway: CheckedGateway) => unknown = () => {},
-): () => CheckedGateway {
-  let gateway: CheckedGateway | undefined;
+): CheckedGateway {
+  const gateway = {} as CheckedGateway;
   beforeAll(async () => {
-    gateway = await startCheckedGateway(engine, overrides);
+    Object.assign(gateway, await startCheckedGateway(engine, overrides));
     await prepare(gateway);
   });
-  return () => {
-    if (gateway === undefined) throw new Error('a gateway is there within tests only');
-    return gateway;
-  };
+  return gateway;
 }
 
 /** The Error of a status whose message is or matches `message`. */

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createCompiler } from '../../src/gateway/rest/compile.ts';
-import { contextOf, createNestedSchema, type Person, type Rows, type Shop, wrong } from '../graphql/nested-schema.ts';
+import { contextOf, createNestedSchema } from '../graphql/nested-schema.ts';
+import { type Person, type Rows, type Shop, wrong } from '../lib/graphql-plan/shop-schema.ts';
 
 const compile = createCompiler(createNestedSchema(), []);
 

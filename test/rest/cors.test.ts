@@ -24,7 +24,7 @@ describe('CORS', () => {
       ['DELETE', '/v1/pets', true, 405],
       ['GET', '/nope', false, 404],
     ])('%s %s (with a key: %s) answers %i, and any page may read it', async (method, path, known, status) => {
-      const answer = await gateway().call(method, path, {
+      const answer = await gateway.call(method, path, {
         headers: { origin: ORIGIN },
         ...(known ? {} : { key: null }),
       });
@@ -36,7 +36,7 @@ describe('CORS', () => {
 
     test('a preflight allows the methods and the headers that were asked for', async () => {
       const asked = 'authorization, content-type, idempotency-key, x-request-id';
-      const { status, headers } = await gateway().call('OPTIONS', '/v1/pets', {
+      const { status, headers } = await gateway.call('OPTIONS', '/v1/pets', {
         key: null,
         headers: { origin: ORIGIN, 'access-control-request-method': 'POST', 'access-control-request-headers': asked },
       });
@@ -52,7 +52,7 @@ describe('CORS', () => {
   describe('CORS_ORIGINS with three origins, one of them of an app', () => {
     const app = 'capacitor://localhost';
     const gateway = useGateway(SQLITE, { CORS_ORIGINS: `${ORIGIN},http://localhost:5173,${app}` });
-    const from = (origin: string) => gateway().call('GET', '/v1/pets', { headers: { origin } });
+    const from = (origin: string) => gateway.call('GET', '/v1/pets', { headers: { origin } });
 
     it.each([ORIGIN, 'http://localhost:5173', app])(
       '%s may read, and caches keep its answers apart',
@@ -78,11 +78,11 @@ describe('CORS', () => {
     });
 
     test('an answer without an origin varies by it, too', async () => {
-      expect(names((await gateway().get('/v1/pets')).headers.get('vary'))).toContain('origin');
+      expect(names((await gateway.get('/v1/pets')).headers.get('vary'))).toContain('origin');
     });
 
     test('a preflight from elsewhere allows nothing', async () => {
-      const { headers } = await gateway().call('OPTIONS', '/v1/pets', {
+      const { headers } = await gateway.call('OPTIONS', '/v1/pets', {
         key: null,
         headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
       });

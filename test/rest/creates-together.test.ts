@@ -102,7 +102,7 @@ describeEachEngine('creates that arrive together', (engine) => {
     const transaction = await gateway.database.knex.transaction();
     await transaction.rollback();
     const late = adder.addWithin(transaction, [{ name: 'late', categoryId: '1' as Int64, status: null }]);
-    await expect(late).rejects.toThrow();
+    await expect(late).rejects.toThrow('not begun, or is over');
     expect(await gateway.database.knex('pets').select('id')).toEqual([]);
   });
 });

@@ -35,7 +35,7 @@ describeEachEngine('503 › a database that is closed', (engine) => {
   });
 
   it.each(REQUESTS)('%s %s', async (...request) => {
-    await expectUnavailable(gateway(), request);
+    await expectUnavailable(gateway, request);
   });
 
   test('what needs no database is served as ever', async () => {
@@ -49,14 +49,12 @@ describeEachEngine('503 › a database that is closed', (engine) => {
   });
 
   test('a good key that is not known yet is no 401', async () => {
-    expect((await gateway().call('GET', '/v1/pets', { key: generateApiKey() })).status).toBe(503);
+    expect((await gateway.call('GET', '/v1/pets', { key: generateApiKey() })).status).toBe(503);
   });
 
   test('the log has the cause under the request id, the answer has not', async () => {
-    const { headers, text } = await gateway().get('/v1/pets');
-    const line = gateway().logs.find(
-      ({ level, requestId }) => level === 50 && requestId === headers.get('x-request-id'),
-    );
+    const { headers, text } = await gateway.get('/v1/pets');
+    const line = gateway.logs.find(({ level, requestId }) => level === 50 && requestId === headers.get('x-request-id'));
     expect(line).toHaveProperty('err.message');
     expect(text).toBe(
       '{"code":"service_unavailable","message":"The service is temporarily unavailable; try again shortly.","status":503}',

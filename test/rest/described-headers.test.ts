@@ -112,9 +112,10 @@ describe('the headers of the document', () => {
     expect(headers.filter((header) => !sent.get(name)?.has(header))).toEqual([]);
   });
 
-  describe('of what succeeds', () => {
-    test.each(RESPONSES.filter(({ status }) => status < 400))('$name: no other one of them', ({ name, headers }) => {
+  test.each(RESPONSES.filter(({ status }) => status < 400))(
+    '$name, which succeeds: no other one of them',
+    ({ name, headers }) => {
       expect([...(sent.get(name) ?? [])].sort()).toEqual(headers.toSorted());
-    });
-  });
+    },
+  );
 });

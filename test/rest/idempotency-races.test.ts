@@ -1,8 +1,8 @@
 import mysql from 'mysql2/promise';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
-import { describeEachEngine } from '../support/engines.ts';
+import { describeEachEngine, describeOnMysql } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { watchStatements } from '../support/statements.ts';
 import { type CheckedGateway, expectRefusal, startCheckedGateway, useGateway } from './checked-gateway.ts';
@@ -61,8 +61,8 @@ describeEachEngine('Idempotency-Key › several processes', (engine) => {
   });
 });
 
-describeEachEngine('Idempotency-Key › 409', (engine) => {
-  /** A gateway, and what adds an animal under a key. */
+describeOnMysql('Idempotency-Key › 409', (engine) => {
+  /** A gateway, what adds an animal under a key, and a connection of another process, which ends with the test. */
   const startAdding = async () => {
     const databaseUrl = await engine.freshDatabase();
     const { pets, database } = await startGateway(engine, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' });
@@ -70,109 +70,92 @@ describeEachEngine('Idempotency-Key › 409', (engine) => {
       const scopedKey = { ownerId: 'k', idempotencyKey, position: 1 };
       return pets.add({ name: 'Rex', categoryId: '1' as Int64, status: null }, scopedKey, deadlineIn(20_000));
     };
-    return { databaseUrl, database, add };
+    const other = await mysql.createConnection(databaseUrl);
+    onTestFinished(() => other.end());
+    return { other, database, add };
   };
 
-  test.runIf(engine.name === 'mysql')('is told of no key but the one whose record another process holds', async () => {
-    const { databaseUrl, database, add } = await startAdding();
+  test('is told of no key but the one whose record another process holds', async () => {
+    const { other, database, add } = await startAdding();
     await add('held');
     await database.knex('idempotency_keys').update({ created_at: 0 }); // expired: the next one renews it
-    const other = await mysql.createConnection(databaseUrl);
-    try {
-      await other.query('START TRANSACTION');
-      await other.query('SELECT * FROM idempotency_keys FOR UPDATE');
-      // They go in one statement, or a few: each of these may share one with the held key.
-      const keys = [...Array.from({ length: 12 }, (_, index) => `key ${index}`), 'held'];
-      const answers = await Promise.allSettled(keys.map(add));
-      const codes = answers.map((answer) => (answer.status === 'rejected' ? answer.reason.code : 'added'));
-      expect(codes.slice(0, -1)).not.toContain('idempotency_conflict');
-      expect(codes.at(-1)).not.toBe('added');
-      await expect(add('held')).rejects.toMatchObject({ code: 'idempotency_conflict' });
-    } finally {
-      await other.end();
-    }
+    await other.query('START TRANSACTION');
+    await other.query('SELECT * FROM idempotency_keys FOR UPDATE');
+    // They go in one statement, or a few: each of these may share one with the held key.
+    const keys = [...Array.from({ length: 12 }, (_, index) => `key ${index}`), 'held'];
+    const answers = await Promise.allSettled(keys.map(add));
+    const codes = answers.map((answer) => (answer.status === 'rejected' ? answer.reason.code : 'added'));
+    expect(codes.slice(0, -1)).not.toContain('idempotency_conflict');
+    expect(codes.at(-1)).not.toBe('added');
+    await expect(add('held')).rejects.toMatchObject({ code: 'idempotency_conflict' });
   });
 
-  test.runIf(engine.name === 'mysql')(
-    'is told while another process writes the record, and not of the space around it',
-    async () => {
-      const { databaseUrl, database, add } = await startAdding();
-      await add('written');
-      const other = await mysql.createConnection(databaseUrl);
-      const inTransaction = async (statements: readonly string[], work: () => Promise<unknown>) => {
-        await other.query('START TRANSACTION');
-        for (const statement of statements) await other.query(statement);
-        await work();
-        await other.query('ROLLBACK');
-      };
-      try {
-        // As an export does, or a backup by statements: all there is, and all that could come between.
-        await inTransaction(['SELECT * FROM idempotency_keys FOR UPDATE'], async () => {
-          await expect(add('new')).rejects.toMatchObject({ meaning: 'unavailable' });
-          expect(await add('written')).toMatchObject({ replayed: true });
-        });
-        await database.knex.raw('CREATE TABLE copies AS SELECT * FROM idempotency_keys');
-        await database.knex('idempotency_keys').delete();
-        await inTransaction(['INSERT INTO idempotency_keys SELECT * FROM copies'], async () => {
-          const inserts: string[] = [];
-          watchStatements(database, (sql) => inserts.push(...(/^INSERT INTO idempotency_keys/i.exec(sql) ?? [])));
-          await expect(add('written')).rejects.toMatchObject({ code: 'idempotency_conflict' });
-          expect(inserts).toHaveLength(1); // a second wait for the lock could be longer than a request
-        });
-        expect(await add('new')).toMatchObject({ replayed: false });
-      } finally {
-        await other.end();
-      }
-    },
-  );
+  test('is told while another process writes the record, and not of the space around it', async () => {
+    const { other, database, add } = await startAdding();
+    await add('written');
+    const inTransaction = async (statements: readonly string[], work: () => Promise<unknown>) => {
+      await other.query('START TRANSACTION');
+      for (const statement of statements) await other.query(statement);
+      await work();
+      await other.query('ROLLBACK');
+    };
+    // As an export does, or a backup by statements: all there is, and all that could come between.
+    await inTransaction(['SELECT * FROM idempotency_keys FOR UPDATE'], async () => {
+      await expect(add('new')).rejects.toMatchObject({ meaning: 'unavailable' });
+      expect(await add('written')).toMatchObject({ replayed: true });
+    });
+    await database.knex.raw('CREATE TABLE copies AS SELECT * FROM idempotency_keys');
+    await database.knex('idempotency_keys').delete();
+    await inTransaction(['INSERT INTO idempotency_keys SELECT * FROM copies'], async () => {
+      const inserts: string[] = [];
+      watchStatements(database, (sql) => inserts.push(...(/^INSERT INTO idempotency_keys/i.exec(sql) ?? [])));
+      await expect(add('written')).rejects.toMatchObject({ code: 'idempotency_conflict' });
+      expect(inserts).toHaveLength(1); // a second wait for the lock could be longer than a request
+    });
+    expect(await add('new')).toMatchObject({ replayed: false });
+  });
 
-  test.runIf(engine.name === 'mysql')(
-    'is told of a held key only, and those that share its statement are done',
-    async () => {
-      const { databaseUrl, database, add } = await startAdding();
-      const keys = Array.from({ length: 16 }, (_, index) => `key ${index}`);
-      const held = ['expired', 'unwritten'];
-      await Promise.all(held.map(add));
-      await database.knex.raw('CREATE TABLE copies AS SELECT * FROM idempotency_keys');
-      const [unwritten, expired] = await database.knex('idempotency_keys').pluck('id');
-      await database.knex('idempotency_keys').where({ id: unwritten }).delete();
-      await database.knex('idempotency_keys').where({ id: expired }).update({ created_at: 0 });
-      const other = await mysql.createConnection(databaseUrl);
-      try {
-        await other.query('START TRANSACTION');
-        await other.query('INSERT INTO idempotency_keys SELECT * FROM copies WHERE id = ?', [unwritten]);
-        await other.query('UPDATE idempotency_keys SET created_at = 1 WHERE id = ?', [expired]);
-        let inserts = 0;
-        watchStatements(database, (sql) => {
-          if (sql.startsWith('INSERT INTO idempotency_keys')) inserts++;
-        });
-        const answers = await Promise.allSettled([...held, ...keys].map(add));
-        const codes = answers.map((answer) => (answer.status === 'rejected' ? answer.reason.code : 'added'));
-        // They are done together again: alone, the last of them would have too little time left.
-        expect(inserts).toBeLessThan(keys.length);
-        expect(codes).toEqual([...held.map(() => 'idempotency_conflict'), ...keys.map(() => 'added')]);
-        await other.query('COMMIT');
-      } finally {
-        await other.end();
-      }
-      expect(await database.knex('pets').select('id')).toHaveLength(held.length + keys.length);
-    },
-  );
+  test('is told of a held key only, and those that share its statement are done', async () => {
+    const { other, database, add } = await startAdding();
+    const keys = Array.from({ length: 16 }, (_, index) => `key ${index}`);
+    const held = ['expired', 'unwritten'];
+    await Promise.all(held.map(add));
+    await database.knex.raw('CREATE TABLE copies AS SELECT * FROM idempotency_keys');
+    const [unwritten, expired] = await database.knex('idempotency_keys').pluck('id');
+    await database.knex('idempotency_keys').where({ id: unwritten }).delete();
+    await database.knex('idempotency_keys').where({ id: expired }).update({ created_at: 0 });
+    await other.query('START TRANSACTION');
+    await other.query('INSERT INTO idempotency_keys SELECT * FROM copies WHERE id = ?', [unwritten]);
+    await other.query('UPDATE idempotency_keys SET created_at = 1 WHERE id = ?', [expired]);
+    let inserts = 0;
+    watchStatements(database, (sql) => {
+      if (sql.startsWith('INSERT INTO idempotency_keys')) inserts++;
+    });
+    const answers = await Promise.allSettled([...held, ...keys].map(add));
+    const codes = answers.map((answer) => (answer.status === 'rejected' ? answer.reason.code : 'added'));
+    // They are done together again: alone, the last of them would have too little time left.
+    expect(inserts).toBeLessThan(keys.length);
+    expect(codes).toEqual([...held.map(() => 'idempotency_conflict'), ...keys.map(() => 'added')]);
+    await other.query('COMMIT');
+    expect(await database.knex('pets').select('id')).toHaveLength(held.length + keys.length);
+  });
+});
 
+describeEachEngine('Idempotency-Key › 409', (engine) => {
   const gateway = useGateway(engine);
 
   test('while the first request is at work, another is refused; then it gets the first answer', async () => {
     const headers = { 'idempotency-key': KEY };
-    const { knex } = gateway().database;
+    const { knex } = gateway.database;
     const blocked = await knex.transaction(); // SQLite has one writer
     await blocked('pets').select('id').forUpdate(); // MySQL: no row can be added
-    const first = gateway().post(PET, headers);
-    const refused = await Promise.race([gateway().post(PET, headers), first]);
+    const first = gateway.post(PET, headers);
+    const refused = await Promise.race([gateway.post(PET, headers), first]);
     await blocked.rollback();
     expectRefusal(refused, 409, /still at work/);
     expect(refused.headers.get('retry-after')).toBe('1');
     const { status, text } = await first;
-    expect([status, (await gateway().post(PET, headers)).text]).toEqual([201, text]);
-    expect(await gateway().storedIds()).toHaveLength(1);
+    expect([status, (await gateway.post(PET, headers)).text]).toEqual([201, text]);
+    expect(await gateway.storedIds()).toHaveLength(1);
   });
 });

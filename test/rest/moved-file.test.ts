@@ -1,13 +1,11 @@
 import { copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { dirname } from 'node:path';
+import { expect, test } from 'vitest';
 import { send } from '../support/client.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
-
-const [sqlite] = ENGINES as [TestEngine]; // always there
 
 /** What may happen to the file of a gateway that serves; each gives what brings it back. */
 const MOVES: Record<string, (path: string, other: string) => () => void> = {
@@ -40,10 +38,11 @@ const MOVES: Record<string, (path: string, other: string) => () => void> = {
   },
 };
 
-describe('SQLite, while it is served', () => {
-  test.each(Object.entries(MOVES))('%s: nothing is acknowledged that would be lost', async (_what, move) => {
-    const gateway = await startGateway(sqlite);
-    const other = await prepareDatabase(sqlite);
+test.each(Object.entries(MOVES))(
+  'SQLite, while it is served: %s, and nothing is acknowledged that would be lost',
+  async (_what, move) => {
+    const gateway = await startGateway(SQLITE);
+    const other = await prepareDatabase(SQLITE);
     await other.database.close();
     const path = gateway.database.knex.client.config.connection.files.filename as string;
     const body = { name: 'Rex', categoryId: 1 };
@@ -57,7 +56,7 @@ describe('SQLite, while it is served', () => {
     const isReady = async () => (await send(`${gateway.url}/readyz`)).status === 200;
     expect(await statuses()).toEqual([201, 201, 'OK']);
 
-    const moveBack = move(path, join(other.url.slice('sqlite:'.length)));
+    const moveBack = move(path, other.url.slice('sqlite:'.length));
     expect(await statuses()).toEqual([503, 503, 'SERVICE_UNAVAILABLE']);
     await eventually(async () => !(await isReady()), 5000, 'it is not ready');
     await eventually(async () => (await gateway.request('/v1/pets')).status === 503, 5000, 'lists are refused');
@@ -66,7 +65,6 @@ describe('SQLite, while it is served', () => {
     moveBack();
     expect(await statuses()).toEqual([201, 201, 'OK']);
     await eventually(isReady, 5000, 'it is ready again');
-    const names: unknown[] = (await gateway.request('/v1/pets')).json;
-    expect(names.length).toBeGreaterThanOrEqual(6);
-  });
-});
+    expect((await gateway.request('/v1/pets')).json.length).toBeGreaterThanOrEqual(6);
+  },
+);

@@ -39,10 +39,10 @@ const RESPONSES: readonly (readonly [path: string, method: string, statuses: rea
 
 describe('openapi.json', () => {
   const gateway = useGateway(SQLITE);
-  const read = async () => (await gateway().call('GET', '/v1/openapi.json', { key: null })).json;
+  const read = async () => (await gateway.call('GET', '/v1/openapi.json', { key: null })).json;
 
   test('has no finding under the recommended rules of Redocly, and names a contact', async () => {
-    const source = (await gateway().get('/v1/openapi.json')).text;
+    const source = (await gateway.get('/v1/openapi.json')).text;
     const config = await createConfig({ extends: ['recommended'], rules: { 'info-contact': 'error' } });
     const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
     expect(problems.map(({ ruleId, severity, message }) => `${severity} ${ruleId}: ${message}`)).toEqual([]);
@@ -54,12 +54,11 @@ describe('openapi.json', () => {
     else expect(part).toEqual(value);
   });
 
-  test('describes the operations of the contract, and exactly those of the table', async () => {
+  test('describes exactly the operations of the table', async () => {
     const { paths } = await read();
     const operations = Object.entries<object>(paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method} ${path}`),
     );
-    expect(operations).toEqual(expect.arrayContaining(['get /pets', 'post /pets', 'get /pets/{petId}']));
     expect(operations.sort()).toEqual(OPERATIONS.map(({ method, path }) => `${method.toLowerCase()} ${path}`).sort());
   });
 
@@ -101,7 +100,7 @@ describe('openapi.json', () => {
 
   test('is made for the address that asks, and the same for every asker of one', async () => {
     const ask = (host: string) =>
-      sendRaw(gateway().port, `GET /v1/openapi.json HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+      sendRaw(gateway.port, `GET /v1/openapi.json HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     for (let index = 0; index < 40; index++) {
       expect(await ask(`pets-${index}.example:8080`)).toContain(`{"url":"http://pets-${index}.example:8080/v1"`);
     }
@@ -109,7 +108,7 @@ describe('openapi.json', () => {
   });
 
   test("each GET with the examples of all its parameters gives animals of a newcomer's store", async () => {
-    await addSamples(gateway().database, PETSTORE.resources);
+    await addSamples(gateway.database, PETSTORE.resources);
     const { paths, components } = await read();
     const wordsOf = ({ $ref }: any): string[] => components.schemas[$ref.split('/').at(-1)].enum;
     const gets = Object.entries<any>(paths).flatMap(([path, { get }]) =>
@@ -127,19 +126,15 @@ describe('openapi.json', () => {
       });
     });
     for (const call of calls) {
-      const { status, json } = await gateway().get(call);
+      const { status, json } = await gateway.get(call);
       expect({ call, status, isEmpty: json.length === 0 }).toEqual({ call, status: 200, isEmpty: false });
     }
     expect(calls).toContain('/v1/pets?limit=5&status=pending&after=5');
     expect(calls.length).toBeGreaterThan(gets.length); // one for each word
   });
 
-  describe('servers', () => {
-    test('the first is the address that was asked, with the version; the second is for staging', async () => {
-      const { servers } = await read();
-      expect(servers).toHaveLength(2);
-      expect(servers[0].url).toBe(`${gateway().url}/v1`);
-      expect(servers[1].description).toBe('Staging');
-    });
+  test('its first server is the address that was asked, with the version; the second is for staging', async () => {
+    const { servers } = await read();
+    expect(servers).toMatchObject([{ url: `${gateway.url}/v1` }, { description: 'Staging' }]);
   });
 });

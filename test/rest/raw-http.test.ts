@@ -9,6 +9,9 @@ import { useGateway } from './checked-gateway.ts';
 
 const QUIET = { quietMs: 1000 };
 const CHUNKED = 'Transfer-Encoding: chunked';
+const JSON_TYPE = 'Content-Type: application/json';
+const BODY = '{"name":"Rex","categoryId":1}';
+const LENGTH = `Content-Length: ${BODY.length}`;
 const HOST = 'Host: pets.example\r\n';
 const get = (path: string, ...headers: string[]) =>
   `GET ${path} HTTP/1.1\r\n${HOST}${headers.map((header) => `${header}\r\n`).join('')}\r\n`;
@@ -67,16 +70,19 @@ const REFUSED: readonly (readonly [what: string, bytes: string | Uint8Array, sta
 
 describe('raw HTTP', () => {
   const gateway = useGateway(SQLITE);
-  const authorization = () => `Authorization: Bearer ${gateway().key}`;
+  const authorization = () => `Authorization: Bearer ${gateway.key}`;
+  /** The head of a create whose body comes so. */
+  const createHead = (length: string, key = gateway.key) =>
+    `POST /v1/pets HTTP/1.1\r\n${HOST}Authorization: Bearer ${key}\r\n${JSON_TYPE}\r\n${length}\r\n\r\n`;
   /** The statuses of the answers to bytes; tests that run beside each other share a key, so any of them may be shed. */
   const statusesOf = async (bytes: string, answers = 1) => {
-    const ask = async () => ({ text: await sendRaw(gateway().port, bytes, { ...QUIET, answers }) });
+    const ask = async () => ({ text: await sendRaw(gateway.port, bytes, { ...QUIET, answers }) });
     return readAnswers((await unlessShed(ask)).text).statuses;
   };
 
   describe('what the parser refuses gets an Error body', () => {
     it.concurrent.each(REFUSED)('%s', async (_what, bytes, status) => {
-      const text = await sendRaw(gateway().port, bytes, QUIET);
+      const text = await sendRaw(gateway.port, bytes, QUIET);
       const { statuses, errors } = readAnswers(text);
       const code = status === 405 ? 'method_not_allowed' : 'bad_request';
       expect(statuses).toEqual([status]);
@@ -86,7 +92,7 @@ describe('raw HTTP', () => {
       expect(text).toMatch(/^cache-control: no-store\r$/im);
       expect(text).toMatch(/^x-content-type-options: nosniff\r$/im);
       const [, requestId] = /^x-request-id: (\S+)\r$/im.exec(text) ?? [];
-      const isLogged = () => gateway().logs.some((line) => line.requestId === requestId && line.status === status);
+      const isLogged = () => gateway.logs.some((line) => line.requestId === requestId && line.status === status);
       await eventually(isLogged, 5000, 'a line in the log');
       if (status === 405) expect(text).toContain(`\r\nAllow: ${ALLOWED}\r\n`);
     });
@@ -98,7 +104,7 @@ describe('raw HTTP', () => {
       ],
       ['a header without a colon', `HEAD /v1/pets HTTP/1.1\r\n${HOST}X-Y\r\n\r\n`],
     ])('a HEAD with %s, without the body', async (_what, bytes) => {
-      const text = await sendRaw(gateway().port, bytes, QUIET);
+      const text = await sendRaw(gateway.port, bytes, QUIET);
       expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[\s\S]+\r\ncontent-length: [1-9]\d+\r\n[\s\S]*\r\n\r\n$/i);
       expect(text).not.toContain('{');
     });
@@ -106,18 +112,16 @@ describe('raw HTTP', () => {
     it.concurrent.each(['G', 'GET /v1/pets HTTP/1.1', `GET /v1/pets HTTP/1.1\r\n${HOST}`])(
       'half a request that ends (%j) is answered or closed, without 5xx',
       async (bytes) => {
-        const { statuses } = readAnswers(await sendRaw(gateway().port, bytes, { ...QUIET, half: false }));
+        const { statuses } = readAnswers(await sendRaw(gateway.port, bytes, { ...QUIET, half: false }));
         expect([[], [400]]).toContainEqual(statuses);
       },
     );
 
     test('a body that ends early is no animal', async () => {
-      const head = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n`;
-      const { statuses } = readAnswers(
-        await sendRaw(gateway().port, `${head}{"name":"Rex","categoryId":1}`, { ...QUIET, half: false }),
-      );
+      const bytes = createHead('Content-Length: 500') + BODY;
+      const { statuses } = readAnswers(await sendRaw(gateway.port, bytes, { ...QUIET, half: false }));
       expect(statuses).toEqual([400]);
-      expect(await gateway().storedIds()).toEqual([]);
+      expect(await gateway.storedIds()).toEqual([]);
     });
 
     it.each([
@@ -125,8 +129,7 @@ describe('raw HTTP', () => {
       ['no end', '1c\r\n{"name":"Rex","categoryId":1}X'],
       ['an endless size', `${'f'.repeat(40)}\r\n`],
     ])('chunks with %s are refused', async (_what, chunks) => {
-      const head = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
-      const { errors } = readAnswers(await sendRaw(gateway().port, head + chunks, QUIET));
+      const { errors } = readAnswers(await sendRaw(gateway.port, createHead(CHUNKED) + chunks, QUIET));
       expect(errors.map(({ code }) => code)).toEqual(['bad_request']);
     });
   });
@@ -135,103 +138,79 @@ describe('raw HTTP', () => {
     ...'/v1/pets /graphql?query={pets{id}} /graphql?query={pets(limit:0){id}} /graphql?query={'.split(' '),
     ...'/docs / /v1/openapi.json'.split(' '),
   ])('a GET of %s whose body goes wrong is refused, and that is no fault in the log', async (path) => {
-    const answer = await sendRaw(gateway().port, `${get(path, authorization(), CHUNKED)}no size\r\n`, QUIET);
+    const answer = await sendRaw(gateway.port, `${get(path, authorization(), CHUNKED)}no size\r\n`, QUIET);
     expect(readAnswers(answer).statuses).toEqual([400]);
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     const [, requestId] = /^x-request-id: (\S+)\r$/im.exec(answer) ?? [];
-    const ofIt = () => gateway().logs.filter((line) => line.requestId === requestId);
+    const ofIt = () => gateway.logs.filter((line) => line.requestId === requestId);
     await eventually(() => ofIt().some(({ msg }) => msg === 'request'), 5000, 'its line in the log');
     expect(ofIt().map(({ level }) => level)).toEqual([30]);
   });
 
-  describe('what HTTP allows is answered', () => {
-    it.concurrent.each([
-      ['empty lines before the request', () => `\r\n\r\n${get('/v1/pets', authorization())}`, [200]],
-      ['HTTP/0.9, which has no headers', () => 'GET /v1/pets\r\n\r\n', [401]],
-      ['HTTP/1.0 without a Host', () => `GET /v1/pets HTTP/1.0\r\n${authorization()}\r\n\r\n`, [200]],
-      ['an address in the request line', () => get('http://pets.example/v1/pets', authorization()), [200]],
-      ['an address without a path', () => get('http://pets.example?x'), [200]],
-      ['an https address', () => get('HTTPS://pets.example:8443/v1/pets', authorization()), [200]],
-      ...['pets', 'pets_1.example:', '127.0.0.1:80', '[::1]:65535', 'a.b~c!$&()*+;=%41', 'x'.repeat(255)].map(
-        (host) =>
-          [`Host: ${host}`, () => `GET /livez HTTP/1.1\r\nHost: ${host}\r\n\r\n`, [200]] as [
-            string,
-            () => string,
-            number[],
-          ],
-      ),
-      ['two lines of Authorization', () => get('/v1/pets', authorization(), 'Authorization: Bearer x'), [401]],
-      ['two equal lines of Authorization', () => get('/graphql?query={x}', authorization(), authorization()), [401]],
-      ['a refused target and a good one', () => get('http://') + get('/livez'), [400, 200]],
-      ['OPTIONS *', () => `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`, [404]],
-      ['TRACE', () => `TRACE /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\n\r\n`, [405]],
-      ['an unknown expectation', () => get('/v1/pets', authorization(), 'Expect: cookies'), [200]],
-      [
-        'an upgrade that nobody offers',
-        () => get('/v1/pets', authorization(), 'Connection: Upgrade', 'Upgrade: websocket'),
-        [200],
-      ],
-      ['three requests in one packet', () => get('/v1/pets', authorization()).repeat(3), [200, 200, 200]],
-      ['a good request before a bad one', () => `${get('/v1/pets', authorization())}garbage\r\n\r\n`, [200, 400]],
-      ['2000 headers that nobody reads', () => get('/v1/pets', authorization(), ...Array(2000).fill('a:')), [200]],
-      ['a GET with a body', () => `${get('/v1/pets', authorization(), 'Content-Length: 5')}hello`, [200]],
-    ])('%s', async (_what, bytes, expected) => {
-      expect(await statusesOf(bytes(), expected.length)).toEqual(expected);
-    });
+  it.concurrent.each([
+    ['empty lines before the request', () => `\r\n\r\n${get('/v1/pets', authorization())}`, [200]],
+    ['HTTP/0.9, which has no headers', () => 'GET /v1/pets\r\n\r\n', [401]],
+    ['HTTP/1.0 without a Host', () => `GET /v1/pets HTTP/1.0\r\n${authorization()}\r\n\r\n`, [200]],
+    ['an address in the request line', () => get('http://pets.example/v1/pets', authorization()), [200]],
+    ['an address without a path', () => get('http://pets.example?x'), [200]],
+    ['an https address', () => get('HTTPS://pets.example:8443/v1/pets', authorization()), [200]],
+    ...['pets', 'pets_1.example:', '127.0.0.1:80', '[::1]:65535', 'a.b~c!$&()*+;=%41', 'x'.repeat(255)].map(
+      (host) =>
+        [`Host: ${host}`, () => `GET /livez HTTP/1.1\r\nHost: ${host}\r\n\r\n`, [200]] as [
+          string,
+          () => string,
+          number[],
+        ],
+    ),
+    ['two lines of Authorization', () => get('/v1/pets', authorization(), 'Authorization: Bearer x'), [401]],
+    ['two equal lines of Authorization', () => get('/graphql?query={x}', authorization(), authorization()), [401]],
+    ['a refused target and a good one', () => get('http://') + get('/livez'), [400, 200]],
+    ['OPTIONS *', () => `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`, [404]],
+    ['TRACE', () => `TRACE /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\n\r\n`, [405]],
+    ['an unknown expectation', () => get('/v1/pets', authorization(), 'Expect: cookies'), [200]],
+    [
+      'an upgrade that nobody offers',
+      () => get('/v1/pets', authorization(), 'Connection: Upgrade', 'Upgrade: websocket'),
+      [200],
+    ],
+    ['three requests in one packet', () => get('/v1/pets', authorization()).repeat(3), [200, 200, 200]],
+    ['a good request before a bad one', () => `${get('/v1/pets', authorization())}garbage\r\n\r\n`, [200, 400]],
+    ['2000 headers that nobody reads', () => get('/v1/pets', authorization(), ...Array(2000).fill('a:')), [200]],
+    ['a GET with a body', () => `${get('/v1/pets', authorization(), 'Content-Length: 5')}hello`, [200]],
+  ])('what HTTP allows is answered: %s', async (_what, bytes, expected) => {
+    expect(await statusesOf(bytes(), expected.length)).toEqual(expected);
   });
 
   describe('who waits for 100 Continue', () => {
-    const BODY = '{"name":"Rex","categoryId":1}';
     const waiting = (path: string, ...headers: string[]) =>
-      `POST ${path} HTTP/1.1\r\n${HOST}${['Expect: 100-continue', ...headers].join('\r\n')}`;
-    const json = 'Content-Type: application/json\r\n';
+      `POST ${path} HTTP/1.1\r\n${HOST}${['Expect: 100-continue', ...headers].join('\r\n')}\r\n\r\n`;
     let reader = '';
     let limited: Awaited<ReturnType<typeof startGateway>>;
     beforeAll(async () => {
-      reader = (await gateway().keys.create({ name: 'reader', expiresAt: null, readOnly: true })).key;
+      reader = (await gateway.keys.create({ name: 'reader', expiresAt: null, readOnly: true })).key;
       limited = await startGateway(SQLITE, { RATE_LIMIT: '1/1h' });
       await limited.request('/v1/pets');
     });
-    const length = (bytes = BODY.length) => `Content-Length: ${bytes}\r\n\r\n`;
 
     it.concurrent.each([
-      ['no key', 401, () => waiting('/v1/pets', json + length())],
-      [
-        'a wrong key, in chunks',
-        401,
-        () => waiting('/v1/pets', `Authorization: Bearer x\r\n${json}${CHUNKED}\r\n\r\n`),
-      ],
-      ['no key for GraphQL', 401, () => waiting('/graphql', json + length())],
-      [
-        'a key that may only read',
-        403,
-        () => waiting('/v1/pets', `Authorization: Bearer ${reader}\r\n${json}${length()}`),
-      ],
-      ['no such path', 404, () => waiting('/v1/cats', authorization(), json + length())],
-      ['a method that is not allowed', 405, () => waiting('/v1/pets/1', authorization(), json + length())],
-      ['an open path that takes no body', 405, () => waiting('/livez', json + length())],
-      ['a body that is too large', 413, () => waiting('/v1/pets', authorization(), json + length(9_999_999))],
-      ['another type', 415, () => waiting('/v1/pets', authorization(), `Content-Type: text/xml\r\n${length()}`)],
-      ['a coding', 415, () => waiting('/graphql', authorization(), `Content-Encoding: gzip\r\n${json}${length()}`)],
-      [
-        'an invalid Idempotency-Key',
-        400,
-        () => waiting('/v1/pets', authorization(), `Idempotency-Key: é\r\n${json}${length()}`),
-      ],
-      [
-        'an invalid Host',
-        400,
-        () => waiting('/v1/pets', authorization(), json + length()).replace(HOST, 'Host: a b\r\n'),
-      ],
-      [
-        'too many requests',
-        429,
-        () => waiting('/v1/pets', `Authorization: Bearer ${limited.key}\r\n${json}${length()}`),
-      ],
-    ])('hears a refusal in its place: %s is %i', async (what, status, head) => {
-      const { port } = what === 'too many requests' ? limited : gateway();
+      ['no key', 401, '/v1/pets', () => [JSON_TYPE, LENGTH]],
+      ['a wrong key, in chunks', 401, '/v1/pets', () => ['Authorization: Bearer x', JSON_TYPE, CHUNKED]],
+      ['no key for GraphQL', 401, '/graphql', () => [JSON_TYPE, LENGTH]],
+      ['a key that may only read', 403, '/v1/pets', () => [`Authorization: Bearer ${reader}`, JSON_TYPE, LENGTH]],
+      ['no such path', 404, '/v1/cats', () => [authorization(), JSON_TYPE, LENGTH]],
+      ['a method that is not allowed', 405, '/v1/pets/1', () => [authorization(), JSON_TYPE, LENGTH]],
+      ['an open path that takes no body', 405, '/livez', () => [JSON_TYPE, LENGTH]],
+      ['a body that is too large', 413, '/v1/pets', () => [authorization(), JSON_TYPE, 'Content-Length: 9999999']],
+      ['another type', 415, '/v1/pets', () => [authorization(), 'Content-Type: text/xml', LENGTH]],
+      ['a coding', 415, '/graphql', () => [authorization(), 'Content-Encoding: gzip', JSON_TYPE, LENGTH]],
+      ['a wrong Idempotency-Key', 400, '/v1/pets', () => [authorization(), 'Idempotency-Key: é', JSON_TYPE, LENGTH]],
+      ['an invalid Host', 400, '/v1/pets', () => [authorization(), JSON_TYPE, LENGTH]],
+      ['too many requests', 429, '/v1/pets', () => [`Authorization: Bearer ${limited.key}`, JSON_TYPE, LENGTH]],
+    ])('hears a refusal in its place: %s is %i', async (what, status, path, headers) => {
+      const head = waiting(path, ...headers()).replace(HOST, what === 'an invalid Host' ? 'Host: a b\r\n' : HOST);
+      const { port } = what === 'too many requests' ? limited : gateway;
       // The client, which has not sent its body, is told that nobody will read it.
-      expect(await sendRaw(port, head(), { quietMs: 500 })).toMatch(
+      expect(await sendRaw(port, head, { quietMs: 500 })).toMatch(
         new RegExp(`^HTTP/1\\.1 ${status} [^]*Connection: close`),
       );
     });
@@ -244,8 +223,8 @@ describe('raw HTTP', () => {
         ['/v1/pets', BODY, 201],
         ['/graphql', '{"query":"{pets{id}}"}', 200],
       ] as const) {
-        const head = waiting(path, authorization(), json + length(body.length));
-        const socket = connect(gateway().port, '127.0.0.1');
+        const head = waiting(path, authorization(), JSON_TYPE, `Content-Length: ${body.length}`);
+        const socket = connect(gateway.port, '127.0.0.1');
         afterFile(() => void socket.destroy());
         let text = '';
         socket.setEncoding('latin1').on('data', (chunk) => (text += chunk));
@@ -258,17 +237,16 @@ describe('raw HTTP', () => {
     });
 
     test('in HTTP/1.0 hears none', async () => {
-      const head = waiting('/v1/pets', authorization(), json + length()).replace('HTTP/1.1', 'HTTP/1.0');
+      const head = waiting('/v1/pets', authorization(), JSON_TYPE, LENGTH).replace('HTTP/1.1', 'HTTP/1.0');
       expect(await statusesOf(head + BODY)).toEqual([201]);
     });
   });
 
   it.each([
-    ['the Host', () => get('/v1/openapi.json'), 'http://pets.example/v1'],
     ['the target instead of the Host', () => get('http://[::1]:80/v1/openapi.json'), 'http://[::1]:80/v1'],
-    ['the address that was reached', () => 'GET /v1/openapi.json HTTP/1.0\r\n\r\n', () => `${gateway().url}/v1`],
+    ['the address that was reached', () => 'GET /v1/openapi.json HTTP/1.0\r\n\r\n', () => `${gateway.url}/v1`],
   ])('the base address is %s', async (_what, bytes, expected) => {
-    const [, url] = /"servers":\[\{"url":"([^"]+)/.exec(await sendRaw(gateway().port, bytes(), QUIET)) ?? [];
+    const [, url] = /"servers":\[\{"url":"([^"]+)/.exec(await sendRaw(gateway.port, bytes(), QUIET)) ?? [];
     expect(url).toBe(typeof expected === 'string' ? expected : expected());
   });
 
@@ -282,8 +260,7 @@ describe('raw HTTP', () => {
     ['at once', 'Content-Length: 500000', ' '.repeat(500_000)],
     ['in chunks', 'Transfer-Encoding: chunked', `7a120\r\n${' '.repeat(500_000)}\r\n0\r\n\r\n`],
   ])('after a body that was too large, sent %s, the connection serves its next request', async (_way, length, body) => {
-    const large = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\n${length}\r\n\r\n${body}`;
-    expect(await statusesOf(large + get('/v1/pets', authorization()), 2)).toEqual([413, 200]);
+    expect(await statusesOf(createHead(length) + body + get('/v1/pets', authorization()), 2)).toEqual([413, 200]);
   });
 
   it.each([
@@ -293,9 +270,8 @@ describe('raw HTTP', () => {
     // A client that is silent for `timeout` has not left an answer unread: it is told what it did.
     const timeouts = { timeout: 300, requestTimeout: 1000, headersTimeout: 1000, connectionsCheckingInterval: 100 };
     const impatient = await startGateway(SQLITE, {}, timeouts);
-    const head = `POST /v1/pets HTTP/1.1\r\n${HOST}Authorization: Bearer ${impatient.key}\r\nContent-Type: application/json\r\nContent-Length: 29\r\n\r\n`;
     const startedAt = performance.now();
-    const text = await sendRaw(impatient.port, head + half, { quietMs: 10_000 });
+    const text = await sendRaw(impatient.port, createHead(LENGTH, impatient.key) + half, { quietMs: 10_000 });
     expect(performance.now() - startedAt).toBeLessThan(5000);
     const message = 'The request did not arrive in time.';
     expect(readAnswers(text)).toEqual({ statuses: [400], errors: [{ code: 'bad_request', message, status: 400 }] });
@@ -309,7 +285,7 @@ describe('raw HTTP', () => {
   });
 
   test('a length that is too large is refused before the body comes', async () => {
-    const head = `POST /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\nContent-Type: application/json\r\nContent-Length: 9999999999\r\n\r\n`;
-    expect(readAnswers(await sendRaw(gateway().port, head, QUIET)).statuses).toEqual([413]);
+    const head = createHead('Content-Length: 9999999999');
+    expect(readAnswers(await sendRaw(gateway.port, head, QUIET)).statuses).toEqual([413]);
   });
 });

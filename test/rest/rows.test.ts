@@ -44,8 +44,11 @@ const ROW: OperationRow = {
   success: { status: 200, description: 'It.' },
   examples: {},
 };
-const compiled = (row: Partial<OperationRow> = {}, schemas: Schemas = {}) =>
-  compileOperationRow({ ...ROW, ...row }, 'books', compile, schemas);
+/** The row compiled with another part, or with another document. */
+const compiled = (other: Partial<OperationRow> | string = {}, schemas: Schemas = {}) => {
+  const row = typeof other === 'string' ? { document: other } : other;
+  return compileOperationRow({ ...ROW, ...row }, 'books', compile, schemas);
+};
 
 const BY_ID = { path: '/books/{id}', document: 'query ($id: ID!) { book(id: $id) { id } }', notFound: 'No book.' };
 const ADD = { method: 'POST', document: 'mutation ($input: NewBook!) { addBook(input: $input) { id } }' } as const;
@@ -58,74 +61,56 @@ const located = (member: string, fields: string): Partial<OperationRow> => ({
   success: { ...CREATED, location: `/books/${member}` },
 });
 
-describe('a row that does not fit stops the start', () => {
-  test.each<readonly [string, Partial<OperationRow>, string]>([
-    ['a change by GET', { ...ADD, method: 'GET' }, 'GET is for what changes nothing'],
-    ['reading by POST', { method: 'POST' }, 'GET is for what changes nothing'],
-    [
-      'two bodies',
-      { method: 'PUT', document: 'mutation ($a: Place!, $b: Place!) { move(from: $a, to: $b) { id } }' },
-      'it: It has several bodies.',
-    ],
-    [
-      'a parameter in the path that is no variable',
-      { ...BY_ID, path: '/books/{isbn}' },
-      'it: It requires no variable isbn.',
-    ],
-    [
-      'a parameter in the path that may be absent',
-      { ...BY_ID, path: '/books/{after}', document: 'query ($after: ID) { books(after: $after) { id } }' },
-      'it: It requires no variable after.',
-    ],
-    [
-      'a parameter in the path, without the message of its 404',
-      { path: '/sizes/{of}', document: 'query ($of: Int!) { size(of: $of) { id } }' },
-      'it: It needs the message of its 404',
-    ],
-    [
-      'an answer that may be null, without the message of its 404',
-      { document: '{ first { id } }' },
-      'it: It needs the message of its 404',
-    ],
-    [
-      'an object whose first field may be null',
-      { document: '{ books { title id } }' },
-      'The first field asked of Book',
-    ],
-    ['introspection of the schema', { document: '{ __schema { types { name } } }' }, '__Schema is of no kind'],
-    [
-      'introspection of a type, with the message of its 404',
-      { document: 'query ($name: String!) { __type(name: $name) { name } }', notFound: 'No type.' },
-      '__Type is of no kind',
-    ],
-    [
-      'introspection beside a list',
-      { document: '{ books { id } __schema { types { name } } }' },
-      'asks for one root field',
-    ],
-    ['the name of its root type', { document: '{ __typename }' }, 'asks for one root field'],
-    ['a Location that tells what nothing asked for', located('{title}', 'id'), 'asks for no title'],
-    ['a Location that tells what a resolver makes', located('{label}', 'id label'), 'which no resolver makes'],
-    ['a Location that tells what may be null', located('{title}', 'id title'), 'never null'],
-    ['a Location that tells an object', located('{shelf}', 'id shelf { row }'), 'a stored value'],
-    ['a Location of a list', { success: { ...CREATED, location: '/books/{id}' } }, 'A list has no Location.'],
-    ['a page whose items have no id', { document: PAGE_OF_SHELVES }, 'asks for no id'],
-    [
-      'an id under another name',
-      { ...BY_ID, document: 'query ($id: ID!) { book(id: $id) { number: id } }' },
-      'It asks for "number: id"',
-    ],
-    [
-      'another field under the name of the id, by which pages go',
-      { document: 'query ($after: ID) { books(after: $after) { id: isbn } }' },
-      'It asks for "id: isbn"',
-    ],
-    ['another field under the name of the id, which its Location tells', located('{id}', 'id: isbn'), '"id: isbn"'],
-    ['the name of a type', { document: '{ books { id __typename } }' }, 'asks for no __typename'],
-  ])('%s', (_what, row, message) => {
-    expect(() => compiled(row)).toThrow(message);
-    expect(() => compiled(row)).toThrow(/^it: /); // it says which row
-  });
+test.each<readonly [string, Partial<OperationRow> | string, string]>([
+  ['a change by GET', { ...ADD, method: 'GET' }, 'GET is for what changes nothing'],
+  ['reading by POST', { method: 'POST' }, 'GET is for what changes nothing'],
+  [
+    'two bodies',
+    { method: 'PUT', document: 'mutation ($a: Place!, $b: Place!) { move(from: $a, to: $b) { id } }' },
+    'It has several bodies.',
+  ],
+  ['a parameter in the path that is no variable', { ...BY_ID, path: '/books/{isbn}' }, 'It requires no variable isbn.'],
+  [
+    'a parameter in the path that may be absent',
+    { ...BY_ID, path: '/books/{after}', document: 'query ($after: ID) { books(after: $after) { id } }' },
+    'It requires no variable after.',
+  ],
+  [
+    'a parameter in the path, without the message of its 404',
+    { path: '/sizes/{of}', document: 'query ($of: Int!) { size(of: $of) { id } }' },
+    'It needs the message of its 404',
+  ],
+  ['an answer that may be null, without the message of its 404', '{ first { id } }', 'It needs the message of its 404'],
+  ['an object whose first field may be null', '{ books { title id } }', 'The first field asked of Book'],
+  ['introspection of the schema', '{ __schema { types { name } } }', '__Schema is of no kind'],
+  [
+    'introspection of a type, with the message of its 404',
+    { document: 'query ($name: String!) { __type(name: $name) { name } }', notFound: 'No type.' },
+    '__Type is of no kind',
+  ],
+  ['introspection beside a list', '{ books { id } __schema { types { name } } }', 'asks for one root field'],
+  ['the name of its root type', '{ __typename }', 'asks for one root field'],
+  ['a Location that tells what nothing asked for', located('{title}', 'id'), 'asks for no title'],
+  ['a Location that tells what a resolver makes', located('{label}', 'id label'), 'which no resolver makes'],
+  ['a Location that tells what may be null', located('{title}', 'id title'), 'never null'],
+  ['a Location that tells an object', located('{shelf}', 'id shelf { row }'), 'a stored value'],
+  ['a Location of a list', { success: { ...CREATED, location: '/books/{id}' } }, 'A list has no Location.'],
+  ['a page whose items have no id', PAGE_OF_SHELVES, 'asks for no id'],
+  [
+    'an id under another name',
+    { ...BY_ID, document: 'query ($id: ID!) { book(id: $id) { number: id } }' },
+    'It asks for "number: id"',
+  ],
+  [
+    'another field under the name of the id, by which pages go',
+    'query ($after: ID) { books(after: $after) { id: isbn } }',
+    'It asks for "id: isbn"',
+  ],
+  ['another field under the name of the id, which its Location tells', located('{id}', 'id: isbn'), '"id: isbn"'],
+  ['the name of a type', '{ books { id __typename } }', 'asks for no __typename'],
+])('a row that does not fit stops the start: %s', (_what, row, message) => {
+  expect(() => compiled(row)).toThrow(message);
+  expect(() => compiled(row)).toThrow(/^it: /); // it says which row
 });
 
 /** The REST API of books that has these rows. */
@@ -157,9 +142,9 @@ test.each<readonly [string, Partial<OperationRow>, Partial<OperationRow>, string
 });
 
 describe('a row that fits', () => {
-  test.each<readonly [string, Partial<OperationRow>, boolean]>([
+  test.each<readonly [string, Partial<OperationRow> | string, boolean]>([
     ['a list with a place to begin after comes in pages', {}, true],
-    ['a list without one does not', { document: 'query ($limit: Int) { books(limit: $limit) { id } }' }, false],
+    ['a list without one does not', 'query ($limit: Int) { books(limit: $limit) { id } }', false],
     ['an object does not', BY_ID, false],
   ])('%s', (_what, row, isPaged) => {
     expect(compiled(row).isPaged).toBe(isPaged);

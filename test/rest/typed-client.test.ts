@@ -3,7 +3,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 
@@ -50,19 +50,17 @@ async function runNode(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-describe('typed client', () => {
-  test('generated from openapi.json it creates, lists and gets an animal', async () => {
-    const { url, key } = await startGateway(SQLITE);
-    const folder = temporaryFolder();
-    symlinkSync(MODULES, join(folder, 'node_modules'));
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-    writeFileSync(join(folder, 'petstore.d.ts'), astToString(await openapiTS(new URL(`${url}/v1/openapi.json`))));
-    const file = join(folder, 'client.ts');
-    writeFileSync(file, CLIENT);
-    expect(await runNode(join(MODULES, 'typescript/bin/tsc'), ...STRICT, ...TYPES, file)).toBe('');
-    const printed = await runNode(file, `${url}/v1`, key);
-    const pet = { id: 1, name: 'Rex', categoryId: 3, status: 'sold' };
-    const error = { code: 'bad_request', message: expect.stringContaining('limit'), status: 400 };
-    expect(JSON.parse(printed)).toEqual([pet, [pet], pet, error]);
-  }, 180_000); // TypeScript takes its time on a busy machine
-});
+test('a typed client that is generated from openapi.json creates, lists and gets an animal', async () => {
+  const { url, key } = await startGateway(SQLITE);
+  const folder = temporaryFolder();
+  symlinkSync(MODULES, join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(folder, 'petstore.d.ts'), astToString(await openapiTS(new URL(`${url}/v1/openapi.json`))));
+  const file = join(folder, 'client.ts');
+  writeFileSync(file, CLIENT);
+  expect(await runNode(join(MODULES, 'typescript/bin/tsc'), ...STRICT, ...TYPES, file)).toBe('');
+  const printed = await runNode(file, `${url}/v1`, key);
+  const pet = { id: 1, name: 'Rex', categoryId: 3, status: 'sold' };
+  const error = { code: 'bad_request', message: expect.stringContaining('limit'), status: 400 };
+  expect(JSON.parse(printed)).toEqual([pet, [pet], pet, error]);
+}, 180_000); // TypeScript takes its time on a busy machine

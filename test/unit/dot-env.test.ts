@@ -28,32 +28,25 @@ test.each([
 });
 
 describe('names in .env', () => {
-  test.each([
-    ['PROT', 'PORT'],
-    ['Port', 'PORT'],
-    ['PORTS', 'PORT'],
-    ['HOTS', 'HOST'],
-    ['DATABSE_URL', 'DATABASE_URL'],
-    ['DATABASE-URL', 'DATABASE_URL'],
-    ['DATABASEURL', 'DATABASE_URL'],
-    ['LOGLEVEL', 'LOG_LEVEL'],
-    ['WORKER', 'WORKERS'],
-    ['CORS_ORIGIN', 'CORS_ORIGINS'],
-    ['DATABASE_URI', 'DATABASE_URL'],
-    ['DATABASE_URLFILE', 'DATABASE_URL_FILE'],
-    ['GRAPQL', 'GRAPHIQL'],
-  ])('%s was probably meant to be %s', (name, meant) => {
-    expect(unknownNames([name], '.env')).toEqual([{ place: '.env', name, meant }]);
-  });
+  const MEANT = {
+    PORT: ['PROT', 'Port', 'PORTS'],
+    HOST: ['HOTS'],
+    DATABASE_URL: ['DATABSE_URL', 'DATABASE-URL', 'DATABASEURL', 'DATABASE_URI'],
+    DATABASE_URL_FILE: ['DATABASE_URLFILE'],
+    LOG_LEVEL: ['LOGLEVEL'],
+    WORKERS: ['WORKER'],
+    CORS_ORIGINS: ['CORS_ORIGIN'],
+    GRAPHIQL: ['GRAPQL'],
+  };
+  test.each(Object.entries(MEANT).flatMap(([meant, names]) => names.map((name) => [name, meant])))(
+    '%s was probably meant to be %s',
+    (name, meant) => {
+      expect(unknownNames([name], '.env')).toEqual([{ place: '.env', name, meant }]);
+    },
+  );
 
   test.each([
-    'MYSQL_PASSWORD',
-    'GATEWAY_STOP_GRACE',
-    'TZ',
-    'NODE_OPTIONS',
-    'PATH',
-    'COMPOSE_FILE',
-    'X',
+    ...'MYSQL_PASSWORD GATEWAY_STOP_GRACE TZ NODE_OPTIONS PATH COMPOSE_FILE X'.split(' '),
     'A'.repeat(100_000),
   ])('%.20s is of another program', (name) => {
     expect(unknownNames([name], '.env')).toEqual([{ place: '.env', name, meant: undefined }]);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { boundOfValues, int64FromJson, parseInt64, parseJson } from '../../src/lib/exact-json/exact-json.ts';
+import { always } from '../support/properties.ts';
 
 const MAX = 2n ** 63n - 1n;
 const MIN = -(2n ** 63n);
@@ -57,29 +58,18 @@ function fractionOf({ minus, whole, fraction, exponent }: Spelling): { numerator
 
 describe('parseInt64', () => {
   test('gives back the canonical text of every 64-bit integer', () => {
-    fc.assert(
-      fc.property(anyInt64, (value) => {
-        expect(parseInt64(String(value))).toBe(String(value));
-      }),
-    );
+    always(anyInt64, (value) => expect(parseInt64(String(value))).toBe(String(value)));
   });
 
   test('refuses every integer beyond 64 bits', () => {
-    fc.assert(
-      fc.property(beyondInt64, (value) => {
-        expect(parseInt64(String(value))).toBeUndefined();
-      }),
-    );
+    always(beyondInt64, (value) => expect(parseInt64(String(value))).toBeUndefined());
   });
 
   test('takes a text only when BigInt writes the same text for it', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789-+. eE_n') }));
-    fc.assert(
-      fc.property(text, (candidate) => {
-        const parsed = parseInt64(candidate);
-        if (parsed !== undefined) expect(String(BigInt(candidate))).toBe(candidate);
-      }),
-    );
+    always(text, (candidate) => {
+      if (parseInt64(candidate) !== undefined) expect(String(BigInt(candidate))).toBe(candidate);
+    });
   });
 
   it.each(['', '-', '-0', '+1', '01', '-01', ' 1', '1 ', '1\n', '1.0', '1e2', '0x10', '1_000', '１', '٣', 'NaN'])(
@@ -90,15 +80,13 @@ describe('parseInt64', () => {
 
 describe('parseJson with int64FromJson', () => {
   test('takes a number exactly when it is mathematically a 64-bit integer, however it is spelled', () => {
-    fc.assert(
-      fc.property(spelling, (parts) => {
-        const { numerator, denominator } = fractionOf(parts);
-        const value = numerator / denominator;
-        const fits = numerator % denominator === 0n && value >= MIN && value <= MAX;
-        expect(int64FromJson(parseJson(spell(parts)))).toBe(fits ? String(value) : undefined);
-      }),
-      { numRuns: 3000 },
-    );
+    const check = (parts: Spelling) => {
+      const { numerator, denominator } = fractionOf(parts);
+      const value = numerator / denominator;
+      const fits = numerator % denominator === 0n && value >= MIN && value <= MAX;
+      expect(int64FromJson(parseJson(spell(parts)))).toBe(fits ? String(value) : undefined);
+    };
+    always(spelling, check, { numRuns: 3000 });
   });
 
   it.each([
@@ -129,22 +117,18 @@ describe('parseJson', () => {
     typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? null : value;
 
   test('gives what JSON.parse gives, but for numbers that would be rounded to an integer', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const text = JSON.stringify(value, exactNumbersOnly);
-        expect(JSON.stringify(parseJson(text))).toBe(JSON.stringify(JSON.parse(text)));
-      }),
-    );
+    always(fc.jsonValue(), (value) => {
+      const text = JSON.stringify(value, exactNumbersOnly);
+      expect(JSON.stringify(parseJson(text))).toBe(JSON.stringify(JSON.parse(text)));
+    });
   });
 
   test('leaves digits within strings and names alone', () => {
     const digitText = fc.string({ unit: fc.constantFrom(...'0123456789.eE-"\\') });
-    fc.assert(
-      fc.property(digitText, digitText, (name, value) => {
-        const json = `{${JSON.stringify(`x${name}`)}:${JSON.stringify(value)},"big":9223372036854775807}`;
-        expect(parseJson(json)).toEqual({ [`x${name}`]: value, big: 9223372036854775807n });
-      }),
-    );
+    always(fc.tuple(digitText, digitText), ([name, value]) => {
+      const json = `{${JSON.stringify(`x${name}`)}:${JSON.stringify(value)},"big":9223372036854775807}`;
+      expect(parseJson(json)).toEqual({ [`x${name}`]: value, big: 9223372036854775807n });
+    });
   });
 
   test('refuses what JSON.parse refuses, and nothing else', () => {
@@ -162,11 +146,7 @@ describe('parseJson', () => {
         return false;
       }
     };
-    fc.assert(
-      fc.property(nearJson, (text) => {
-        expect(isJson(text, parseJson)).toBe(isJson(text, JSON.parse));
-      }),
-    );
+    always(nearJson, (text) => expect(isJson(text, parseJson)).toBe(isJson(text, JSON.parse)));
   });
 });
 
@@ -175,14 +155,14 @@ test('boundOfValues is at least the number of values, at most twice that, and en
     typeof value === 'object' && value !== null
       ? Object.values(value).reduce<number>((sum, inner) => sum + count(inner), 1)
       : 1;
-  fc.assert(
-    fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1), (value, space) => {
-      const bound = boundOfValues(JSON.stringify(value, null, space));
-      expect(bound).toBeGreaterThanOrEqual(count(value));
-      expect(bound).toBeLessThanOrEqual(2 * count(value));
-    }),
+  always(fc.tuple(fc.jsonValue(), fc.constantFrom(undefined, 1)), ([value, space]) => {
+    const bound = boundOfValues(JSON.stringify(value, null, space));
+    expect(bound).toBeGreaterThanOrEqual(count(value));
+    expect(bound).toBeLessThanOrEqual(2 * count(value));
+  });
+  always(fc.string({ unit: fc.constantFrom(...'{}[]",:\\') }), (text) =>
+    expect(boundOfValues(text)).toBeGreaterThan(0),
   );
-  fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\') }), (text) => boundOfValues(text) > 0));
   // What is within a string is no value, whatever is escaped there.
   expect(boundOfValues(String.raw`["\\","\",{[\\\"",",[{",1]`)).toBe(5);
 });

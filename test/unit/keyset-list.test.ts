@@ -19,6 +19,10 @@ interface Sent {
   readonly bindings: readonly Binding[];
 }
 
+/** All that lists ask of a database. */
+const databaseOf = (query: (sql: string, bindings: readonly Binding[]) => Promise<unknown>, roundTripMs = 0) =>
+  ({ engine: 'mysql', connectionsMax: 10, roundTripMs: () => roundTripMs, query }) as unknown as Database;
+
 /** Lists of rooms on a database of the MySQL protocol that gives `ids` for each part of a statement. */
 function createRooms(ids: readonly Id[] = [], rowBytesMax = 65_536, roundTripMs = 0) {
   const sent: Sent[] = [];
@@ -29,10 +33,7 @@ function createRooms(ids: readonly Id[] = [], rowBytesMax = 65_536, roundTripMs 
       Array.from({ length: parts }, (_, part) => ({ id, part, houseNumber: 7, tenant: null })),
     );
   };
-  // All that lists ask of a database.
-  const near = { engine: 'mysql', connectionsMax: 10, roundTripMs: () => roundTripMs };
-  const database = { ...near, query } as unknown as Database;
-  const list = createKeysetList(database, ROOMS, rowBytesMax);
+  const list = createKeysetList(databaseOf(query, roundTripMs), ROOMS, rowBytesMax);
   const ask = (queries: readonly Partial<Query>[]) =>
     Promise.all(queries.map((given) => list({ limit: 20, after: null, ...given }, deadlineIn(5000))));
   return { ask, sent };
@@ -108,8 +109,7 @@ describe('where a row may have 256 KiB, 25 are read at once', () => {
       const rows = Array.from({ length: rooms }, (_, index) => ({ id: index + 1, owner: 'Ann', tenant: 'Bob' }));
       return rows.filter((row) => row.id > Number(last)).slice(0, most);
     };
-    const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
-    const list = createKeysetList(database, ROOMS, 4 * 65_536);
+    const list = createKeysetList(databaseOf(query), ROOMS, 4 * 65_536);
     const page = await list({ limit, after: after === null ? null : id(after) }, deadlineIn(5000), read);
     expect(page).toSatisfy(Object.isFrozen); // its JSON may be cached
     return { ids: page.map((row) => Number(row.id)), hasMore: page.hasMore, limits };
@@ -155,8 +155,7 @@ test.each([
       counts.push(ids.length);
       return [];
     };
-    const database = { engine: 'mysql', connectionsMax: 4, roundTripMs: () => 0, query } as unknown as Database;
-    const get = createRowReader(database, ROOMS, bytes);
+    const get = createRowReader(databaseOf(query), ROOMS, bytes);
     await Promise.all(Array.from({ length: 64 }, (_, index) => get(id(index + 1) as Int64, deadlineIn(5000))));
     expect(Math.max(...counts)).toBe(most);
   },

@@ -1,15 +1,14 @@
 import { type GraphQLInputObjectType, type GraphQLObjectType, getNamedType } from 'graphql';
 import { expect, test } from 'vitest';
-import { createSchema } from '../../src/gateway/schema/schema.ts';
 import { columnsOf } from '../../src/gateway/store/table.ts';
 import { PETS, samplePet } from '../../src/petstore/pets/pet.ts';
-import { PETSTORE } from '../../src/petstore/petstore.ts';
+import { SCHEMA } from '../support/petstore-api.ts';
 
-const schema = createSchema(PETSTORE);
 const columns = columnsOf(PETS);
-const pets = schema.getQueryType()?.getFields().pets;
+const queries = SCHEMA.getQueryType()?.getFields();
+const pets = queries?.pets;
 const output = getNamedType(pets?.type) as GraphQLObjectType;
-const input = getNamedType(schema.getMutationType()?.getFields().addPet?.args[0]?.type) as GraphQLInputObjectType;
+const input = getNamedType(SCHEMA.getMutationType()?.getFields().addPet?.args[0]?.type) as GraphQLInputObjectType;
 
 const missing = (name: string, where: string) =>
   `${name} stands in PETS (src/petstore/pets/pet.ts), but is no ${where} (src/petstore/pets/pet-types.ts)`;
@@ -20,11 +19,7 @@ test.each(columns)('$name, a field that is kept, can be sent and read', ({ name 
 });
 
 test('the connection has the filters of the list', () => {
-  const names = (field: string) =>
-    schema
-      .getQueryType()
-      ?.getFields()
-      [field]?.args.map(({ name }) => name) ?? [];
+  const names = (field: string) => queries?.[field]?.args.map(({ name }) => name) ?? [];
   const common = names('pets').map((name) => (name === 'limit' ? 'first' : name));
   expect(names('petsConnection').toSorted()).toEqual(common.sort());
 });

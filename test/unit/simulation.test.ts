@@ -20,6 +20,11 @@ const SYSTEM: SystemOptions = {
   seconds: 0.5,
 };
 
+/** Many clients, each of which asks again at once. */
+const CROWD = { clients: 64, clientMs: 0 };
+const GETS = { list: 0, get: 1, create: 0 };
+const LISTS = { list: 1, get: 0, create: 0 };
+
 describe('the simulation', () => {
   test('gives the same for the same seed, and something else for another', async () => {
     const [first, again, other] = [
@@ -49,28 +54,18 @@ describe('the simulation', () => {
   });
 
   test('answers as many as the thread of a worker can, however many clients ask', async () => {
-    const only = { list: 0, get: 1, create: 0 };
-    const load = { clients: 64, clientMs: 0 };
-    const one = await simulate({ ...SYSTEM, mix: only, load });
+    const one = await simulate({ ...SYSTEM, mix: GETS, load: CROWD });
     // A request has its own 0.2 ms, and a 32nd of a statement's at the least.
     expect(one.perSecond).toBeLessThanOrEqual(1000 / (0.2 + 0.2 / 32));
     expect(one.perSecond).toBeGreaterThan(1000 / (0.2 + 0.2 / 4));
-    const two = await simulate({ ...SYSTEM, mix: only, load, workers: 2, gatewayCores: 2 });
+    const two = await simulate({ ...SYSTEM, mix: GETS, load: CROWD, workers: 2, gatewayCores: 2 });
     expect(two.perSecond / one.perSecond).toBeGreaterThan(1.7);
   });
 
   test('answers as many as the cores of the database can', async () => {
     const costs = { ...COSTS, databaseMs: 0, databaseEachMs: 2 };
-    const load = { clients: 64, clientMs: 0 };
-    const only = { list: 0, get: 1, create: 0 };
-    const found = await simulate({
-      ...SYSTEM,
-      costs: { ...SYSTEM.costs, get: costs },
-      mix: only,
-      load,
-      databaseCores: 1,
-      seconds: 4,
-    });
+    const only = { costs: { ...SYSTEM.costs, get: costs }, mix: GETS, load: CROWD };
+    const found = await simulate({ ...SYSTEM, ...only, databaseCores: 1, seconds: 4 });
     expect(found.perSecond).toBeLessThanOrEqual(500 * 1.05); // a batch that was begun before may end
     expect(found.perSecond).toBeGreaterThan(450);
     expect(found.databaseCores).toBeCloseTo(1, 1);
@@ -85,10 +80,8 @@ describe('the simulation', () => {
   });
 
   test('makes few statements of many requests beside the database, as the gateway does', async () => {
-    const load = { clients: 64, clientMs: 0 };
-    const only = { list: 1, get: 0, create: 0 };
-    const near = await simulate({ ...SYSTEM, mix: only, load });
-    const alone = await simulate({ ...SYSTEM, mix: only, load: { clients: 1, clientMs: 0 } });
+    const near = await simulate({ ...SYSTEM, mix: LISTS, load: CROWD });
+    const alone = await simulate({ ...SYSTEM, mix: LISTS, load: { clients: 1, clientMs: 0 } });
     expect(near.statementsPerRequest).toBeLessThan(0.3);
     expect(alone.statementsPerRequest).toBeCloseTo(1, 1);
   });

@@ -41,16 +41,19 @@ async function startStranger(words: string): Promise<string> {
   return `127.0.0.1:${(server.address() as { port: number }).port}`; // it listens on a port
 }
 
-/** A server that answers whoever says who he is with this error. */
-async function refuses(...error: Parameters<typeof failure>): Promise<string> {
+/** A server that answers whoever says who he is with this packet. */
+async function answers(packet: Buffer): Promise<string> {
   const { port } = await startImpostor(async ({ socket, say, hear }) => {
     say(0, greeting('mysql_native_password'));
     await hear();
-    say(2, failure(...error));
+    say(2, packet);
+    await hear();
     socket.end();
   });
   return `127.0.0.1:${port}`;
 }
+
+const refuses = (...error: Parameters<typeof failure>) => answers(failure(...error));
 
 describe.concurrent('a start waits', () => {
   it.each([
@@ -74,49 +77,28 @@ describe.concurrent('a start waits', () => {
   });
 });
 
-/** A server that asks for the password in the way of this plugin. */
-async function asksBy(plugin: string): Promise<string> {
-  const { port } = await startImpostor(async ({ socket, say, hear }) => {
-    say(0, greeting('mysql_native_password'));
-    await hear();
-    say(2, Buffer.from(`\xfe${plugin}\0${'n'.repeat(32)}`, 'latin1'));
-    await hear();
-    socket.end();
-  });
-  return `127.0.0.1:${port}`;
-}
-
-it.each(['client_ed25519', 'auth_gssapi_client', 'mysql_clear_password'])(
-  'an account with the plugin %s ends a start, and the line says which ones work',
-  async (plugin) => {
-    const where = await asksBy(plugin);
-    expect(await startOn(where)).toEqual({
-      waitsFor: undefined,
-      exitCode: 1,
-      line: `The database mysql://app:***@${where}/petstore refuses the account: its plugin is ${plugin}; caching_sha2_password, mysql_native_password and sha256_password work: correct DATABASE_URL, or the account and its rights at the server`,
-    });
-  },
-);
-
 describe.concurrent('what no wait mends ends a start, in one line', () => {
-  const ACCOUNT = ': correct DATABASE_URL, or the account and its rights at the server';
-  it.each([
-    ['a wrong password', 1045, '28000', `refuses the account: #${ACCOUNT}`],
-    ['an unknown database', 1049, '42000', 'does not exist: #: create it, or correct its name in DATABASE_URL'],
-    [
-      'a server that wants TLS',
-      3159,
-      'HY000',
-      'is not trusted: #: correct the options of DATABASE_URL (docs/databases.md#tls), or the server',
-    ],
-    ['a table in the way', 1050, '42S01', 'cannot be used: #'],
-  ])('%s (%i)', async (what, errno, sqlState, sentence) => {
-    const where = await refuses(errno, sqlState, what);
-    expect(await startOn(where)).toEqual({
-      waitsFor: undefined,
-      exitCode: 1,
-      line: `The database mysql://app:***@${where}/petstore ${sentence.replace('#', what)}`,
-    });
+  const ACCOUNT = 'correct DATABASE_URL, or the account and its rights at the server';
+  const PLUGINS = 'caching_sha2_password, mysql_native_password and sha256_password work';
+  const UNKNOWN = 'does not exist: said: create it, or correct its name in DATABASE_URL';
+  const UNTRUSTED = 'is not trusted: said: correct the options of DATABASE_URL (docs/databases.md#tls), or the server';
+  const asksBy = (plugin: string) => answers(Buffer.from(`\xfe${plugin}\0${'n'.repeat(32)}`, 'latin1'));
+  it.each<[what: string, place: () => Promise<string>, sentence: string]>([
+    ['a wrong password', () => refuses(1045, '28000', 'said'), `refuses the account: said: ${ACCOUNT}`],
+    ['an unknown database', () => refuses(1049, '42000', 'said'), UNKNOWN],
+    ['a server that wants TLS', () => refuses(3159, 'HY000', 'said'), UNTRUSTED],
+    ['a table in the way', () => refuses(1050, '42S01', 'said'), 'cannot be used: said'],
+    ...['client_ed25519', 'auth_gssapi_client', 'mysql_clear_password'].map(
+      (plugin): [string, () => Promise<string>, string] => [
+        `an account with the plugin ${plugin}`,
+        () => asksBy(plugin),
+        `refuses the account: its plugin is ${plugin}; ${PLUGINS}: ${ACCOUNT}`,
+      ],
+    ),
+  ])('%s', async (_what, place, sentence) => {
+    const where = await place();
+    const line = `The database mysql://app:***@${where}/petstore ${sentence}`;
+    expect(await startOn(where)).toEqual({ waitsFor: undefined, exitCode: 1, line });
   });
 });
 
