@@ -7,7 +7,7 @@ describeEachEngine('contract', (engine) => {
   const gateway = useGateway(engine);
 
   it.each(AUDITS)('$id $name', async ({ run }) => {
-    await expect(run(gateway())).resolves.toBeUndefined();
+    await expect(run(gateway)).resolves.toBeUndefined();
   });
 });
 
