@@ -6,8 +6,11 @@ export const KEY_PREFIX = `${PRODUCT}_`;
 /** An API key. A key that is cut by up to three other characters, such as a `+` (a space in URLs), matches as a whole. */
 const KEY = new RegExp(`${KEY_PREFIX}[\\w+]+(?:\\W{1,3}\\w{12,})*`, 'g');
 
-/** An encoded ASCII character as URLs (`%41`) and JSON (`\u0041`) have it; its `%` may itself be encoded repeatedly. */
-const ENCODED = /(?:(?:%|\\+)u(?:00|\{0*)|\\+x|%(?:25)*)(2[1-9a-f]|[3-6][\da-f]|7[\da-e])\}?/gi;
+/**
+ * An encoded ASCII character as URLs (`%41`) and JSON (`\u0041`) have it; its `%` may itself be encoded repeatedly. Only the first of
+ * several backslashes begins a match: else each of them would look through all that follow.
+ */
+const ENCODED = /(?:(?:%|(?<!\\)\\+)u(?:00|\{0*)|(?<!\\)\\+x|%(?:25)*)(2[1-9a-f]|[3-6][\da-f]|7[\da-e])\}?/gi;
 /** How many layers of encoding are decoded; a text with more is masked as a whole. */
 const ROUNDS_MAX = 4;
 

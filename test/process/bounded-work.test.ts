@@ -63,6 +63,9 @@ const TARGETS: readonly Input[] = [
   repeat('a/', '/'),
   repeat('%25', '/'),
   repeat('%2525', '/petstore_'),
+  repeat('\\', '/'),
+  repeat('\\', '/v1/%%341'),
+  repeat('%u{0', '/'),
   repeat('a'.repeat(29).concat('/'), '/'),
   repeat('?', '/'),
   repeat('a.', 'http://', '/'),
@@ -154,6 +157,11 @@ const graphql =
 const add =
   'mutation($name: String!, $categoryId: ID!) { addPet(input: { name: $name, categoryId: $categoryId }) { id name } }';
 const addInput = 'mutation($input: NewPetInput!) { addPet(input: $input) { id name } }';
+/** One variable that many fields have. */
+const many = (head: string, field: string) =>
+  `${head} { ${Array.from({ length: 30 }, (_, index) => `a${index}: ${field}`).join(' ')} }`;
+const addMany = many('mutation($input: NewPetInput!)', 'addPet(input: $input) { id }');
+const cursors = many('query($after: String)', 'petsConnection(after: $after) { pageInfo { endCursor } }');
 const LARGE_BODIES: readonly (readonly [path: string, body: Input])[] = [
   ...BODIES.map((body) => ['/v1/pets', body] as const),
   ['/v1/pets', repeat('x', '{"categoryId":1,"name":"', '"}')],
@@ -171,6 +179,8 @@ const LARGE_BODIES: readonly (readonly [path: string, body: Input])[] = [
   ['/graphql', graphql(repeat('x', '{"name":"', '","categoryId":"1"}'), add)],
   ['/graphql', graphql(repeat('x', '{"name":"a","categoryId":"', '"}'), add)],
   ['/graphql', graphql(repeat('x', '{"input":{"name":"a","categoryId":"1","', '":1}}'), addInput)],
+  ['/graphql', graphql(repeat('\\"', '{"input":{"categoryId":"1","name":"', '"}}'), addMany)],
+  ['/graphql', graphql(repeat('aWQ6', '{"after":"', '"}'), cursors)],
   ['/graphql', graphql(repeat('x', `{"input":{"name":"a","categoryId":[${'1e2,'.repeat(30_000)}"`, '"]}}'), addInput)],
 ];
 

@@ -124,6 +124,7 @@ function addInputs(cost: Cost, { fields }: OperationPlan, argumentsOf: Arguments
     if (field.type) add(cost, field.type, 0, countValues(args));
     const copies = 1 + (field.selection?.leafCount ?? 1);
     answerBytes += Buffer.byteLength(JSON.stringify(args)) * copies;
+    if (answerBytes > LIMITS.responseBytes.max) break; // one large variable may be the input of many fields
   }
   return answerBytes;
 }
