@@ -15,7 +15,8 @@ const { title: titleField, book: bookField } = schema.getQueryType()?.getFields(
 if (titleField) titleField.resolve = () => title;
 if (bookField) bookField.resolve = () => book;
 const prepare = createDocuments({
-  validate: () => ({ errors: [], deprecations: [] }),
+  validate: () => [],
+  deprecations: [],
   plan: createPlanner(schema, GRAPHQL_FORMAT),
 });
 const execute = createExecution(schema, 'books');

@@ -28,7 +28,8 @@ const { rows: rowsField, wrong } = schema.getQueryType()?.getFields() ?? {};
 if (rowsField) rowsField.resolve = () => rows;
 if (wrong) wrong.resolve = async () => null;
 const prepare = createDocuments({
-  validate: () => ({ errors: [], deprecations: [] }),
+  validate: () => [],
+  deprecations: [],
   plan: createPlanner(schema, GRAPHQL_FORMAT),
 });
 const execute = createExecution(schema, 'numbers');

@@ -8,7 +8,7 @@ import { createNestedSchema } from './nested-schema.ts';
 
 const schema = createNestedSchema();
 const plan = createPlanner(schema, GRAPHQL_FORMAT);
-const prepare = createDocuments({ validate: createValidator(schema, []), plan });
+const prepare = createDocuments({ validate: createValidator(schema), plan, deprecations: [] });
 
 const ANY_NUMBER = 'The request may touch any number of people; the limit is 500.';
 const refusalOf = createRefusalOf(schema, 'shops', prepare);

@@ -7,19 +7,21 @@ import { createPlanner } from '../../src/lib/graphql-plan/graphql-plan.ts';
 const schema = buildSchema('type Query { pet: Pet } type Pet { id: ID parent: Pet }');
 for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) field.resolve = () => null;
 
-/** How often an operation is planned that is asked for with each of these variables. */
+/** How often the operations of a document are planned, in turn, that are asked for with each of these variables. */
 function plansOf(text: string, given: readonly Record<string, unknown>[]): number {
   const plan = createPlanner(schema, GRAPHQL_FORMAT);
   let plans = 0;
   const prepare = createDocuments({
-    validate: () => ({ errors: [], deprecations: [] }),
+    validate: () => [],
+    deprecations: [],
     plan(...request) {
       plans++;
       return plan(...request);
     },
   });
-  for (const variables of given) {
-    const [prepared] = prepare(text).operations;
+  for (const [index, variables] of given.entries()) {
+    const { operations } = prepare(text);
+    const prepared = operations[index % operations.length];
     const definitions = prepared?.operation.variableDefinitions ?? [];
     const { variableValues } = getVariableValues(schema, definitions, variables);
     if (variableValues) prepared?.plan(variableValues);
@@ -48,6 +50,13 @@ test.each<readonly [string, string, readonly Record<string, unknown>[], number]>
       { yes: true, after: false },
     ],
     2,
+  ],
+  ['once beside another operation', 'query A { pet { id } } query B { pet { id } }', [{}, {}, {}, {}], 2],
+  [
+    'anew when a fragment has fields for many: together they are no more than the tokens',
+    `${[1, 2, 3, 4, 5, 6, 7, 8].map((n) => `query Q${n} { pet { ...F } }`).join(' ')} fragment F on Pet { ${'abcdefghijklmno'.replaceAll(/./g, '$&: id ')}}`,
+    Array.from({ length: 16 }, () => ({})),
+    16,
   ],
   ['anew when its fragments make more fields than it has tokens: its memory is not counted', DOUBLED, [YES, YES], 2],
 ])('an operation is planned %s', (_how, text, variables, times) => {

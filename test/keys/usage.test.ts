@@ -75,18 +75,20 @@ describeEachEngine('API keys › usage', (engine) => {
     const id = String(json.id);
     const get = (base: string, bearer: string) =>
       fetch(`${base}/v1/pets/${id}`, { headers: { authorization: `Bearer ${bearer}` } });
-    const query = (base: string, bearer: string, document: string) =>
+    const query = (base: string, bearer: string, document: string, operationName?: string) =>
       fetch(`${base}/graphql`, {
         method: 'POST',
         headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ query: document }),
+        body: JSON.stringify({ query: document, operationName }),
       });
     const before = Date.now();
     for (const { url: base } of gateways) {
       for (let use = 0; use < 3; use++) expect((await get(base, key)).status).toBe(200);
       expect((await get(base, otherKey)).status).toBe(200);
       expect((await query(base, otherKey, `{ pet(id: "${id}") { name } }`)).status).toBe(200);
-      expect((await query(base, key, '{ pets { name } }')).status).toBe(200);
+      // What does not run is not used.
+      const others = '{ pets { name } pet(id: 1) @skip(if: true) { id } }';
+      expect((await query(base, key, `query A ${others} query B { pet(id: 1) { id } }`, 'A')).status).toBe(200);
       expect((await fetch(`${base}/v1/pets/${id}`)).status).toBe(401);
     }
     for (const gateway of gateways) await gateway.close();

@@ -13,16 +13,20 @@ import {
 import type { OperationPlan, PlanOperation } from '../../lib/graphql-plan/graphql-plan.ts';
 import { createLruCache } from '../caches.ts';
 import type { Deprecation } from '../deprecations.ts';
-import { noteDeprecations } from '../schema/schema.ts';
+import { deprecationsIn } from '../schema/schema.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitError } from './limits.ts';
 
 /** An operation of a parsed document. */
 export interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly isMutation: boolean;
-  readonly deprecated: readonly string[];
   /** Plans it for coerced variables; plans are cached. */
-  plan(variables: VariableValues): OperationPlan;
+  plan(variables: VariableValues): PreparedPlan;
+}
+
+/** A plan, and the coordinates of the deprecated fields that it has. */
+export interface PreparedPlan extends OperationPlan {
+  readonly deprecated: readonly string[];
 }
 
 /** A parsed and validated document. If it has errors, none of its operations may run. */
@@ -44,6 +48,7 @@ const TOKEN_BYTES = 800;
 interface DocumentParts {
   readonly validate: ReturnType<typeof createValidator>;
   readonly plan: PlanOperation;
+  readonly deprecations: readonly Deprecation[];
 }
 
 /** Creates a function that parses and validates the text of a document. Results, including errors, are in an LRU cache. */
@@ -52,23 +57,21 @@ export function createDocuments(parts: DocumentParts) {
   return (text: string) => cache.get(text) ?? cache.set(text, prepareDocument(text, parts));
 }
 
-function prepareDocument(text: string, { validate: validateDocument, plan }: DocumentParts): PreparedDocument {
+function prepareDocument(text: string, parts: DocumentParts): PreparedDocument {
   let document: DocumentNode;
   try {
     document = parseWithinLimits(text);
   } catch (error) {
     return { errors: withCode([error as GraphQLError], 'GRAPHQL_PARSE_FAILED'), operations: [], bytes: sizeOf(text) }; // parse throws nothing else
   }
-  const validated = validateDocument(document, text);
-  const errors = withCode(validated.errors, 'GRAPHQL_VALIDATION_FAILED');
-  const deprecated = validated.deprecations.map(({ coordinate }) => coordinate);
+  const errors = withCode(parts.validate(document, text), 'GRAPHQL_VALIDATION_FAILED');
+  const planOf = cachePlans(parts, document, text);
   const operations = document.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
     .map((operation) => ({
       operation,
       isMutation: operation.operation === OperationTypeNode.MUTATION,
-      deprecated,
-      plan: cachePlans(plan, document, operation, text),
+      plan: (variables: VariableValues) => planOf(operation, variables),
     }));
   return { errors, operations, bytes: sizeOf(text, document.tokenCount) };
 }
@@ -96,22 +99,32 @@ function withCode(errors: readonly GraphQLError[], code: string): readonly Graph
   return errors;
 }
 
-/** The most cached plans of an operation, one for each combination of Boolean variables. */
-const PLANS_MAX = 4;
-
-function cachePlans(plan: PlanOperation, document: DocumentNode, operation: OperationDefinitionNode, text: string) {
-  const cache = createLruCache<OperationPlan>(PLANS_MAX);
+/** Caches the plans of a document, one for each operation and combination of Boolean variables. */
+function cachePlans({ plan, deprecations }: DocumentParts, document: DocumentNode, text: string) {
+  const cache = new Map<string, PreparedPlan>();
+  // TOKEN_BYTES covers a plan or a planned field for each token. Fragments can make more fields, and conditions more plans.
+  const { tokenCount = 0 } = document;
+  let size = 0;
   const hasConditions = text.includes('@');
-  return (variables: VariableValues): OperationPlan => {
+  return (operation: OperationDefinitionNode, variables: VariableValues): PreparedPlan => {
     const booleans = Object.entries(hasConditions ? variables.coerced : {}).filter(
       ([, value]) => typeof value === 'boolean',
     );
-    const key = booleans.join();
+    const key = [operation.name?.value, booleans].join();
     const cached = cache.get(key);
     if (cached) return cached;
     const planned = plan(document, operation, variables);
-    // TOKEN_BYTES covers one planned field for each token. Fragments can make more fields: such a plan is not cached.
-    return planned.fieldCount <= (document.tokenCount ?? 0) ? cache.set(key, planned) : planned;
+    const deprecated = deprecationsIn(planned, deprecations).map(({ coordinate }) => coordinate);
+    const prepared = { ...planned, deprecated };
+    const ownSize = 1 + planned.fieldCount;
+    if (ownSize > tokenCount) return prepared;
+    if (size + ownSize > tokenCount) {
+      cache.clear();
+      size = 0;
+    }
+    size += ownSize;
+    cache.set(key, prepared);
+    return prepared;
   };
 }
 
@@ -130,17 +143,13 @@ const SKIPPABLE_RULES = [
 const RULES = [...specifiedRules, aliasLimitRule, introspectionAliasRule, depthLimitRule];
 
 /**
- * Creates a function that validates a document by the rules of the specification and by the limits. It gives the errors or, if
- * there are none, the deprecations of the selected fields. `text` is the source of the document.
+ * Creates a function that validates a document by the rules of the specification and by the limits. `text` is the source of the
+ * document.
  */
-export function createValidator(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
-  return (document: DocumentNode, text: string): { errors: readonly GraphQLError[]; deprecations: Deprecation[] } => {
-    const found = new Set<Deprecation>();
+export function createValidator(schema: GraphQLSchema) {
+  return (document: DocumentNode, text: string): readonly GraphQLError[] => {
     const skipped = SKIPPABLE_RULES.filter(({ syntax }) => !syntax.test(text));
     const rules = RULES.filter(({ name }) => !skipped.some(({ rule }) => rule.test(name)));
-    const errors = validate(schema, document, [...rules, noteDeprecations(deprecations, found)], {
-      maxErrors: ERRORS_MAX,
-    });
-    return { errors, deprecations: errors.length > 0 ? [] : [...found] };
+    return validate(schema, document, rules, { maxErrors: ERRORS_MAX });
   };
 }

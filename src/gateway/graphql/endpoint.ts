@@ -8,7 +8,13 @@ import { type Context, createContext } from '../schema/context.ts';
 import { GRAPHQL_FORMAT } from '../schema/schema.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
-import { createDocuments, createValidator, type PreparedDocument, type PreparedOperation } from './documents.ts';
+import {
+  createDocuments,
+  createValidator,
+  type PreparedDocument,
+  type PreparedOperation,
+  type PreparedPlan,
+} from './documents.ts';
 import { createErrorMask, listNames, type Telemetry, tellErrors } from './error-masking.ts';
 import { createExecution } from './execution.ts';
 import { parametersFromBody, parametersFromQuery } from './request-parameters.ts';
@@ -41,13 +47,16 @@ export function createGraphqlRoutes(parts: GraphqlParts) {
 }
 
 function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ...telemetry }: GraphqlParts) {
-  const validate = createValidator(schema, service.deprecations);
-  const prepareDocument = createDocuments({ validate, plan: createPlanner(schema, GRAPHQL_FORMAT) });
+  const prepareDocument = createDocuments({
+    validate: createValidator(schema),
+    plan: createPlanner(schema, GRAPHQL_FORMAT),
+    deprecations: service.deprecations,
+  });
   const execute = createExecution(schema, service.plural, runPlan);
   // Yoga knows how GraphQL over HTTP tells errors. It is not imported at the start, because the import would slow every start.
   const loadYoga = makeOnce(() => import('graphql-yoga'));
 
-  const observe = ({ told, caller }: AdmittedCall, { operation, deprecated }: PreparedOperation) => {
+  const observe = ({ told, caller }: AdmittedCall, { operation }: PreparedOperation, { deprecated }: PreparedPlan) => {
     told.operation = operation.operation;
     telemetry.metrics.countGraphqlOperation(operation.operation);
     for (const coordinate of deprecated) noteDeprecatedUse(caller.keyId, coordinate);
@@ -72,7 +81,7 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     }
     if (document.errors.length > 0) return answerErrors(call, document);
     const context = createContext(stores, caller, headers, deadline);
-    const onRun = () => observe(call, prepared);
+    const onRun = (plan: PreparedPlan) => observe(call, prepared, plan);
     const result = await execute({ prepared, variables, context, reserve, bytes: call.body.length, onRun });
     const answer =
       result.errors.length > 0

@@ -3,13 +3,12 @@ import {
   type Answer,
   createArgumentsOf,
   createPlannedExecution,
-  type OperationPlan,
   type PlanRequest,
 } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { AdmittedCall } from '../http/call.ts';
 import { ANSWER_BYTES_MAX, type Context } from '../schema/context.ts';
 import { createCost } from './cost.ts';
-import type { PreparedOperation } from './documents.ts';
+import type { PreparedOperation, PreparedPlan } from './documents.ts';
 import { limitError } from './limits.ts';
 
 interface OperationRequest {
@@ -19,7 +18,7 @@ interface OperationRequest {
   readonly reserve: AdmittedCall['reserve'];
   /** The bytes that the variables came in, at most. */
   readonly bytes: number;
-  readonly onRun: () => void;
+  readonly onRun: (plan: PreparedPlan) => void;
 }
 
 const ERRORS_MAX = 5;
@@ -44,8 +43,8 @@ export function createExecution(
     if (coerced.errors) return { errors: coerced.errors };
     const { variableValues: variables } = coerced;
     const argumentsOf = createArgumentsOf(variables, context);
-    const run = (plan: OperationPlan) => {
-      onRun();
+    const run = (plan: PreparedPlan) => {
+      onRun(plan);
       return runPlan({ plan, isMutation, variables, argumentsOf, context });
     };
     try {

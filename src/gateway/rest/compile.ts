@@ -5,7 +5,6 @@ import {
   Kind,
   OperationTypeNode,
   parse,
-  specifiedRules,
   validate,
   visit,
 } from 'graphql';
@@ -18,7 +17,7 @@ import {
 } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { Deprecation } from '../deprecations.ts';
 import { ANSWER_BYTES_MAX, answerTooLarge, type Context } from '../schema/context.ts';
-import { noteDeprecations, REST_FORMAT } from '../schema/schema.ts';
+import { deprecationsIn, REST_FORMAT } from '../schema/schema.ts';
 
 /** Compiles the document of a REST row. Throws Error, which stops the start, when it does not fit the schema. */
 export type Compile = ReturnType<typeof createCompiler>;
@@ -34,13 +33,12 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
   const plan = createPlanner(schema, REST_FORMAT);
   return (text: string) => {
     const document = parse(text);
-    const found = new Set<Deprecation>();
-    const [error] = validate(schema, document, [...specifiedRules, noteDeprecations(deprecations, found)]);
+    const [error] = validate(schema, document);
     if (error !== undefined) throw error;
     const operation = getOperationAST(document);
-    const { fields = [] } = operation ? plan(document, operation) : {};
-    const [root] = fields;
-    if (!operation || !root || fields.length > 1) {
+    const planned = operation && plan(document, operation);
+    const [root, another] = planned?.fields ?? [];
+    if (!planned || !root || another) {
       throw new Error(`A document of the table asks for one root field: ${text}`);
     }
     const argumentNodes = root.nodes[0]?.arguments ?? [];
@@ -72,7 +70,7 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
     const { resolver, field } = root;
     if (resolver === undefined) throw new Error(`${field.name} has no resolver.`);
     return {
-      deprecations: [...found],
+      deprecations: deprecationsIn(planned, deprecations),
       isMutation: operation.operation === OperationTypeNode.MUTATION,
       field,
       variables,

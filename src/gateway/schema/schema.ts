@@ -1,5 +1,5 @@
-import { GraphQLEnumType, type GraphQLNamedType, type GraphQLSchema, printSchema, type ValidationRule } from 'graphql';
-import type { AnswerFormat } from '../../lib/graphql-plan/graphql-plan.ts';
+import { GraphQLEnumType, type GraphQLNamedType, type GraphQLSchema, printSchema } from 'graphql';
+import type { AnswerFormat, SelectionPlan } from '../../lib/graphql-plan/graphql-plan.ts';
 import { type Deprecation, longDay } from '../deprecations.ts';
 import { type AnyKind, type Bounds, KINDS, kindOfScalar } from '../kinds.ts';
 import { type Builder, createBuilder } from './builder.ts';
@@ -30,15 +30,13 @@ function deprecate(schema: GraphQLSchema, { coordinate, sunset, replacement }: D
   field.deprecationReason = `Scheduled for removal on ${longDay(sunset)}; use ${replacement.graphql} instead.`;
 }
 
-/** A validation rule that reports no errors: it adds the deprecations of the selected fields to `found`. */
-export function noteDeprecations(deprecations: readonly Deprecation[], found: Set<Deprecation>): ValidationRule {
-  return (context) => ({
-    Field() {
-      const coordinate = `${context.getParentType()?.name}.${context.getFieldDef()?.name}`;
-      const deprecation = deprecations.find((one) => one.coordinate === coordinate);
-      if (deprecation !== undefined) found.add(deprecation);
-    },
-  });
+/** The deprecations of the fields that a plan has, each once. */
+export function deprecationsIn({ fields }: SelectionPlan, deprecations: readonly Deprecation[]): Deprecation[] {
+  const found = fields.flatMap(({ parentType, field, selection }) => [
+    ...deprecations.filter(({ coordinate }) => coordinate === `${parentType}.${field.name}`),
+    ...(selection ? deprecationsIn(selection, deprecations) : []),
+  ]);
+  return [...new Set(found)];
 }
 
 /** A schema in SDL, as in `schema.graphql`. */
