@@ -79,6 +79,7 @@ const OTHER_TYPES = [
   'application/jsonp',
   'application/json2',
   'application/json, text/plain',
+  'application/json; charset=utf-8, text/xml', // two lines
   'application/json text/plain',
   'json',
   '*/*',

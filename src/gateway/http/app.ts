@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import cors from '@koa/cors';
 import Koa from 'koa';
 import type { Config } from '../config.ts';
@@ -79,6 +79,10 @@ function createKoa({ config, log, metrics, served, isDraining, serve, cors }: Ko
   Object.assign(koa, { handleRequest }); // Koa's types lack it
 
   const { adminPort } = config;
+  // RFC 9112 §9.6: with `Connection: close`, the client opens its next connection elsewhere.
+  const closeWhileDraining = (response: ServerResponse) => {
+    if (isDraining() && !response.headersSent) response.setHeader('Connection', 'close');
+  };
   const isMisplaced = (path: string, port: number | undefined) =>
     adminPort !== undefined && PROBE_PATHS.includes(path) !== (port === adminPort);
 
@@ -94,6 +98,7 @@ function createKoa({ config, log, metrics, served, isDraining, serve, cors }: Ko
       target = readRequestTarget(request);
     } catch (thrown) {
       const error = toApiError(thrown);
+      closeWhileDraining(response);
       sendAnswer(response, errorAnswer(error, writeRestError(error, {})));
       return logUnread(log, error, requestId, request.socket);
     }
@@ -111,8 +116,7 @@ function createKoa({ config, log, metrics, served, isDraining, serve, cors }: Ko
       answer = await serve(call, request, response);
     }
     if (answer === undefined) return; // the client has gone
-    // RFC 9112 §9.6: with `Connection: close`, the client opens its next connection elsewhere.
-    if (isDraining() && !response.headersSent) response.setHeader('Connection', 'close');
+    closeWhileDraining(response);
     sendAnswer(response, answer);
   });
   return koa;

@@ -79,7 +79,9 @@ async function answer({ headers: sent }: Call, page: Page, { content, isCached }
   const [tag, body] = await Promise.all([content.tag(), content.bytes[encoding]()]);
   const caching = { ETag: tag, 'Cache-Control': page.immutable ? IMMUTABLE : 'no-cache' };
   const headers = { Vary: 'Accept-Encoding', ...page.headers, ...caching };
-  if (fresh(sent, { etag: tag })) return { status: 304, headers };
+  // RFC 9110 §13.1.3: beside If-None-Match, If-Modified-Since is ignored; alone it says nothing of what has no Last-Modified.
+  const asked = { 'if-none-match': sent['if-none-match'], 'cache-control': sent['cache-control'] };
+  if (fresh(asked, { etag: tag })) return { status: 304, headers };
   const coding = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
   return { status: 200, headers: { ...headers, 'Content-Type': page.contentType, ...coding }, body };
 }
