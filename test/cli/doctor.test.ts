@@ -139,8 +139,7 @@ describe('doctor', () => {
   });
 
   test.each(['doctor', 'migrate --status'])('%s leaves an empty file empty', async (call) => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, 'pets.sqlite'), '');
+    const folder = temporaryFolder({ 'pets.sqlite': '' });
     const [name = '', ...args] = call.split(' ');
     const { stdout } = await command(name, args, { DATABASE_URL: 'sqlite:pets.sqlite' }, folder);
     expect(stdout).toMatch(/^WRONG: there is no database file yet|^pending {2}/m);
@@ -187,8 +186,7 @@ describe('doctor', () => {
   });
 
   test('shows the address that a file holds, without its password', async () => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, 'url'), 'mysql://app:S3cret@127.0.0.1:1/petstore\n');
+    const folder = temporaryFolder({ url: 'mysql://app:S3cret@127.0.0.1:1/petstore\n' });
     const { stdout } = await command('doctor', [], { DATABASE_URL_FILE: 'url' }, folder);
     expect(stdout).toMatch(/^ {2}DATABASE_URL +mysql:\/\/app:\*\*\*@127\.0\.0\.1:1\/petstore$/m);
     expect(stdout).toMatch(/^ {2}DATABASE_URL_FILE +url$/m);
@@ -196,8 +194,7 @@ describe('doctor', () => {
   });
 
   test('reads a .env of Windows: a byte order mark, and two characters at the end of a line', async () => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, '.env'), '\uFEFFDATABASE_URL=sqlite::memory:\r\nexport LOG_LEVEL = debug\r\n');
+    const folder = temporaryFolder({ '.env': '\uFEFFDATABASE_URL=sqlite::memory:\r\nexport LOG_LEVEL = debug\r\n' });
     const { code, unknownNames, configuration } = await examine({}, folder);
     expect([code, unknownNames]).toEqual([0, []]);
     expect(configuration).toContainEqual({ name: 'DATABASE_URL', value: 'sqlite::memory:', isDefault: false });
@@ -223,8 +220,7 @@ describe('doctor', () => {
       /^The file \.env must be text in UTF-8 that can be read: /,
     ],
   ])('refuses a line of .env %s in one line', async (_how, text, line) => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, '.env'), text);
+    const folder = temporaryFolder({ '.env': text });
     const ended = await command('doctor', [], {}, folder);
     expectFailure(ended, 2, line);
     expect(ended.stderr).not.toContain('S3cret');
@@ -243,8 +239,7 @@ describe('doctor', () => {
     'MYSQL: PORT',
     'PORT =5000',
   ])('takes the line "%s" of .env', async (line) => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, '.env'), `DATABASE_URL=sqlite::memory:\n${line}\n`);
+    const folder = temporaryFolder({ '.env': `DATABASE_URL=sqlite::memory:\n${line}\n` });
     expect((await examine({}, folder)).code).toBe(0);
   });
 

@@ -15,13 +15,6 @@ export interface LoadReport {
   slowestMs: number;
 }
 
-/** A load that runs until it is stopped. */
-export interface MixedLoad {
-  readonly report: LoadReport;
-  /** Ends the load, then compares what was acknowledged with what is there: both lists must be empty. */
-  stop(): Promise<LoadReport & Differences>;
-}
-
 /** The gateway that is loaded. */
 export interface LoadTarget {
   readonly url: string;
@@ -41,9 +34,10 @@ const NOT_LATIN = '日本 🐾';
 
 /**
  * Clients that create, half of them with an Idempotency-Key and retries until the animal is there, and that get and
- * list what was acknowledged. Every answer must be right, or a 503 within five seconds.
+ * list what was acknowledged. Every answer must be right, or a 503 within five seconds. `stop` ends the load, then compares what
+ * was acknowledged with what is there: `lost` and `doubled` must be empty.
  */
-export function startMixedLoad({ url, others = [], key, stored, gatewayDies = false }: LoadTarget): MixedLoad {
+export function startMixedLoad({ url, others = [], key, stored, gatewayDies = false }: LoadTarget) {
   const gateways = [url, ...others];
   const at = (index: number): string => gateways[index % gateways.length] ?? url;
   let lastWriter = 0; // of the animal that was acknowledged last
@@ -122,7 +116,7 @@ export function startMixedLoad({ url, others = [], key, stored, gatewayDies = fa
   const running = Array.from({ length: CLIENTS }, (_, number) => client(number));
   return {
     report,
-    async stop() {
+    async stop(): Promise<LoadReport & Differences> {
       stopped = true;
       await Promise.all(running);
       return { ...report, ...ledger.compare(await stored()) };

@@ -12,9 +12,9 @@ const LIMIT_MS = 30_000;
 /** A run may cross midnight: what is counted belongs to this day or to a later one. */
 const TODAY = dayNumber(new Date());
 
-afterEach(() => {
-  vi.useRealTimers();
-});
+const SILENT = createLog('silent', { write() {} });
+
+afterEach(() => void vi.useRealTimers());
 
 describeEachEngine('API keys › usage', (engine) => {
   test('the last use is written when the gateway stops, and not in the way of requests', async () => {
@@ -26,10 +26,8 @@ describeEachEngine('API keys › usage', (engine) => {
     });
     const lastUsedAt = async () => (await keys.list()).find(({ id }) => id === keyId)?.lastUsedAt;
     const before = Date.now();
-    for (let round = 0; round < 20; round++) {
-      const answer = await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
-      expect(answer.status).toBe(200);
-    }
+    const headers = { authorization: `Bearer ${key}` };
+    for (let round = 0; round < 20; round++) expect((await gateway.request('/v1/pets', { headers })).status).toBe(200);
     const after = Date.now();
     expect(updates).toEqual([]);
     expect(await lastUsedAt()).toBeNull();
@@ -44,7 +42,7 @@ describeEachEngine('API keys › usage', (engine) => {
   test('a key in use is written once a minute', async () => {
     const { database, keys, keyId } = await prepareDatabase(engine);
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const usage = createUsage(keys, createDeprecatedUseStore(database), createLog('silent', { write() {} }));
+    const usage = createUsage(keys, createDeprecatedUseStore(database), SILENT);
     const updates: string[] = [];
     database.knex.on('query', ({ sql }: { sql: string }) => updates.push(sql));
     for (let use = 0; use < 100; use++) usage.noteUse(keyId);
@@ -73,21 +71,15 @@ describeEachEngine('API keys › usage', (engine) => {
     const gateways = [await startGateway(engine, env), await startGateway(engine, env)];
     const { json } = await (gateways[0]?.createPet({ name: 'Rex', categoryId: 1 }) ?? Promise.reject());
     const id = String(json.id);
-    const get = (base: string, bearer: string) =>
-      fetch(`${base}/v1/pets/${id}`, { headers: { authorization: `Bearer ${bearer}` } });
-    const query = (base: string, bearer: string, document: string) =>
-      fetch(`${base}/graphql`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ query: document }),
-      });
+    const bearer = (one: string) => ({ authorization: `Bearer ${one}` });
     const before = Date.now();
-    for (const { url: base } of gateways) {
-      for (let use = 0; use < 3; use++) expect((await get(base, key)).status).toBe(200);
-      expect((await get(base, otherKey)).status).toBe(200);
-      expect((await query(base, otherKey, `{ pet(id: "${id}") { name } }`)).status).toBe(200);
-      expect((await query(base, key, '{ pets { name } }')).status).toBe(200);
-      expect((await fetch(`${base}/v1/pets/${id}`)).status).toBe(401);
+    for (const { request, graphql } of gateways) {
+      const get = async (one: string) => (await request(`/v1/pets/${id}`, { headers: bearer(one) })).status;
+      for (let use = 0; use < 3; use++) expect(await get(key)).toBe(200);
+      expect(await get(otherKey)).toBe(200);
+      expect((await graphql(`{ pet(id: "${id}") { name } }`, {}, bearer(otherKey))).status).toBe(200);
+      expect((await graphql('{ pets { name } }', {}, bearer(key))).status).toBe(200);
+      expect(await get('none')).toBe(401);
     }
     for (const gateway of gateways) await gateway.close();
     const sums = await createDeprecatedUseStore(database).sumSince(TODAY);
@@ -128,7 +120,7 @@ describeEachEngine('API keys › usage', (engine) => {
         written.push(...copy);
       },
     };
-    const usage = createUsage(keys, createDeprecatedUseStore(database), createLog('silent'));
+    const usage = createUsage(keys, createDeprecatedUseStore(database), SILENT);
     const [first, second, third] = [1000, 2000, 3000];
     vi.setSystemTime(first);
     for (const id of ['once', 'twice']) usage.noteUse(id);
@@ -161,7 +153,7 @@ describeEachEngine('API keys › usage', (engine) => {
         await keys.noteLastUses(uses);
       },
     };
-    const usage = createUsage(stalled, createDeprecatedUseStore(database), createLog('silent', { write() {} }));
+    const usage = createUsage(stalled, createDeprecatedUseStore(database), SILENT);
     const ids: string[] = [];
     for (let index = 0; index < 300; index += 10) {
       const names = Array.from({ length: 10 }, (_, next) => `key ${index + next}`);
@@ -226,7 +218,7 @@ describeEachEngine('API keys › usage', (engine) => {
   test('what was counted before a stop is written while requests still end; what came meanwhile, at its end', async () => {
     const { database, keys, keyId } = await prepareDatabase(engine);
     const store = createDeprecatedUseStore(database);
-    const usage = createUsage(keys, store, createLog('silent', { write() {} }));
+    const usage = createUsage(keys, store, SILENT);
     const uses = async () => (await store.sumSince(TODAY))[0]?.uses;
     usage.noteDeprecatedUse(keyId, 'getPet');
     usage.drain();
@@ -255,7 +247,7 @@ test.each([
 test('while nothing can be written, 100,000 counts are kept: they go on, and no other begins', async () => {
   const written: DeprecatedUse[] = [];
   const add = async (uses: readonly DeprecatedUse[]) => void written.push(...uses);
-  const usage = createUsage({ noteLastUses: async () => {} }, { add }, createLog('silent', { write() {} }));
+  const usage = createUsage({ noteLastUses: async () => {} }, { add }, SILENT);
   for (let id = 0; id <= 100_000; id++) usage.noteDeprecatedUse(String(id), 'getPet');
   usage.noteDeprecatedUse('0', 'getPet');
   await usage.close(LIMIT_MS);
@@ -278,7 +270,7 @@ test('a use during the write of an earlier one is written after it', async () =>
   const add = async (uses: readonly DeprecatedUse[]) => {
     if (counts.push(uses.map((use) => use.uses)) === 1) usage.noteDeprecatedUse('1', 'getPet');
   };
-  const usage = createUsage({ noteLastUses }, { add }, createLog('silent', { write() {} }));
+  const usage = createUsage({ noteLastUses }, { add }, SILENT);
   useAgain(1000);
   await usage.close(LIMIT_MS); // which writes twice
   expect(moments).toEqual([1000, 2000]);
@@ -289,7 +281,7 @@ test('uses before and after midnight (UTC) belong to two days, though they are w
   vi.useFakeTimers({ toFake: ['Date'] });
   const written: DeprecatedUse[] = [];
   const add = async (uses: readonly DeprecatedUse[]) => void written.push(...uses);
-  const usage = createUsage({ noteLastUses: async () => {} }, { add }, createLog('silent', { write() {} }));
+  const usage = createUsage({ noteLastUses: async () => {} }, { add }, SILENT);
   for (const moment of ['2026-01-01T23:59:59.999Z', '2026-01-02T00:00:00Z', '2026-01-02T00:00:01Z']) {
     vi.setSystemTime(moment);
     usage.noteDeprecatedUse('1', 'getPet');

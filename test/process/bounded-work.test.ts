@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sendRaw } from '../support/client.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; what is read is the same on each engine
 /** Node's limit for the request line and all headers, and ours for a body, less what the rest of the request needs. */
 const HEADER_BYTES = 15_000;
 const BODY_BYTES = 65_000;
@@ -128,7 +127,7 @@ function post(body: string, key: string, path = '/v1/pets'): string {
 }
 
 describe('the work for a request grows with its bytes, not with their square', () => {
-  const started = startGateway(sqlite);
+  const started = startGateway(SQLITE);
   let small: number | undefined; // the CPU time of a small request, client and server together, in ms
 
   it.each(KINDS)('%s', async (_what, most, request) => {
@@ -175,7 +174,7 @@ const LARGE_BODIES: readonly (readonly [path: string, body: Input])[] = [
 ];
 
 describe('with the largest BODY_LIMIT, too', () => {
-  const started = startGateway(sqlite, { BODY_LIMIT: String(LARGE_BYTES) });
+  const started = startGateway(SQLITE, { BODY_LIMIT: String(LARGE_BYTES) });
   it.each(
     LARGE_BODIES.map(([path, body]) => [`${path} ${JSON.stringify(body(90)).slice(0, 120)}`, path, body] as const),
   )('%s', async (_what, path, body) => {

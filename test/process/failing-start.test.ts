@@ -1,13 +1,15 @@
-import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, test } from 'vitest';
+import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { send } from '../support/client.ts';
 import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
+import { openDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
+import { startSilent } from '../support/served-app.ts';
 
 /** Starts a gateway that cannot start: exit code, and one line on standard error. */
 async function failToStart(env: Record<string, string>, folder?: string) {
@@ -20,10 +22,7 @@ async function failToStart(env: Record<string, string>, folder?: string) {
 
 describe.concurrent('a start that fails', () => {
   it.each(['1', '2'])('the port is in use, WORKERS=%s: says so and what to do', async (workers) => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    afterFile(() => void other.close());
-    const { port } = other.address() as { port: number }; // it listens on a port
+    const port = await startSilent();
     const away = `mysql://app@127.0.0.1:${await freePort()}/petstore`; // for which it would wait
     const { code, line } = await failToStart({ PORT: String(port), WORKERS: workers, DATABASE_URL: away });
     expect(line).toBe(
@@ -33,32 +32,20 @@ describe.concurrent('a start that fails', () => {
   });
 
   test('a wrong value in a .env file is a wrong value', async () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, '.env'), 'BODY_LIMIT=64k\n');
-    const { code, line } = await failToStart({}, folder);
+    const { code, line } = await failToStart({}, temporaryFolder({ '.env': 'BODY_LIMIT=64k\n' }));
     expect(line).toMatch(/^BODY_LIMIT="64k" is not allowed/);
     expect(code).toBe(2);
   });
 
   test('the folder of the SQLite file cannot be made: one line, exit code 2', async () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'file'), '');
-    const { code, line } = await failToStart({ DATABASE_URL: 'sqlite:file/petstore.sqlite' }, folder);
+    const env = { DATABASE_URL: 'sqlite:file/petstore.sqlite' };
+    const { code, line } = await failToStart(env, temporaryFolder({ file: '' }));
     expect(line).toMatch(/^DATABASE_URL: the folder .* cannot be made/);
     expect(code).toBe(2);
   });
 });
 
 describe.concurrent('a start', () => {
-  test('PORT=0 takes a free port and prints it', async () => {
-    const url = await SQLITE.freshDatabase();
-    const both = await Promise.all([startProcess({ DATABASE_URL: url }), startProcess({ DATABASE_URL: url })]);
-    const ports = both.map((started) => Number(new URL(started.url).port));
-    expect(new Set(ports).size).toBe(2);
-    expect(ports.every((port) => port > 0)).toBe(true);
-    for (const started of both) expect((await send(`${started.url}/livez`)).status).toBe(200);
-  });
-
   it.each(['1', '2'])(
     'with MIGRATE_ON_START=false and WORKERS=%s it is not ready before the migration, and then it is',
     async (workers) => {
@@ -73,4 +60,25 @@ describe.concurrent('a start', () => {
       expect(stdout()).not.toContain('petstore_');
     },
   );
+
+  test('with HOST=:: is reached by IPv4, and by IPv6 where there is one', async () => {
+    const { url } = await startProcess({ DATABASE_URL: 'sqlite::memory:', HOST: '::' });
+    const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+    for (const host of ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])]) {
+      expect((await send(`http://${host}:${new URL(url).port}/livez`)).status).toBe(200);
+    }
+  });
+
+  test('a greeting that fails does not end it', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'data/petstore.sqlite'); // a newcomer's
+    await migrateUp(await openDatabase(`sqlite:${path}`));
+    const other = new DatabaseSync(path);
+    afterFile(() => other.close());
+    other.exec('BEGIN IMMEDIATE'); // nobody else can write
+    const gateway = await startProcess({ MIGRATE_ON_START: 'false' }, folder);
+    await gateway.waitFor(/the greeting could not be given/);
+    expect((await send(`${gateway.url}/livez`)).status).toBe(200);
+    await gateway.stop();
+  });
 });

@@ -1,16 +1,15 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { sendRaw } from '../support/client.ts';
+import { openSocket, sendRaw } from '../support/client.ts';
 import { COLLECTING, readCollected } from '../support/collected.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { connectClient, eventually, petBody, readFootprint } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
+import { rawPost } from '../support/raw-requests.ts';
 import { msSince } from '../support/stall-clock.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; connections are the same on each engine
 const IDLE = 1000;
 const COST_AT_MOST_MB = 60;
 /** The header must be there within 10 s of the connection; the gateway looks every 2 s. */
@@ -18,10 +17,10 @@ const HEADER_WITHIN_MS = 10_000;
 const CLOSED_WITHIN_MS = HEADER_WITHIN_MS + 4000;
 
 async function start() {
-  const { url: databaseUrl, key } = await prepareDatabase(sqlite);
+  const { url: databaseUrl, key } = await prepareDatabase(SQLITE);
   const NODE_OPTIONS = `--max-semi-space-size=8 ${COLLECTING}`;
   const gateway = await startProcess({ DATABASE_URL: databaseUrl, NODE_OPTIONS });
-  return { gateway, key, port: Number(new URL(gateway.url).port) };
+  return { gateway, key, port: gateway.port };
 }
 
 test(`${IDLE} idle connections cost little, and the next request is served`, async () => {
@@ -29,8 +28,7 @@ test(`${IDLE} idle connections cost little, and the next request is served`, asy
   const client = connectClient(gateway.url, key);
   for (let round = 0; round < 50; round++) await client.ask('GET', '/v1/pets');
   const before = await readCollected(gateway);
-  const sockets: Socket[] = Array.from({ length: IDLE }, () => connect(port, '127.0.0.1'));
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const sockets = await Promise.all(Array.from({ length: IDLE }, () => openSocket(port)));
   // Half of them have made a request before: kept connections are idle in another way.
   const used = sockets.filter((_, index) => index % 2 === 0);
   for (const socket of used) socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -54,7 +52,7 @@ test('clients that send their header a byte at a time are closed with 400; other
   const { gateway, key, port } = await start();
   const startedAt = performance.now();
   const slow = Array.from({ length: 50 }, async () => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {}); // a reset ends it, too
+    const socket = await openSocket(port);
     let received = '';
     socket.on('data', (text) => {
       received += text;
@@ -90,11 +88,10 @@ test('a process that was held up sheds load as 503 with Retry-After, and heals a
     await delay(50);
   }
   gateway.child.kill('SIGSTOP');
-  const head = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`;
-  const body = petBody('held up');
-  const create = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const close = 'Connection: close\r\n';
+  const create = rawPost('/v1/pets', key, petBody('held up'), close);
   const held = Array.from({ length: 50 }, () => sendRaw(port, create));
-  const probe = sendRaw(port, `GET /livez HTTP/1.1\r\n${head}\r\n`);
+  const probe = sendRaw(port, `GET /livez HTTP/1.1\r\nHost: x\r\n${close}\r\n`);
   await delay(1700);
   gateway.child.kill('SIGCONT');
   const answers = await Promise.all(held);

@@ -124,36 +124,38 @@ describeEachEngine('stopping', (engine) => {
 
   if (engine.name !== 'sqlite') return; // the rest is the same on each engine
 
-  test('a request under way is answered; a new connection is not taken; what was counted is written', async () => {
+  it.each([
+    'SIGTERM',
+    'SIGHUP', // as when its terminal is closed
+  ] as const)('%s: a request under way is answered; a new connection is not taken', async (signal) => {
     const prepared = await prepareDatabase(engine);
     const gateway = await start(prepared);
     const half = await sendHalf(gateway.url, prepared.key, 'half-sent');
     const probe = connectClient(gateway.url, prepared.key);
     expect((await probe.ask('GET', '/readyz')).status).toBe(200);
     const signalledAt = performance.now();
-    gateway.child.kill('SIGTERM');
+    gateway.child.kill(signal);
     const ready = await lastReadiness(probe, signalledAt);
     if (ready !== undefined) expect(ready.status).toBe(503);
-    await eventually(
-      async () => (await tryToConnect(Number(new URL(gateway.url).port))) === 'ECONNREFUSED',
-      10_000,
-      'nobody listens any more',
-    );
+    const isRefused = async () => (await tryToConnect(gateway.port)) === 'ECONNREFUSED';
+    await eventually(isRefused, 10_000, 'nobody listens any more');
     expect(await half.finish()).toMatch(/^HTTP\/1\.1 201 .*\r\nconnection: close\r\n/is);
-    expect((await gateway.exited).code).toBe(0);
-    const [key] = await prepared.keys.list();
-    expect(key?.lastUsedAt).not.toBeNull();
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('a request that never ends does not hold it beyond SHUTDOWN_GRACE_MS', async () => {
+  test('requests that never end do not hold it beyond SHUTDOWN_GRACE_MS, and what was counted is written', async () => {
     const prepared = await prepareDatabase(engine);
     const gateway = await start(prepared, { SHUTDOWN_GRACE_MS: '1000' });
+    const headers = { authorization: `Bearer ${prepared.key}` };
+    await sendHalf(gateway.url, prepared.key, 'never sent');
     await sendUnfinished(gateway.url, `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Le`);
-    await fetch(`${gateway.url}/livez`); // by now it has read the other one, too
+    // By now it has read the other one, too.
+    for (let use = 0; use < 3; use++) expect((await send(`${gateway.url}/v1/pets/1`, { headers })).status).toBe(404);
     const stoppedAt = performance.now();
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
     expect(msSince(stoppedAt)).toBeLessThan(8000); // sooner than its header would be refused as late
+    expect((await prepared.keys.list())[0]?.lastUsedAt).not.toBeNull();
+    expect(await prepared.database.knex('deprecated_use').pluck('uses')).toEqual([3]);
   });
 
   test('a second signal ends it at once', async () => {
@@ -178,8 +180,7 @@ describeOnMysql('a stop while the database is silent', (engine) => {
     close();
     proxy.swallowAnswersTo(/^/);
     const stoppedAt = performance.now();
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
     expect(msSince(stoppedAt)).toBeLessThan(3000);
     expect(gateway.stdout().match(/"level":[456]0/g)).toHaveLength(1);
     expect(gateway.stdout()).toMatch(/"lost":2,"msg":"the last use of API keys could not be written"/);

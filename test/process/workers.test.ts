@@ -1,16 +1,16 @@
 import { writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
-import { send, sendRaw } from '../support/client.ts';
+import { openSocket, send, sendRaw } from '../support/client.ts';
 import { describeEachEngine, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { eventually, sumMetric } from '../support/load.ts';
 import { openFiles } from '../support/open-files.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
+import { rawPost } from '../support/raw-requests.ts';
 import { startTwo, twoWorkersOf, workersOf } from './workers-of.ts';
 
 /** Lets both workers serve: every request on a connection of its own. */
@@ -51,8 +51,7 @@ describeEachEngine('WORKERS=2', (engine) => {
     await gateway.waitFor(/"signal":"SIGKILL".*a worker died; starting another/);
     await gateway.waitFor(/(?:listening on[\s\S]*){3}/);
     await askApart(gateway.url, prepared.key, 10);
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
   });
 
   test('a worker that begins later has the settings of the start, whatever .env and DATABASE_URL_FILE say by then', async () => {
@@ -72,18 +71,17 @@ describeEachEngine('WORKERS=2', (engine) => {
 
   test('a request that is at work when the primary closes the ports is answered, and its use is counted', async () => {
     const { prepared, gateway } = await startTwo(engine);
-    const port = Number(new URL(gateway.url).port);
-    const body = '{"query":"{ pet(id: 1) { id } }"}';
-    const socket = connect(port, '127.0.0.1');
+    const { port } = gateway;
+    const socket = await openSocket(port);
     const answer = text(socket);
-    const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${prepared.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
-    socket.write(`${head}\r\n\r\n${body.slice(0, -1)}`);
+    const request = rawPost('/graphql', prepared.key, '{"query":"{ pet(id: 1) { id } }"}');
+    socket.write(request.slice(0, -1));
     await delay(200); // until a worker has it
     gateway.child.kill('SIGTERM');
     const probe = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
     await eventually(async () => (await sendRaw(port, probe)) === '', 10_000, 'no port is open');
     await delay(DRAIN_MS); // the workers have heard of it
-    socket.write(body.slice(-1));
+    socket.write(request.slice(-1));
     expect(await answer).toContain('{"data":{"pet":null}}');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
     expect(await prepared.database.knex('deprecated_use').pluck('uses')).toEqual([1]);

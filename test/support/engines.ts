@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { describe, inject } from 'vitest';
@@ -10,10 +10,10 @@ export interface TestEngine {
   freshDatabase(): Promise<string>;
 }
 
-const cleanups: (() => Promise<void> | void)[] = [];
+const cleanups: (() => unknown)[] = [];
 
 /** Runs `cleanup` after the test file, the last one first. */
-export function afterFile(cleanup: () => Promise<void> | void): void {
+export function afterFile(cleanup: () => unknown): void {
   cleanups.push(cleanup);
 }
 
@@ -30,9 +30,10 @@ export async function cleanUpAfterFile(): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** A folder that is removed after the test file. */
-export function temporaryFolder(): string {
+/** A folder with these files that is removed after the test file. */
+export function temporaryFolder(files: Readonly<Record<string, string | Buffer>> = {}): string {
   const folder = mkdtempSync(join(inject('folder'), 'folder-'));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -18,8 +18,8 @@ export interface PreparedDatabase {
 }
 
 /** Opens the database of a `DATABASE_URL`, as it is; it is closed after the test file. */
-export async function openDatabase(url: string): Promise<Database> {
-  const database = await connectDatabase(readConfig({ DATABASE_URL: url }));
+export async function openDatabase(url: string, settings: Record<string, string> = {}): Promise<Database> {
+  const database = await connectDatabase(readConfig({ DATABASE_URL: url, ...settings }));
   afterFile(() => database.close());
   return database;
 }

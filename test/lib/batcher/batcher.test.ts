@@ -266,21 +266,6 @@ describe('batches', () => {
     while (inputs().length > 0) await end(0);
   });
 
-  test('are joined by no read once they are sent, even an equal one', async () => {
-    const { store, read, end, sent } = slowStore({ inFlight: 1, maxSize: 8 });
-    const before = read(7);
-    await sent(1);
-    store.version++;
-    const after = read(7);
-    await end(0);
-    await sent(2);
-    await end(0);
-    expect([await before, await after]).toEqual([
-      { input: 7, version: 0 },
-      { input: 7, version: 1 },
-    ]);
-  });
-
   test('give their error to those whose statement it is; what is queued is sent all the same', async () => {
     const { read, end, sent } = slowStore({ inFlight: 1, maxSize: 2 });
     const first = Promise.allSettled([1, 1, 2].map((input) => read(input)));

@@ -1,31 +1,24 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deadlineIn } from '../../../src/lib/deadline/deadline.ts';
 import { parseMysqlAddress } from '../../../src/lib/mysql-pool/mysql-address.ts';
 import { createConnection, type MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connection.ts';
 import type { MysqlSession, Role } from '../../../src/lib/mysql-pool/mysql-session.ts';
 import { createSessionPool, type PoolEntry } from '../../../src/lib/mysql-pool/session-pool.ts';
+import { startSilent } from '../../support/served-app.ts';
 import { TIMES } from './pool-settings.ts';
 
 // Nothing is asked on these connections: somebody listens, and says nothing.
-const listener = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
-await once(listener, 'listening');
-const { port } = listener.address() as AddressInfo; // of a server that listens on a port
+const port = await startSilent();
 const address = parseMysqlAddress(`mysql://root@127.0.0.1:${port}/petstore`);
 const opened: MysqlConnection[] = [];
 const openConnection = () => {
-  const connection = createConnection(
-    address,
-    { host: '127.0.0.1', address: '127.0.0.1', port },
-    TIMES.connectionEndMs,
-  );
+  const target = { host: '127.0.0.1', address: '127.0.0.1', port };
+  const connection = createConnection(address, target, TIMES.connectionEndMs);
   opened.push(connection);
   return connection;
 };
 afterAll(() => {
   for (const connection of opened) connection.destroy(new Error('the test is over'));
-  listener.close();
 });
 
 beforeEach(
@@ -108,6 +101,15 @@ test('a connection that ends rejects the uses that are under way, whichever of t
   expect(await uses[0]).toBe('answered');
   connection.destroy(new Error('it is broken'));
   await expect(uses[1]).rejects.toThrow('it is broken');
+});
+
+test('a command on a connection that has failed is refused at once, with the reason, and not sent', async () => {
+  const { exchange, destroy } = openConnection();
+  const reason = new Error('the server is not the one that it was');
+  destroy(reason);
+  const send = vi.fn(() => new Promise<never>(() => {})); // mysql2 need not call back
+  await expect(exchange(deadlineIn(1000), send)).rejects.toBe(reason);
+  expect(send).not.toHaveBeenCalled();
 });
 
 describe('a connection of the pool', () => {
