@@ -3,15 +3,14 @@ import { expect, test } from 'vitest';
 import { openSocket } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { connectClient, eventually } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { shellNode, startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
+import { shellNode } from '../support/process.ts';
 import { rawPost } from '../support/raw-requests.ts';
 
 /** A gateway that may open 200 files. */
 async function startWithFewFiles() {
-  const { url: DATABASE_URL, key } = await prepareDatabase(SQLITE);
   const node = shellNode(`ulimit -n 200\nexec '${process.execPath}' "$@"`);
-  const gateway = await startProcess({ DATABASE_URL }, undefined, node);
+  const { gateway, key } = await startPrepared(SQLITE, {}, node);
   return { gateway, key, open: () => openSocket(gateway.port) };
 }
 

@@ -10,8 +10,7 @@ import type { Answer } from '../support/client.ts';
 import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { connectClient, eventually, petBody, unlessShed } from '../support/load.ts';
-import { openDatabase, prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { openDatabase, startPrepared } from '../support/prepared.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { has } from '../support/tools.ts';
 
@@ -290,8 +289,7 @@ describeEachEngine('a table that operations have changed', (engine) => {
 
 describe('sqlite › the database refuses', () => {
   test('the file is full: writes are 503, reads go on; it heals by itself', async () => {
-    const prepared = await prepareDatabase(SQLITE);
-    const gateway = await startProcess({ DATABASE_URL: prepared.url });
+    const { prepared, gateway } = await startPrepared(SQLITE);
     const { ask } = connectClient(gateway.url, prepared.key);
     expect((await ask('POST', '/v1/pets', petBody('before'))).status).toBe(201);
     const once = { 'idempotency-key': 'once' };
@@ -312,8 +310,7 @@ describe('sqlite › the database refuses', () => {
   // The reads must be answered before the writes give up, after 2 s: a machine may stand still so long once, not three times.
   const title = 'another process holds the write lock: every answer is right or 503 within 5 s; it heals by itself';
   test(title, { retry: 2 }, async () => {
-    const prepared = await prepareDatabase(SQLITE);
-    const gateway = await startProcess({ DATABASE_URL: prepared.url });
+    const { prepared, gateway } = await startPrepared(SQLITE);
     const clients = Array.from({ length: 3 }, () => connectClient(gateway.url, prepared.key));
     await Promise.all(clients.map(({ ask }) => ask('GET', '/v1/pets')));
     const reader = await prepared.keys.create({ name: 'reader', expiresAt: null });

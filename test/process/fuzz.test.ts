@@ -3,8 +3,7 @@ import { sendRaw } from '../support/client.ts';
 import { COLLECTING, readCollected } from '../support/collected.ts';
 import { describeEachEngine, ENGINES } from '../support/engines.ts';
 import { connectClient, STRESS_SECONDS } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 import { createRandom } from '../support/random.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { generateBytes, generateRequest } from './generated-requests.ts';
@@ -35,8 +34,7 @@ async function forEach(count: number, work: (index: number) => Promise<void>): P
 
 describeEachEngine('fuzz', (engine) => {
   test('generated requests and byte streams: no 5xx, no hang, no growth', { timeout: LIMIT_MS }, async () => {
-    const { url: databaseUrl, key } = await prepareDatabase(engine);
-    const gateway = await startProcess({ DATABASE_URL: databaseUrl, ...SMALL_HEAP });
+    const { gateway, key } = await startPrepared(engine, SMALL_HEAP);
     const wrong: string[] = [];
     const statuses = new Map<number, number>();
     const judge = (status: number, text: string, what: string) => {

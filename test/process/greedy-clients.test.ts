@@ -7,8 +7,7 @@ import { openSocket } from '../support/client.ts';
 import { describeOnMysql, SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { connectClient, eventually, readFootprint } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 
 /** Each would hold some 13 MB, were the answer made anew for it. */
 const READERS = 60;
@@ -29,8 +28,7 @@ async function stall(port: number, path: string): Promise<Socket> {
 }
 
 test(`${READERS} readers that do not read share one copy of what they asked for`, async () => {
-  const { url: databaseUrl } = await prepareDatabase(SQLITE);
-  const gateway = await startProcess({ DATABASE_URL: databaseUrl });
+  const { gateway } = await startPrepared(SQLITE);
   const asset = await largestAsset(gateway.url);
   const size = (await (await fetch(gateway.url + asset, { headers: { 'accept-encoding': 'identity' } })).arrayBuffer())
     .byteLength;
@@ -80,8 +78,7 @@ test('an asset that a client has is not sent again, and HEAD tells its length', 
 });
 
 test('200 CONNECTs that are reset at once, and no file descriptor left: the process serves on', async () => {
-  const { url: databaseUrl, key } = await prepareDatabase(SQLITE);
-  const gateway = await startProcess({ DATABASE_URL: databaseUrl });
+  const { gateway, key } = await startPrepared(SQLITE);
   for (let round = 0; round < 200; round++) {
     const socket = await openSocket(gateway.port);
     socket.write('CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n');

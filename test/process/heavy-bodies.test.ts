@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { openSocket } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 import { rawGet, rawPost } from '../support/raw-requests.ts';
 
 const BODIES = 128;
@@ -20,9 +19,8 @@ test.each([
 ])(
   'bodies of one key that cost much to read hold up no other key: %s',
   async (path, body) => {
-    const { url: DATABASE_URL, keys, key } = await prepareDatabase(SQLITE);
-    const { key: greedy } = await keys.create({ name: 'greedy', expiresAt: null });
-    const gateway = await startProcess({ DATABASE_URL });
+    const { prepared, gateway, key } = await startPrepared(SQLITE);
+    const { key: greedy } = await prepared.keys.create({ name: 'greedy', expiresAt: null });
     const open = async () => (await openSocket(gateway.port)).setNoDelay().resume();
     const request = rawPost(path, greedy, body);
     const list = rawGet('/v1/pets?limit=1', key);

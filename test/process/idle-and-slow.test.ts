@@ -5,8 +5,7 @@ import { openSocket, sendRaw } from '../support/client.ts';
 import { COLLECTING, readCollected } from '../support/collected.ts';
 import { SQLITE } from '../support/engines.ts';
 import { connectClient, eventually, petBody, readFootprint } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 import { rawPost } from '../support/raw-requests.ts';
 import { msSince } from '../support/stall-clock.ts';
 
@@ -16,19 +15,14 @@ const COST_AT_MOST_MB = 60;
 const HEADER_WITHIN_MS = 10_000;
 const CLOSED_WITHIN_MS = HEADER_WITHIN_MS + 4000;
 
-async function start() {
-  const { url: databaseUrl, key } = await prepareDatabase(SQLITE);
-  const NODE_OPTIONS = `--max-semi-space-size=8 ${COLLECTING}`;
-  const gateway = await startProcess({ DATABASE_URL: databaseUrl, NODE_OPTIONS });
-  return { gateway, key, port: gateway.port };
-}
+const start = () => startPrepared(SQLITE, { NODE_OPTIONS: `--max-semi-space-size=8 ${COLLECTING}` });
 
 test(`${IDLE} idle connections cost little, and the next request is served`, async () => {
-  const { gateway, key, port } = await start();
+  const { gateway, key } = await start();
   const client = connectClient(gateway.url, key);
   for (let round = 0; round < 50; round++) await client.ask('GET', '/v1/pets');
   const before = await readCollected(gateway);
-  const sockets = await Promise.all(Array.from({ length: IDLE }, () => openSocket(port)));
+  const sockets = await Promise.all(Array.from({ length: IDLE }, () => openSocket(gateway.port)));
   // Half of them have made a request before: kept connections are idle in another way.
   const used = sockets.filter((_, index) => index % 2 === 0);
   for (const socket of used) socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -49,10 +43,10 @@ test(`${IDLE} idle connections cost little, and the next request is served`, asy
 });
 
 test('clients that send their header a byte at a time are closed with 400; others are served meanwhile', async () => {
-  const { gateway, key, port } = await start();
+  const { gateway, key } = await start();
   const startedAt = performance.now();
   const slow = Array.from({ length: 50 }, async () => {
-    const socket = await openSocket(port);
+    const socket = await openSocket(gateway.port);
     let received = '';
     socket.on('data', (text) => {
       received += text;
@@ -77,7 +71,7 @@ test('clients that send their header a byte at a time are closed with 400; other
 });
 
 test('a process that was held up sheds load as 503 with Retry-After, and heals at once', async () => {
-  const { gateway, key, port } = await start();
+  const { gateway, key } = await start();
   const client = connectClient(gateway.url, key);
   expect((await client.ask('GET', '/v1/pets')).status).toBe(200);
   // One pause is no overload, several in a second of its own time are.
@@ -90,8 +84,8 @@ test('a process that was held up sheds load as 503 with Retry-After, and heals a
   gateway.child.kill('SIGSTOP');
   const close = 'Connection: close\r\n';
   const create = rawPost('/v1/pets', key, petBody('held up'), close);
-  const held = Array.from({ length: 50 }, () => sendRaw(port, create));
-  const probe = sendRaw(port, `GET /livez HTTP/1.1\r\nHost: x\r\n${close}\r\n`);
+  const held = Array.from({ length: 50 }, () => sendRaw(gateway.port, create));
+  const probe = sendRaw(gateway.port, `GET /livez HTTP/1.1\r\nHost: x\r\n${close}\r\n`);
   await delay(1700);
   gateway.child.kill('SIGCONT');
   const answers = await Promise.all(held);

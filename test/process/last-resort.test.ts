@@ -2,8 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { eventually, sumMetric } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { sendHalf } from './half-sent.ts';
 import { startTwo, workerOf, workersOf } from './workers-of.ts';
@@ -17,9 +16,8 @@ const LAST_RESORT = /"level":60.*a fault on purpose.*a fault that nothing caught
 
 describe('a fault that nothing catches', () => {
   it.each(['SIGUSR2', 'SIGPWR'] as const)('%s: it is logged, requests under way end, exit code 1', async (signal) => {
-    const prepared = await prepareDatabase(SQLITE);
-    const gateway = await startProcess({ DATABASE_URL: prepared.url, NODE_OPTIONS });
-    const half = await sendHalf(gateway.url, prepared.key, 'under way');
+    const { gateway, key } = await startPrepared(SQLITE, { NODE_OPTIONS });
+    const half = await sendHalf(gateway.url, key, 'under way');
     gateway.child.kill(signal);
     await gateway.waitFor(LAST_RESORT);
     expect(await half.finish()).toMatch(/^HTTP\/1.1 201 /);

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import { COLLECTING, readCollected } from '../support/collected.ts';
 import { SQLITE } from '../support/engines.ts';
 import { eventually, readFootprint, STRESS_SECONDS } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 import { createRandom, type SeededRandom } from '../support/random.ts';
 
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
@@ -129,9 +128,8 @@ function startTime(pid: number): string | undefined {
 test(`raw connections for ${SECONDS} s: the process is the same one afterwards`, {
   timeout: (SECONDS + 120) * 1000,
 }, async () => {
-  const { url: databaseUrl, key } = await prepareDatabase(SQLITE);
   const NODE_OPTIONS = `--max-old-space-size=128 --max-semi-space-size=8 ${COLLECTING}`;
-  const gateway = await startProcess({ DATABASE_URL: databaseUrl, NODE_OPTIONS, LOG_LEVEL: 'debug' });
+  const { gateway, key } = await startPrepared(SQLITE, { NODE_OPTIONS, LOG_LEVEL: 'debug' });
   await gateway.waitFor(/all is loaded/); // what it opens after its start is nobody's connection
   const pid = gateway.child.pid ?? 0;
   const startedAt = startTime(pid);

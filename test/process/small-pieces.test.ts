@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import { openSocket } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { connectClient, eventually, readFootprint } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 import { rawHead } from '../support/raw-requests.ts';
 
 /** More than the clients send, many times; the process ends when it does not suffice. */
@@ -40,8 +39,7 @@ const KINDS: readonly (readonly [what: string, connections: number, send: (asset
 test.each(KINDS)(
   '%s, in the smallest pieces, do not exhaust the memory',
   async (_what, connections, send) => {
-    const { url: DATABASE_URL, key } = await prepareDatabase(SQLITE);
-    const gateway = await startProcess({ DATABASE_URL, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
+    const { gateway, key } = await startPrepared(SQLITE, { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
     const page = await (await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } })).text();
     const [asset = ''] = /assets\/\w+\/graphiql\.js/.exec(page) ?? [];
     const bytes = send(`/${asset}`, key);
@@ -68,8 +66,7 @@ test.each(KINDS)(
 );
 
 test('100 packets of the smallest requests at once hold neither memory nor the others, and are all answered', async () => {
-  const { url: DATABASE_URL } = await prepareDatabase(SQLITE);
-  const gateway = await startProcess({ DATABASE_URL, NODE_OPTIONS: '--max-old-space-size=256' });
+  const { gateway } = await startPrepared(SQLITE, { NODE_OPTIONS: '--max-old-space-size=256' });
   const { ask } = connectClient(gateway.url, 'none');
   for (let round = 0; round < 50; round++) await ask('GET', '/livez');
   const before = await readFootprint(gateway.url);

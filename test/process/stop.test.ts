@@ -15,7 +15,7 @@ import {
   type LoadClient,
   petBody,
 } from '../support/load.ts';
-import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
+import { prepareDatabase, startPrepared } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -85,8 +85,8 @@ async function tryToConnect(port: number): Promise<string | undefined> {
 }
 
 describeEachEngine('stopping', (engine) => {
-  const start = ({ url }: PreparedDatabase, env: Record<string, string> = {}) =>
-    startProcess({ DATABASE_URL: url, SHUTDOWN_GRACE_MS: String(GRACE_MS), ...env });
+  const start = (env: Record<string, string> = {}) =>
+    startPrepared(engine, { SHUTDOWN_GRACE_MS: String(GRACE_MS), ...env });
 
   it.each([
     ['SIGTERM', '1'],
@@ -95,8 +95,7 @@ describeEachEngine('stopping', (engine) => {
   ] as const)(
     '%s under load, WORKERS=%s: no request fails, every connection is ended in good order',
     async (signal, workers) => {
-      const prepared = await prepareDatabase(engine);
-      const gateway = await start(prepared, { WORKERS: workers });
+      const { prepared, gateway } = await start({ WORKERS: workers });
       const probe = connectClient(gateway.url, prepared.key);
       // A machine with much else to do is too late for some probes.
       await eventually(async () => (await probe.ask('GET', '/readyz')).status === 200, 20_000, 'it is ready');
@@ -128,8 +127,7 @@ describeEachEngine('stopping', (engine) => {
     'SIGTERM',
     'SIGHUP', // as when its terminal is closed
   ] as const)('%s: a request under way is answered; a new connection is not taken', async (signal) => {
-    const prepared = await prepareDatabase(engine);
-    const gateway = await start(prepared);
+    const { prepared, gateway } = await start();
     const half = await sendHalf(gateway.url, prepared.key, 'half-sent');
     const probe = connectClient(gateway.url, prepared.key);
     expect((await probe.ask('GET', '/readyz')).status).toBe(200);
@@ -144,8 +142,7 @@ describeEachEngine('stopping', (engine) => {
   });
 
   test('requests that never end do not hold it beyond SHUTDOWN_GRACE_MS, and what was counted is written', async () => {
-    const prepared = await prepareDatabase(engine);
-    const gateway = await start(prepared, { SHUTDOWN_GRACE_MS: '1000' });
+    const { prepared, gateway } = await start({ SHUTDOWN_GRACE_MS: '1000' });
     const headers = { authorization: `Bearer ${prepared.key}` };
     await sendHalf(gateway.url, prepared.key, 'never sent');
     await sendUnfinished(gateway.url, `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Le`);
@@ -159,8 +156,7 @@ describeEachEngine('stopping', (engine) => {
   });
 
   test('a second signal ends it at once', async () => {
-    const prepared = await prepareDatabase(engine);
-    const gateway = await start(prepared, { SHUTDOWN_GRACE_MS: '60000' });
+    const { gateway } = await start({ SHUTDOWN_GRACE_MS: '60000' });
     await sendUnfinished(gateway.url, 'GET /livez HTTP/1.1\r\n');
     await fetch(`${gateway.url}/livez`);
     gateway.child.kill('SIGTERM');
@@ -185,14 +181,6 @@ describeOnMysql('a stop while the database is silent', (engine) => {
     expect(gateway.stdout().match(/"level":[456]0/g)).toHaveLength(1);
     expect(gateway.stdout()).toMatch(/"lost":2,"msg":"the last use of API keys could not be written"/);
   });
-});
-
-test('who opens a new connection to ask learns that it stops', async () => {
-  const gateway = await startGateway(SQLITE);
-  const closed = gateway.close();
-  const { status, headers } = await send(`${gateway.url}/readyz`);
-  expect([status, headers.get('connection')]).toEqual([503, 'close']);
-  await closed;
 });
 
 // A machine that holds this process up for ACCEPT_MS takes the chance from any connection: then it is tried again.

@@ -1,13 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import type { TestEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
+import type { TestProcess } from '../support/process.ts';
 
 /** A gateway of two workers that listen, the first one first. */
 export async function startTwo(engine: TestEngine, env: Record<string, string> = {}, node?: string) {
-  const prepared = await prepareDatabase(engine);
-  const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2', ...env }, undefined, node);
+  const { prepared, gateway } = await startPrepared(engine, { WORKERS: '2', ...env }, node);
   await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
   const workers = await twoWorkersOf(gateway);
   const said = (pattern: RegExp, limitMs = 60_000) =>
