@@ -21,7 +21,7 @@ const PROGRAMS = [
   'test/lib/ordered-http/request-order.test.ts',
   'test/machine/{closed,two-services}.test.ts',
   'test/migrations/{earlier-store,server-defaults}.test.ts',
-  'test/process/{failing-start,first-start,foreign-primary,kill,replaced-files,secrets,stop,waiting,wrong-address}.test.ts',
+  'test/process/{failing-start,first-start,foreign-primary,kill,replaced-files,secrets,stop,waiting}.test.ts',
   'test/rest/{bundle-again,idempotency-races,moved-file,python-client,raw-http,typed-client}.test.ts',
   'test/store/{session,statements}.test.ts',
 ];

@@ -57,8 +57,8 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
   ['../main now', /^Unknown word "now"/],
   [
     '../main',
-    /^WORKERS="2" is not allowed: 1, because sqlite::memory: is seen by one process only$/,
-    memory('WORKERS', '2'),
+    /^WORKERS="02" is not allowed: 1, because sqlite::memory: is seen by one process only$/,
+    memory('WORKERS', ' 02 '), // the value is what was written
   ],
   ['../main', /^MIGRATE_ON_START="false" is not allowed: true, because nobody/, memory('MIGRATE_ON_START', 'false')],
   ['keys create --name x', /^sqlite::memory: ends with its process/, memory()],

@@ -22,21 +22,9 @@ import { SQLITE_FAULTS } from './sqlite-faults.ts';
 const MEASURE_MS = 1000;
 
 let isClean = true;
-print(
-  'engine',
-  'fault',
-  'right/s before',
-  'sent',
-  'right',
-  '503',
-  'cut',
-  'wrong',
-  'lost',
-  'doubled',
-  'slowest s',
-  'heals in s',
-);
-print(...Array(12).fill('---'));
+const HEAD = 'engine|fault|right/s before|sent|right|503|cut|wrong|lost|doubled|slowest s|heals in s'.split('|');
+print(...HEAD);
+print(...HEAD.map(() => '---'));
 for (const program of [undefined, ...process.argv.slice(2)]) await runServer(program);
 if (has('galera')) await runGalera();
 if (hasGroup()) await runGroup();

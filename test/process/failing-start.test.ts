@@ -2,6 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, test } from 'vitest';
+import { explainFailure } from '../../src/gateway/command-line.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { send } from '../support/client.ts';
 import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
@@ -31,6 +32,12 @@ describe.concurrent('a start that fails', () => {
     expect(code).toBe(1);
   });
 
+  // Of a network that nobody has, RFC 5737; an interface that comes up later may have such an address.
+  it.each(['1', '2'])('an address of another machine, WORKERS=%s: names the setting, exit code 1', async (workers) => {
+    const line = 'HOST="192.0.2.1" is not allowed: an address or a name of this machine';
+    expect(await failToStart({ HOST: '192.0.2.1', WORKERS: workers })).toEqual({ code: 1, line });
+  });
+
   test('a wrong value in a .env file is a wrong value', async () => {
     const { code, line } = await failToStart({}, temporaryFolder({ '.env': 'BODY_LIMIT=64k\n' }));
     expect(line).toMatch(/^BODY_LIMIT="64k" is not allowed/);
@@ -42,6 +49,34 @@ describe.concurrent('a start that fails', () => {
     const { code, line } = await failToStart(env, temporaryFolder({ file: '' }));
     expect(line).toMatch(/^DATABASE_URL: the folder .* cannot be made/);
     expect(code).toBe(2);
+  });
+});
+
+describe('where nothing can listen', () => {
+  /** What is said when Node reports that it cannot listen. */
+  const explain = (code: string, syscall: string, config: { host?: string; port?: number }) =>
+    explainFailure(Object.assign(new Error(`${syscall} ${code}`), { code, syscall }), {
+      ...{ host: '127.0.0.1', port: 4000, databaseUrl: 'sqlite:x', adminPort: undefined },
+      ...config,
+    });
+
+  it.each([
+    ['ENOTFOUND', 2],
+    ['EAI_AGAIN', 1], // a name server that does not answer may do so later
+  ])('a name: %s, exit code %i', (code, exitCode) => {
+    const line = 'HOST="pets.example" is not allowed: an address or a name of this machine';
+    expect(explain(code, 'getaddrinfo', { host: 'pets.example' })).toEqual({ line, exitCode });
+  });
+
+  test('a port of the privileged: names the setting; a file that may not be opened is none', () => {
+    const line = 'PORT="80" is not allowed: a port that this user may listen at, such as 4000';
+    for (const syscall of ['listen', 'bind'])
+      expect(explain('EACCES', syscall, { port: 80 })).toEqual({ line, exitCode: 2 });
+    expect(explain('EACCES', 'open', { port: 80 })).toEqual({ line: 'open EACCES', exitCode: 1 });
+  });
+
+  test('the last port in use: another that there is', () => {
+    expect(explain('EADDRINUSE', 'listen', { port: 65_535 }).line).toMatch(/PORT=65534 npm start$/);
   });
 });
 
