@@ -17,6 +17,11 @@ const SILENT = createLog('silent', { write() {} });
 afterEach(() => void vi.useRealTimers());
 
 describeEachEngine('API keys › usage', (engine) => {
+  const prepare = async () => {
+    const prepared = await prepareDatabase(engine);
+    return { ...prepared, store: createDeprecatedUseStore(prepared.database) };
+  };
+
   test('the last use is written when the gateway stops, and not in the way of requests', async () => {
     const { url, key, keyId, keys } = await prepareDatabase(engine);
     const gateway = await startGateway(engine, { DATABASE_URL: url });
@@ -40,9 +45,9 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('a key in use is written once a minute', async () => {
-    const { database, keys, keyId } = await prepareDatabase(engine);
+    const { database, keys, keyId, store } = await prepare();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const usage = createUsage(keys, createDeprecatedUseStore(database), SILENT);
+    const usage = createUsage(keys, store, SILENT);
     const updates: string[] = [];
     database.knex.on('query', ({ sql }: { sql: string }) => updates.push(sql));
     for (let use = 0; use < 100; use++) usage.noteUse(keyId);
@@ -65,7 +70,7 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('use of what is deprecated is counted by key and operation, over both APIs and several gateways', async () => {
-    const { url, database, key, keys } = await prepareDatabase(engine);
+    const { url, key, keys, store } = await prepare();
     const { key: otherKey } = await keys.create({ name: 'other', expiresAt: null });
     const env = { DATABASE_URL: url };
     const gateways = [await startGateway(engine, env), await startGateway(engine, env)];
@@ -82,15 +87,14 @@ describeEachEngine('API keys › usage', (engine) => {
       expect(await get('none')).toBe(401);
     }
     for (const gateway of gateways) await gateway.close();
-    const sums = await createDeprecatedUseStore(database).sumSince(TODAY);
+    const sums = await store.sumSince(TODAY);
     const told = sums.map(({ keyName, operation, uses }) => `${keyName} ${operation} ${uses}`);
     expect(told.toSorted()).toEqual(['other Query.pet 2', 'other getPet 2', 'test getPet 6']);
     for (const { lastSeenAt } of sums) expect(lastSeenAt.getTime()).toBeGreaterThanOrEqual(before);
   });
 
   test('what could not be written is kept and written later, with nothing lost or doubled', async () => {
-    const { url, database, keys, keyId } = await prepareDatabase(engine);
-    const store = createDeprecatedUseStore(database);
+    const { url, database, keys, keyId, store } = await prepare();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const warnings: string[] = [];
     const log = createLog('warn', { write: (line) => void warnings.push(line) });
@@ -107,7 +111,7 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('a use that could not be written is kept, unless there was a later one; closing writes what came meanwhile', async () => {
-    const { database } = await prepareDatabase(engine);
+    const { store } = await prepare();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
     const written: (readonly [string, number])[] = [];
     const attempts: PromiseWithResolvers<void>[] = [];
@@ -120,7 +124,7 @@ describeEachEngine('API keys › usage', (engine) => {
         written.push(...copy);
       },
     };
-    const usage = createUsage(keys, createDeprecatedUseStore(database), SILENT);
+    const usage = createUsage(keys, store, SILENT);
     const [first, second, third] = [1000, 2000, 3000];
     vi.setSystemTime(first);
     for (const id of ['once', 'twice']) usage.noteUse(id);
@@ -144,7 +148,7 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('three hundred keys are two statements a table, however long the database takes', async () => {
-    const { database, keys } = await prepareDatabase(engine);
+    const { database, keys, store } = await prepare();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const answers = Promise.withResolvers<void>();
     const stalled = {
@@ -153,7 +157,7 @@ describeEachEngine('API keys › usage', (engine) => {
         await keys.noteLastUses(uses);
       },
     };
-    const usage = createUsage(stalled, createDeprecatedUseStore(database), SILENT);
+    const usage = createUsage(stalled, store, SILENT);
     const ids: string[] = [];
     for (let index = 0; index < 300; index += 10) {
       const names = Array.from({ length: 10 }, (_, next) => `key ${index + next}`);
@@ -170,14 +174,13 @@ describeEachEngine('API keys › usage', (engine) => {
     await eventually(() => statements.length === 4, 5000, 'all is written');
     await usage.close(LIMIT_MS);
     expect(statements).toEqual(['update', 'update', 'insert', 'insert']);
-    const uses = await createDeprecatedUseStore(database).sumSince(TODAY);
+    const uses = await store.sumSince(TODAY);
     expect(uses.map((sum) => sum.uses)).toEqual(Array(300).fill(1));
     expect((await keys.list()).filter(({ lastUsedAt }) => lastUsedAt !== null)).toHaveLength(300);
   });
 
   test('the last use of what is deprecated never goes back, and the counts add up', async () => {
-    const { database, keyId } = await prepareDatabase(engine);
-    const store = createDeprecatedUseStore(database);
+    const { keyId, store } = await prepare();
     const later = new Date(Date.now() + 5000);
     const use = { apiKeyId: keyId, operation: 'getPet', day: TODAY, uses: 2 };
     await store.add([{ ...use, lastSeenAt: later }]);
@@ -186,9 +189,8 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('is counted apart for keys of one name, and for those that are not there any more', async () => {
-    const { database, keys, keyId } = await prepareDatabase(engine);
+    const { keys, keyId, store } = await prepare();
     const { id } = await keys.create({ name: 'test', expiresAt: null });
-    const store = createDeprecatedUseStore(database);
     const use = { operation: 'getPet', day: TODAY, lastSeenAt: new Date() };
     await store.add([keyId, id, '987', '988'].map((apiKeyId, index) => ({ ...use, apiKeyId, uses: 4 - index })));
     const sums = await store.sumSince(TODAY);
@@ -201,7 +203,7 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('is written in one order by all processes, so that none waits for another crosswise', async () => {
-    const { database, keys } = await prepareDatabase(engine);
+    const { database, keys, store } = await prepare();
     const written: string[] = [];
     database.knex.on('query', ({ bindings }: { bindings: unknown[] }) => written.push(bindings.join()));
     const use = { operation: 'getPet', day: TODAY, uses: 1, lastSeenAt: new Date() };
@@ -210,14 +212,13 @@ describeEachEngine('API keys › usage', (engine) => {
       ['3', '1', '2'],
     ]) {
       await keys.noteLastUses(new Map(ids.map((id) => [id, 1])));
-      await createDeprecatedUseStore(database).add(ids.map((apiKeyId) => ({ ...use, apiKeyId })));
+      await store.add(ids.map((apiKeyId) => ({ ...use, apiKeyId })));
     }
     expect(written.slice(2)).toEqual(written.slice(0, 2));
   });
 
   test('what was counted before a stop is written while requests still end; what came meanwhile, at its end', async () => {
-    const { database, keys, keyId } = await prepareDatabase(engine);
-    const store = createDeprecatedUseStore(database);
+    const { keys, keyId, store } = await prepare();
     const usage = createUsage(keys, store, SILENT);
     const uses = async () => (await store.sumSince(TODAY))[0]?.uses;
     usage.noteDeprecatedUse(keyId, 'getPet');
