@@ -19,9 +19,8 @@ describe.runIf(has('database'))('faults during mixed load', () => {
     '$name: right or 503 within 5 s, nothing lost or doubled',
     async ({ fault, poolMax, before }) => {
       const gateway = await startGatewayProcess(await freshDatabase(server, before), poolMax);
-      afterFile(gateway.remove);
       const report = await runFault(gateway, fault(server));
-      await gateway.remove();
+      await gateway.kill();
       expectPromisesKept(report);
       expectHealed(report);
     },

@@ -95,7 +95,7 @@ async function run(engine: string, name: string, gateway: GatewayProcess, fault:
     print(engine, name, ...figures(result));
     for (const story of [...wrong, ...lost, ...doubled].slice(0, 5)) console.error(story);
   } finally {
-    await gateway.remove();
+    await gateway.kill();
   }
 }
 

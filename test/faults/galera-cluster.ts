@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type mysql from 'mysql2/promise';
 import { endWithUs } from '../support/end-with-us.ts';
+import { eventually } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
 import { GALERA } from '../support/tools.ts';
 import type { StoredPet } from './ledger.ts';
@@ -154,14 +155,11 @@ async function launch(node: Node, clusterAddress: string): Promise<void> {
 }
 
 async function synced({ port, child, folder }: Node): Promise<void> {
-  for (const deadline = Date.now() + 90_000; ; await delay(100)) {
-    try {
-      const [row] = await query<mysql.RowDataPacket[]>(port, "SHOW STATUS LIKE 'wsrep_local_state_comment'");
-      if (row?.Value === 'Synced') return;
-    } catch (error) {
-      if (child?.exitCode !== null && child?.exitCode !== undefined)
-        throw new Error(readFileSync(`${folder}/server.log`, 'utf8').slice(-1500), { cause: error });
-    }
-    if (Date.now() > deadline) throw new Error(`the node on port ${port} did not become a member`);
-  }
+  const isSynced = async () => {
+    if (typeof child?.exitCode === 'number') throw new Error(readFileSync(`${folder}/server.log`, 'utf8').slice(-1500));
+    const sql = "SHOW STATUS LIKE 'wsrep_local_state_comment'";
+    const [row] = await query<mysql.RowDataPacket[]>(port, sql).catch(() => []);
+    return row?.Value === 'Synced';
+  };
+  await eventually(isSynced, 90_000, `the node on port ${port} is a member`);
 }

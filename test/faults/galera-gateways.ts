@@ -20,7 +20,7 @@ export async function startGatewaysAtMembers({ contents }: GaleraCluster, ports:
     key: first.key,
     stored: async () => (await contents())[1] ?? [], // the first one may be away
     remove: async () => {
-      await Promise.all(gateways.map(({ remove }) => remove()));
+      await Promise.all(gateways.map(({ kill }) => kill()));
     },
   } satisfies LoadTarget & { remove: unknown };
 }

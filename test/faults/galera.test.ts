@@ -18,7 +18,6 @@ describe.runIf(has('database', 'galera'))('a Galera cluster of three nodes', () 
     cluster = await startGaleraCluster();
     afterFile(cluster.remove);
     gateway = await startGatewayProcess(cluster.url);
-    afterFile(gateway.remove);
   }, 300_000);
 
   test.each(GALERA_FAULTS)(
@@ -36,13 +35,11 @@ describe.runIf(has('database', 'galera'))('a Galera cluster of three nodes', () 
     const proxy = await startTcpProxy(`mysql://root@127.0.0.1:${cluster.ports[0]}/petstore`);
     proxy.spread(cluster.ports);
     const behind = await startGatewayProcess(proxy.url);
-    afterFile(behind.remove);
     expectPromisesKept(await runFault(behind, { strike: () => cluster.refuseFor(500) }));
   }, 240_000);
 
   test('with a gateway at each member, reads through another one than the write: nothing old, wrong, lost or doubled', async () => {
     const gateways = await startGatewaysAtMembers(cluster, cluster.ports);
-    afterFile(gateways.remove);
     expectPromisesKept(await runFault(gateways, { strike: () => delay(2000) }));
     // The second member, whose gateway then leads to the third.
     const fault = { strike: () => cluster.kill(1), afterwards: () => cluster.rejoin(1) };

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type mysql from 'mysql2/promise';
+import { eventually } from '../support/load.ts';
 import { freePorts } from '../support/ports.ts';
 import type { StoredPet } from './ledger.ts';
 import { query, storedAt } from './members.ts';
@@ -50,13 +50,7 @@ export async function startGroupCluster(): Promise<GroupCluster> {
     }
     return undefined;
   };
-  const untilPrimary = async () => {
-    for (const deadline = Date.now() + 60_000; ; await delay(20)) {
-      const port = await primary();
-      if (port !== undefined) return port;
-      if (Date.now() > deadline) throw new Error('no primary was elected');
-    }
-  };
+  const untilPrimary = () => eventually(primary, 60_000, 'a primary is elected');
   return {
     async url(where) {
       const writable = await untilPrimary();

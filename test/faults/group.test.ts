@@ -22,9 +22,8 @@ describe.runIf(isWanted && hasGroup())('MySQL Group Replication, three members',
     '$name: nothing wrong, lost or doubled, healed, and the members agree',
     async ({ primary, strike }) => {
       const gateway = await startGatewayProcess(await cluster.url(primary));
-      afterFile(gateway.remove);
       const report = await runFault(gateway, { strike: cluster[strike] });
-      await gateway.remove();
+      await gateway.kill();
       expectPromisesKept(report);
       expectHealed(report);
       await expectAgreement(cluster);

@@ -32,22 +32,15 @@ export function lasting(begin: () => unknown, end: () => unknown, ms = FAULT_MS)
   };
 }
 
-/** What operations do to a server while it serves: a statement that begins it, and one that ends it. */
-const operation = (name: string, begin: string, end: string): ServerFault => ({
+/**
+ * What operations do to a server while it serves: a statement that begins it, and one that ends it. What is true of new sessions
+ * only is true of those there are, too, `after` their connections are killed.
+ */
+const operation = (name: string, begin: string, end: string, after?: typeof killConnections): ServerFault => ({
   name,
   fault: ({ url }) =>
     lasting(
-      () => asRoot(url, begin),
-      () => asRoot(url, end),
-    ),
-});
-
-/** The same, where it is true of new sessions only, and of those there are when their connections are killed. */
-const ofNewSessions = (name: string, begin: string, end: string): ServerFault => ({
-  name,
-  fault: ({ url }) =>
-    lasting(
-      () => asRoot(url, begin).then(() => killConnections(url)),
+      () => asRoot(url, begin).then(() => after?.(url)),
       () => asRoot(url, end),
     ),
 });
@@ -85,21 +78,29 @@ export const SERVER_FAULTS: readonly ServerFault[] = [
       strike: () => asRoot(url, 'LOCK TABLES petstore.pets WRITE', `DO SLEEP(${LONG_FAULT_MS / 1000})`),
     }),
   },
-  ofNewSessions('account locked 2 s', `ALTER USER ${APP} ACCOUNT LOCK`, `ALTER USER ${APP} ACCOUNT UNLOCK`),
-  ofNewSessions(
+  operation(
+    'account locked 2 s',
+    `ALTER USER ${APP} ACCOUNT LOCK`,
+    `ALTER USER ${APP} ACCOUNT UNLOCK`,
+    killConnections,
+  ),
+  operation(
     'password expired 2 s',
     `ALTER USER ${APP} PASSWORD EXPIRE`,
     `ALTER USER ${APP} IDENTIFIED BY '' PASSWORD EXPIRE NEVER`,
+    killConnections,
   ),
-  ofNewSessions(
+  operation(
     'INSERT revoked 2 s',
     `REVOKE INSERT ON petstore.* FROM ${APP}`,
     `GRANT INSERT ON petstore.* TO ${APP}`,
+    killConnections,
   ),
-  ofNewSessions(
+  operation(
     'SELECT revoked 2 s',
     `REVOKE SELECT ON petstore.* FROM ${APP}`,
     `GRANT SELECT ON petstore.* TO ${APP}`,
+    killConnections,
   ),
   operation(
     'table renamed, back after 2 s',
@@ -107,18 +108,20 @@ export const SERVER_FAULTS: readonly ServerFault[] = [
     'RENAME TABLE petstore.pets_away TO petstore.pets',
   ),
   operation('table rebuilt twice', REBUILD, REBUILD),
-  ofNewSessions(
+  operation(
     'no prepared statement left for 2 s',
     'SET GLOBAL max_prepared_stmt_count = 0',
     'SET GLOBAL max_prepared_stmt_count = 16382',
+    killConnections,
   ),
-  ofNewSessions(
+  operation(
     'new sessions are made to speak latin1',
     `SET GLOBAL init_connect = 'SET NAMES latin1'`,
     `SET GLOBAL init_connect = ''`,
+    killConnections,
   ),
   {
-    ...ofNewSessions('tables are MyISAM by default', 'DO 0', 'SET GLOBAL default_storage_engine = InnoDB'),
+    ...operation('tables are MyISAM by default', 'DO 0', 'SET GLOBAL default_storage_engine = InnoDB', killConnections),
     before: ['SET GLOBAL default_storage_engine = MyISAM'],
   },
 ];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { afterFile, temporaryFolder } from '../support/engines.ts';
+import { temporaryFolder } from '../support/engines.ts';
 import { expectHealed, expectPromisesKept } from './expect-promises.ts';
 import { runFault } from './fault-run.ts';
 import { startGatewayProcess } from './gateway-process.ts';
@@ -11,9 +11,8 @@ test.each(SQLITE_FAULTS)(
   async ({ fault }) => {
     const path = join(temporaryFolder(), 'pets.db');
     const gateway = await startGatewayProcess(`sqlite:${path}`);
-    afterFile(gateway.remove);
     const report = await runFault(gateway, fault(path, gateway));
-    await gateway.remove();
+    await gateway.kill();
     expectPromisesKept(report);
     expectHealed(report);
   },

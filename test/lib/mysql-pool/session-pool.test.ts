@@ -34,7 +34,7 @@ const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const roundTrip = { ms: () => 0, measure: async <Result>(work: () => PromiseLike<Result>) => work() };
 
 /** What the pool does not ask of a session here. */
-const UNUSED = { lockMs: 1000, packetBytes: 1024, idRule: undefined, isSurelyUndone: undefined };
+const UNUSED = { lockMs: 1000, packetBytes: 1024, idRule: undefined };
 
 /** How an opening goes: after so many ms it fails, or leads to a server. */
 interface Opening {
@@ -42,6 +42,7 @@ interface Opening {
   readonly fails?: boolean;
   readonly identity?: string;
   readonly role?: Role;
+  readonly isSurelyUndone?: () => Promise<boolean>;
 }
 
 /** A pool whose connections are called 1, 2 and so on; `answers` tells what servers say when they are asked for their role. */
@@ -56,7 +57,7 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
     roundTrip,
     open: async () => {
       const name = ++count;
-      const { ms, fails, identity = 'a', role = 'writable' } = openings[name - 1] ?? { ms: 1 };
+      const { ms, fails, identity = 'a', role = 'writable', isSurelyUndone } = openings[name - 1] ?? { ms: 1 };
       await new Promise((resolve) => setTimeout(resolve, ms));
       if (fails) throw new Error(`refused ${name}`);
       const connection = Object.assign(openConnection(), { end: () => void ended.push(name) });
@@ -72,6 +73,7 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
         identity,
         checkedAt: performance.now(),
         stillTakesWrites,
+        isSurelyUndone,
       } satisfies MysqlSession;
     },
   });
@@ -86,8 +88,11 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
   };
   const giveBack = ({ session }: ReturnType<typeof ask>) => pool.release(session as PoolEntry); // where it is there
   const lose = ({ session }: ReturnType<typeof ask>) => session?.connection.destroy(new Error('it is broken'));
+  /** What becomes of a use that fails with this error. */
   const fail = (asked: ReturnType<typeof ask>, error: object) =>
-    pool.runOn(asked.session as PoolEntry, deadlineIn(5000), () => Promise.reject(error)).catch(() => {});
+    pool
+      .runOn(asked.session as PoolEntry, deadlineIn(5000), () => Promise.reject(error))
+      .catch((thrown: unknown) => thrown);
   return { pool, ask, giveBack, lose, fail, ended, checked, openings: () => count };
 }
 
@@ -392,34 +397,19 @@ describe('the server of the pool', () => {
     expect([next.got, ended]).toEqual([1, [2]]);
   });
 
-  test('of Galera may have done what it calls a deadlock while its members change', async () => {
-    for (const [isUndone, code] of [
-      [true, undefined],
-      [false, 'POOL_NOT_UNDERSTOOD'],
-    ] as const) {
-      const session = {
-        connection: openConnection(),
-        role: 'writable' as const,
-        identity: undefined,
-        ...UNUSED,
-        checkedAt: performance.now(),
-      };
-      const pool = createSessionPool({
-        max: 1,
-        times: TIMES,
-        roundTrip,
-        open: async () => ({
-          ...session,
-          stillTakesWrites: async () => true,
-          isSurelyUndone: async () => isUndone,
-        }),
-      });
+  test.each([
+    [true, undefined],
+    [false, 'POOL_NOT_UNDERSTOOD'],
+  ])(
+    'of Galera may have done what it calls a deadlock while its members change: is it undone? %s',
+    async (isUndone, code) => {
+      const { ask, fail } = poolOf(1, [{ ms: 1, isSurelyUndone: async () => isUndone }]);
       const deadlock = Object.assign(new Error('deadlock'), { errno: 1213, sqlState: '40001' });
-      const asked = pool.runOn(await pool.acquire(deadlineIn(5000)), deadlineIn(5000), () => Promise.reject(deadlock));
-      const error = await asked.catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject(code ? { code, cause: deadlock } : { errno: 1213 });
-    }
-  });
+      const asked = ask();
+      await pass(10);
+      expect(await fail(asked, deadlock)).toMatchObject(code ? { code, cause: deadlock } : { errno: 1213 });
+    },
+  );
 });
 
 test('closing waits for those who use or wait, then ends all; nobody gets a connection any more', async () => {
