@@ -8,7 +8,7 @@ import { migrateUp, migrationStatus } from '../../src/gateway/database/migration
 import { createKeyStore } from '../../src/gateway/keys/key-store.ts';
 import { send } from '../support/client.ts';
 import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
-import { eventually } from '../support/load.ts';
+import { connectClient, eventually, petBody } from '../support/load.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
 
@@ -35,9 +35,8 @@ describeEachEngine('starting together', (engine) => {
     const { key } = await createKeyStore(database).create({ name: 'test', expiresAt: null });
     for (const [index, { url, stderr }] of gateways.entries()) {
       expect((await send(`${url}/readyz`)).status).toBe(200);
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-      const body = JSON.stringify({ name: `from ${index}`, categoryId: index });
-      expect((await send(`${url}/v1/pets`, { method: 'POST', headers, body })).status).toBe(201);
+      const created = await connectClient(url, key).ask('POST', '/v1/pets', petBody(`from ${index}`));
+      expect(created.status).toBe(201);
       expect(stderr()).toBe('');
     }
     expect((await migrationStatus(database)).completed).toHaveLength(MIGRATIONS);

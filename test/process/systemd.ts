@@ -58,13 +58,10 @@ export function canBoot(): boolean {
 }
 
 /** A systemd that is process 1 of namespaces of its own, on a copy of this machine. It ends after the test file. */
-export interface Machine {
-  /** Runs a block of a page as the administrator, in the folder of the project; gives the standard output. */
-  run(block: string): Promise<string>;
-}
+export type Machine = Awaited<ReturnType<typeof boot>>;
 
 /** Starts one, with the project in `/opt/petstore-gateway` and no network but loopback. */
-export async function boot(): Promise<Machine> {
+export async function boot() {
   const folder = temporaryFolder();
   const { PATH = '' } = process.env;
   const env = { PATH: `${PATH}:/usr/sbin:/sbin`, GROUP, FOLDER: folder, PROJECT: ROOT, NODE: process.execPath, INSIDE };
@@ -73,6 +70,7 @@ export async function boot(): Promise<Machine> {
   afterFile(() => eventually(() => remove().then(() => !existsSync(GROUP)), 10_000, 'all processes are gone'));
   void endAfterFile(child); // before that
   const first = () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
+  /** Runs a block of a page as the administrator, in the folder of the project; gives the standard output. */
   const run = async (block: string) => {
     const words = ['--target', first(), '--all', 'bash', '-euo', 'pipefail', '-c'];
     const script = `sudo() { "$@"; }; cd /opt/petstore-gateway; ${block}`;
