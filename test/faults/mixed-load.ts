@@ -51,10 +51,11 @@ export function startMixedLoad({ url, others = [], key, stored, gatewayDies = fa
     else report.wrong.push(what);
   };
   /** The answer, judged already when it is "not now"; undefined when the gateway died over it. */
-  const ask = async (target: string, init: RequestInit = {}, headers: Record<string, string> = {}) => {
+  const ask = async (target: string, headers: Record<string, string> = {}, body?: string) => {
     const startedAt = performance.now();
     report.sent++;
     try {
+      const init = body === undefined ? {} : { method: 'POST', body };
       const response = await fetch(target, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
       const answer = { status: response.status, body: await response.json() };
       report.slowestMs = Math.max(report.slowestMs, msSince(startedAt));
@@ -73,16 +74,12 @@ export function startMixedLoad({ url, others = [], key, stored, gatewayDies = fa
   };
   /** Whether this create is done: 503, 409 and no answer are not. */
   const create = async (writer: number, id: string, name: string, hasKey: boolean): Promise<boolean> => {
-    const body = JSON.stringify({ name, categoryId: 1 });
-    const answer = await ask(
-      `${at(writer)}/v1/pets`,
-      { method: 'POST', body },
-      {
-        'content-type': 'application/json',
-        'x-request-id': id,
-        ...(hasKey && { 'idempotency-key': id }),
-      },
-    );
+    const headers = {
+      'content-type': 'application/json',
+      'x-request-id': id,
+      ...(hasKey && { 'idempotency-key': id }),
+    };
+    const answer = await ask(`${at(writer)}/v1/pets`, headers, JSON.stringify({ name, categoryId: 1 }));
     const isCreated = answer?.status === 201;
     if (isCreated) lastWriter = writer;
     ledger.note(name, String(answer?.status ?? 'no answer'), isCreated ? String(answer.body.id) : undefined);

@@ -245,10 +245,15 @@ test.each([
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ lost: 2, msg: 'the last use of API keys could not be written' });
 });
 
-test('while nothing can be written, 100,000 counts are kept: they go on, and no other begins', async () => {
+/** Counts, and what is written of the use of what is deprecated. */
+function createNoted() {
   const written: DeprecatedUse[] = [];
   const add = async (uses: readonly DeprecatedUse[]) => void written.push(...uses);
-  const usage = createUsage({ noteLastUses: async () => {} }, { add }, SILENT);
+  return { written, usage: createUsage({ noteLastUses: async () => {} }, { add }, SILENT) };
+}
+
+test('while nothing can be written, 100,000 counts are kept: they go on, and no other begins', async () => {
+  const { written, usage } = createNoted();
   for (let id = 0; id <= 100_000; id++) usage.noteDeprecatedUse(String(id), 'getPet');
   usage.noteDeprecatedUse('0', 'getPet');
   await usage.close(LIMIT_MS);
@@ -280,9 +285,7 @@ test('a use during the write of an earlier one is written after it', async () =>
 
 test('uses before and after midnight (UTC) belong to two days, though they are written together', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  const written: DeprecatedUse[] = [];
-  const add = async (uses: readonly DeprecatedUse[]) => void written.push(...uses);
-  const usage = createUsage({ noteLastUses: async () => {} }, { add }, SILENT);
+  const { written, usage } = createNoted();
   for (const moment of ['2026-01-01T23:59:59.999Z', '2026-01-02T00:00:00Z', '2026-01-02T00:00:01Z']) {
     vi.setSystemTime(moment);
     usage.noteDeprecatedUse('1', 'getPet');

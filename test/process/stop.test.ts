@@ -6,15 +6,7 @@ import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
 import { send, sendRaw } from '../support/client.ts';
 import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
-import {
-  connectClient,
-  eventually,
-  isIdleClose,
-  isShed,
-  type LoadAnswer,
-  type LoadClient,
-  petBody,
-} from '../support/load.ts';
+import { connectClient, eventually, isIdleClose, isShed, type LoadClient, petBody } from '../support/load.ts';
 import { prepareDatabase, startPrepared } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { msSince } from '../support/stall-clock.ts';
@@ -25,17 +17,10 @@ const CLIENTS = 24;
 /** Far more than a busy machine takes; a stop that waits for its end is seen. */
 const GRACE_MS = 30_000;
 
-/** How a client's connection ended. */
-interface ClientEnd {
-  readonly served: number;
-  readonly unserved: string[];
-  readonly acknowledged: string[];
-}
-
-/** Creates, lists and gets on one kept connection until the gateway ends it in good order; retries nothing. */
-async function useUntilClosed(url: string, key: string, number: number): Promise<ClientEnd> {
+/** Creates, lists and gets on one kept connection until the gateway ends it in good order; retries nothing. Gives how it ended. */
+async function useUntilClosed(url: string, key: string, number: number) {
   const client = connectClient(url, key);
-  const end: ClientEnd & { served: number } = { served: 0, unserved: [], acknowledged: [] };
+  const end = { served: 0, unserved: [] as string[], acknowledged: [] as string[] };
   let askedBefore = performance.now();
   for (let closes = false; !closes; ) {
     const askedAt = performance.now();
@@ -59,7 +44,7 @@ async function useUntilClosed(url: string, key: string, number: number): Promise
 }
 
 /** Asks, from a signal on, until the gateway ends the connection: the last answer; none when that was closed as idle. */
-async function lastReadiness({ ask }: LoadClient, signalledAt: number): Promise<LoadAnswer | undefined> {
+async function lastReadiness({ ask }: LoadClient, signalledAt: number) {
   for (let askedBefore = signalledAt; ; ) {
     const askedAt = performance.now();
     try {

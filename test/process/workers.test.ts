@@ -6,12 +6,12 @@ import { expect, test } from 'vitest';
 import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
 import { openSocket, send, sendRaw } from '../support/client.ts';
 import { describeEachEngine, SQLITE, temporaryFolder } from '../support/engines.ts';
-import { eventually, sumMetric } from '../support/load.ts';
+import { eventually } from '../support/load.ts';
 import { openFiles } from '../support/open-files.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { rawPost } from '../support/raw-requests.ts';
-import { startTwo, twoWorkersOf, workersOf } from './workers-of.ts';
+import { FAULT_SIGNALS, LAST_RESORT, startTwo, twoWorkersOf, WITH_FAULTS, workersOf } from './workers-of.ts';
 
 /** Lets both workers serve: every request on a connection of its own. */
 async function askApart(url: string, key: string, count: number): Promise<void> {
@@ -20,40 +20,6 @@ async function askApart(url: string, key: string, count: number): Promise<void> 
 }
 
 describeEachEngine('WORKERS=2', (engine) => {
-  test('metrics are those of all workers, whichever is asked', async () => {
-    const { prepared, gateway } = await startTwo(engine);
-    await askApart(gateway.url, prepared.key, 30);
-    const pages = async () => {
-      const answers = await Promise.all(
-        Array.from({ length: 4 }, () => send(`${gateway.url}/metrics`, { headers: { connection: 'close' } })),
-      );
-      return answers.map(({ text }) => text);
-    };
-    const counted = (page: string) =>
-      sumMetric(page, 'http_request_duration_seconds_count', 'operation="getPet"', 'status="404"');
-    // The last request is counted when its connection has closed.
-    await eventually(async () => (await pages()).every((page) => counted(page) === 30), 5000, '30 in every page');
-    const [page = ''] = await pages();
-    expect(sumMetric(page, 'deprecated_use_total', 'operation="getPet"')).toBe(30);
-    expect(sumMetric(page, 'petstore_build_info')).toBe(1);
-    expect(sumMetric(page, 'http_requests_shed_total')).toBe(0);
-    expect(page.match(/^# TYPE http_request_duration_seconds /gm)).toHaveLength(1);
-  });
-
-  test('a dead worker is replaced; the other one serves meanwhile', async () => {
-    const { prepared, gateway, workers } = await startTwo(engine);
-    const [first, second] = workers;
-    process.kill(first, 'SIGKILL');
-    await eventually(async () => !(await workersOf(gateway)).includes(first), 5000, 'it is dead');
-    await askApart(gateway.url, prepared.key, 10);
-    const now = await twoWorkersOf(gateway, [first]);
-    expect(now).toContain(second);
-    await gateway.waitFor(/"signal":"SIGKILL".*a worker died; starting another/);
-    await gateway.waitFor(/(?:listening on[\s\S]*){3}/);
-    await askApart(gateway.url, prepared.key, 10);
-    await gateway.stop();
-  });
-
   test('a worker that begins later has the settings of the start, whatever .env and DATABASE_URL_FILE say by then', async () => {
     const { url, key } = await prepareDatabase(engine);
     const DATABASE_URL_FILE = join(temporaryFolder(), 'url');
@@ -86,6 +52,22 @@ describeEachEngine('WORKERS=2', (engine) => {
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
     expect(await prepared.database.knex('deprecated_use').pluck('uses')).toEqual([1]);
   });
+});
+
+test.each([
+  ['is killed', 'SIGKILL', /"signal":"SIGKILL".*a worker died; starting another/],
+  ['has a fault', FAULT_SIGNALS[0], LAST_RESORT],
+])('a worker that %s is replaced; the other one serves meanwhile', async (_how, signal, told) => {
+  const { prepared, gateway, workers } = await startTwo(SQLITE, WITH_FAULTS);
+  const [first, second] = workers;
+  process.kill(first, signal);
+  await eventually(async () => !(await workersOf(gateway)).includes(first), 10_000, 'it is dead');
+  await askApart(gateway.url, prepared.key, 10);
+  expect(await twoWorkersOf(gateway, [first])).toContain(second);
+  await gateway.waitFor(told);
+  await gateway.waitFor(/(?:listening on[\s\S]*){3}/);
+  await askApart(gateway.url, prepared.key, 10);
+  await gateway.stop();
 });
 
 test('the primary leaves the database to its workers', async () => {
