@@ -1,6 +1,16 @@
 import type { Socket } from 'node:net';
+import type { Database } from '../../src/gateway/database/connect.ts';
+import { createStores } from '../../src/gateway/store/store.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
 import { openSocket } from '../support/client.ts';
 import { rawGet, rawHead, rawPost } from '../support/raw-requests.ts';
+
+/** Adds so many animals with names of that length. */
+export async function addLarge(database: Database, count: number, nameLength: number): Promise<void> {
+  const pets = createStores(database)(PETS);
+  const animal = { name: 'x'.repeat(nameLength), categoryId: '1' as never, status: null }; // digits
+  for (let added = 0; added < count; added++) await pets.addAll([animal]);
+}
 
 interface Load {
   readonly connections: number;

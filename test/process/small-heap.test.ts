@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { createStores } from '../../src/gateway/store/store.ts';
-import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
+import { addLarge } from './large-loads.ts';
 
 /** Far less than what is asked for; the process ends when it does not suffice. */
 const HEAP_MB = 256;
@@ -20,9 +19,7 @@ describeEachEngine(`the largest BODY_LIMIT, with a heap of ${HEAP_MB} MB`, (engi
   test('pages of the longest names and bodies of every kind: the process lives, another key is served', async () => {
     const prepared = await prepareDatabase(engine);
     const { key: greedy } = await prepared.keys.create({ name: 'greedy', expiresAt: null });
-    const pets = createStores(prepared.database)(PETS);
-    const animal = { name: 'x'.repeat(LONGEST - 100), categoryId: '1' as never, status: null }; // digits
-    for (let count = 0; count < 60; count++) await pets.addAll([animal]);
+    await addLarge(prepared.database, 60, LONGEST - 100);
     const gateway = await startProcess({
       DATABASE_URL: prepared.url,
       BODY_LIMIT: String(LONGEST),

@@ -269,11 +269,3 @@ test('what fails within an object that is lost already is told to nobody', async
   expect(text).toBe('{"shop":null,"person":{"friends":[{"friends":[{"id":"3"}]}]}}');
   expect(errors).toEqual([expect.stringMatching(/^shop\.size: /)]);
 });
-
-test('the fields of a mutation run one after the other', async () => {
-  const people = [1, 2].map((one) => ({ id: one, name: 'Ann', shopId: 1 }));
-  const query = 'mutation { enter(id: 1) { id } again: enter(id: 2) { id } }';
-  const { text, loads } = await runByPlan(query, {}, { shops: [], people });
-  expect(text).toBe('{"enter":{"id":"1"},"again":{"id":"2"}}');
-  expect(loads).toEqual([[1], [2]]);
-});
