@@ -63,23 +63,14 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
   ['../main', /^MIGRATE_ON_START="false" is not allowed: true, because nobody/, memory('MIGRATE_ON_START', 'false')],
   ['keys create --name x', /^sqlite::memory: ends with its process/, memory()],
   ['seed --pets 1', /^sqlite::memory: ends with its process/, memory()],
-  ['seed', /^npm took --pets for itself; put -- first: npm run seed -- --pets …$/, swallowed('seed', { pets: '5' })],
-  // npm gives what it took for a word of its own to the program.
-  [
-    'seed 5',
-    /^npm took --pets for itself; put -- first: npm run seed -- --pets …$/,
-    swallowed('seed', { pets: 'true' }),
-  ],
+  ['seed', took('--pets', 'seed -- --pets …'), swallowed('seed', { pets: '5' })],
+  ['seed 5', took('--pets', 'seed -- --pets …'), swallowed('seed', { pets: 'true' })], // for npm, 5 is a word of its own
   [
     'keys create',
-    /^npm took --name, --expires for itself; put -- first: npm run keys -- create --name … --expires …$/,
+    took('--name, --expires', 'keys -- create --name … --expires …'),
     swallowed('keys', { name: 'foo', expires: '90d' }),
   ],
-  [
-    'keys list',
-    /^npm took --json for itself; put -- first: npm run keys -- list --json$/,
-    swallowed('keys', { json: 'true' }),
-  ],
+  ['keys list', took('--json', 'keys -- list --json'), swallowed('keys', { json: 'true' })],
   ['deprecation-report report', /^npm took --json for itself/, swallowed('deprecations', { json: 'true' })],
   ['migrate', /^npm took --rollback for itself/, swallowed('migrate', { rollback: 'true' })],
   ['doctor --fix', /Unknown option '--fix'/],
@@ -93,6 +84,11 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
 
 function memory(name = 'PORT', value = '0'): Record<string, string> {
   return { DATABASE_URL: 'sqlite::memory:', [name]: value };
+}
+
+/** What is said of options that npm took: the call that gives them to us. */
+function took(options: string, call: string): RegExp {
+  return new RegExp(`^npm took ${options} for itself; put -- first: npm run ${call}$`);
 }
 
 /** What npm adds to the environment when its own words end at a missing `--`. */
