@@ -93,7 +93,21 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
     pool
       .runOn(asked.session as PoolEntry, deadlineIn(5000), () => Promise.reject(error))
       .catch((thrown: unknown) => thrown);
-  return { pool, ask, giveBack, lose, fail, ended, checked, openings: () => count };
+  /** Opens so many connections, and gives them back. */
+  const openIdle = async (connections: number) => {
+    const all = Array.from({ length: connections }, () => ask());
+    await pass(10);
+    for (const asked of all) giveBack(asked);
+    return all;
+  };
+  const failBesideIdle = async (error: object) => {
+    const [first, second] = [ask(), ask()];
+    await pass(10);
+    giveBack(second);
+    await fail(first, error);
+    giveBack(first);
+  };
+  return { pool, ask, giveBack, lose, fail, openIdle, failBesideIdle, ended, checked, openings: () => count };
 }
 
 test('a connection that ends rejects the uses that are under way, whichever of them settled before', async () => {
@@ -119,10 +133,8 @@ test('a command on a connection that has failed is refused at once, with the rea
 
 describe('a connection of the pool', () => {
   test('is ended when nobody has used it for half a minute', async () => {
-    const { pool, ask, giveBack, ended } = poolOf(2);
-    const both = [ask(), ask()];
-    await pass(10);
-    for (const asked of both) giveBack(asked);
+    const { pool, ask, giveBack, openIdle, ended } = poolOf(2);
+    await openIdle(2);
     await pass(20_000);
     const again = ask();
     await pass(0);
@@ -134,19 +146,15 @@ describe('a connection of the pool', () => {
   });
 
   test('is ended with all others that nobody has used', async () => {
-    const { pool, ask, giveBack, ended } = poolOf(3);
-    const all = [ask(), ask(), ask()];
-    await pass(10);
-    for (const asked of all) giveBack(asked);
+    const { pool, openIdle, ended } = poolOf(3);
+    await openIdle(3);
     await pass(45_000);
     expect([ended, pool.state().free]).toEqual([[1, 2, 3], 0]);
   });
 
   test('is ended when it is found too old, with all others of its age', async () => {
-    const { ask, giveBack, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
-    const both = [ask(), ask()];
-    await pass(10);
-    for (const asked of both) giveBack(asked);
+    const { ask, openIdle, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
+    await openIdle(2);
     await pass(300);
     const next = ask();
     await pass(10);
@@ -225,22 +233,14 @@ describe('a new generation', () => {
     ['rights that the session lacks', { errno: 1142, sqlState: '42000' }, true],
     ['a table that is away', { errno: 1146, sqlState: '42S02' }, false],
   ])('begins with an error of %s: %o', async (_what, error, begins) => {
-    const { ask, giveBack, fail, ended } = poolOf(2);
-    const [first, second] = [ask(), ask()];
-    await pass(10);
-    giveBack(second);
-    await fail(first, error);
-    giveBack(first);
+    const { failBesideIdle, ended } = poolOf(2);
+    await failBesideIdle(error);
     expect(ended).toEqual(begins ? [2, 1] : []);
   });
 
   test('does not begin when a server that was known to be read-only refuses a write', async () => {
-    const { ask, giveBack, fail, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
-    const [first, second] = [ask(), ask()];
-    await pass(10);
-    giveBack(second);
-    await fail(first, READ_ONLY);
-    giveBack(first);
+    const { failBesideIdle, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
+    await failBesideIdle(READ_ONLY);
     expect(ended).toEqual([]);
   });
 
@@ -277,12 +277,8 @@ describe('a new generation', () => {
   });
 
   test('an answer that the driver could not read ends its connection only', async () => {
-    const { ask, giveBack, fail, ended } = poolOf(2);
-    const [first, second] = [ask(), ask()];
-    await pass(10);
-    giveBack(second);
-    await fail(first, new Error('a packet that nobody knows'));
-    giveBack(first);
+    const { failBesideIdle, ended } = poolOf(2);
+    await failBesideIdle(new Error('a packet that nobody knows'));
     expect(ended).toEqual([1]);
   });
 });
@@ -372,10 +368,8 @@ describe('the server of the pool', () => {
     ['says that it takes no writes', async () => false],
     ['does not answer', () => Promise.reject(new Error('silence'))],
   ])('that %s loses all connections', async (_what, answer) => {
-    const { ask, giveBack, ended } = poolOf(2, [], answer);
-    const both = [ask(), ask()];
-    await pass(10);
-    for (const asked of both) giveBack(asked);
+    const { ask, openIdle, ended } = poolOf(2, [], answer);
+    await openIdle(2);
     await pass(TIMES.roleMaxAgeMs + 1);
     const next = ask();
     await pass(10);
@@ -383,14 +377,12 @@ describe('the server of the pool', () => {
   });
 
   test('that was given less than its time says nothing about the other connections by its silence', async () => {
-    const { ask, giveBack, lose, ended, checked } = poolOf(2, [], async () => {
+    const { ask, lose, openIdle, ended, checked } = poolOf(2, [], async () => {
       if (checked.length > 1) return true;
-      lose(both[1]); // as a deadline does
+      for (const other of both.slice(1)) lose(other); // as a deadline does
       throw new Error('silence');
     });
-    const both = [ask(), ask()] as const;
-    await pass(10);
-    for (const asked of both) giveBack(asked);
+    const both = await openIdle(2);
     await pass(TIMES.roleMaxAgeMs + 1);
     const next = ask(10);
     await pass(1);
