@@ -28,6 +28,11 @@ export async function succeed(...call: Parameters<typeof command>): Promise<stri
   return stdout.trimEnd().split('\n');
 }
 
+/** A command that prints JSON; gives what it tells. */
+export async function succeedJson(...call: Parameters<typeof command>): Promise<any> {
+  return JSON.parse((await succeed(...call)).join('\n'));
+}
+
 /** A failure as a person sees it: the exit code, one line on standard error, and no trace of the program. */
 export function expectFailure({ code, stderr }: Ended, expected: number, line: string | RegExp): void {
   expect(stderr).toMatch(/^[^\n]+\n$/);

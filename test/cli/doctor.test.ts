@@ -125,27 +125,15 @@ describe('doctor', () => {
   });
 
   test.each([
-    ['doctor', 1],
-    ['migrate --status', 0],
-  ])('%s makes neither file nor folder', async (call, exitCode) => {
+    ['doctor', 1, /^WRONG: there is no database file yet: npm start makes it$/m],
+    ['migrate --status', 0, /^pending {2}/m],
+  ])('%s makes neither file nor folder', async (call, exitCode, told) => {
     const folder = temporaryFolder();
     const [name = '', ...args] = call.split(' ');
     const { code, stdout } = await command(name, args, {}, folder);
     expect(code).toBe(exitCode);
-    expect(stdout).toMatch(
-      name === 'doctor' ? /^WRONG: there is no database file yet: npm start makes it$/m : /^pending {2}/m,
-    );
+    expect(stdout).toMatch(told);
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  test.each(['doctor', 'migrate --status'])('%s leaves an empty file empty', async (call) => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, 'pets.sqlite'), '');
-    const [name = '', ...args] = call.split(' ');
-    const { stdout } = await command(name, args, { DATABASE_URL: 'sqlite:pets.sqlite' }, folder);
-    expect(stdout).toMatch(/^WRONG: there is no database file yet|^pending {2}/m);
-    expect(readdirSync(folder)).toEqual(['pets.sqlite']);
-    expect(readFileSync(join(folder, 'pets.sqlite'), 'utf8')).toBe('');
   });
 
   test('leaves the file as it is, byte for byte', async () => {
@@ -187,8 +175,7 @@ describe('doctor', () => {
   });
 
   test('shows the address that a file holds, without its password', async () => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, 'url'), 'mysql://app:S3cret@127.0.0.1:1/petstore\n');
+    const folder = temporaryFolder({ url: 'mysql://app:S3cret@127.0.0.1:1/petstore\n' });
     const { stdout } = await command('doctor', [], { DATABASE_URL_FILE: 'url' }, folder);
     expect(stdout).toMatch(/^ {2}DATABASE_URL +mysql:\/\/app:\*\*\*@127\.0\.0\.1:1\/petstore$/m);
     expect(stdout).toMatch(/^ {2}DATABASE_URL_FILE +url$/m);
@@ -196,8 +183,7 @@ describe('doctor', () => {
   });
 
   test('reads a .env of Windows: a byte order mark, and two characters at the end of a line', async () => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, '.env'), '\uFEFFDATABASE_URL=sqlite::memory:\r\nexport LOG_LEVEL = debug\r\n');
+    const folder = temporaryFolder({ '.env': '\uFEFFDATABASE_URL=sqlite::memory:\r\nexport LOG_LEVEL = debug\r\n' });
     const { code, unknownNames, configuration } = await examine({}, folder);
     expect([code, unknownNames]).toEqual([0, []]);
     expect(configuration).toContainEqual({ name: 'DATABASE_URL', value: 'sqlite::memory:', isDefault: false });
@@ -223,8 +209,7 @@ describe('doctor', () => {
       /^The file \.env must be text in UTF-8 that can be read: /,
     ],
   ])('refuses a line of .env %s in one line', async (_how, text, line) => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, '.env'), text);
+    const folder = temporaryFolder({ '.env': text });
     const ended = await command('doctor', [], {}, folder);
     expectFailure(ended, 2, line);
     expect(ended.stderr).not.toContain('S3cret');
@@ -243,8 +228,7 @@ describe('doctor', () => {
     'MYSQL: PORT',
     'PORT =5000',
   ])('takes the line "%s" of .env', async (line) => {
-    const folder = temporaryFolder();
-    await writeFile(join(folder, '.env'), `DATABASE_URL=sqlite::memory:\n${line}\n`);
+    const folder = temporaryFolder({ '.env': `DATABASE_URL=sqlite::memory:\n${line}\n` });
     expect((await examine({}, folder)).code).toBe(0);
   });
 

@@ -19,6 +19,14 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
   ['keys create --name x --expires 1w', /^--expires "1w" must be/],
   ['keys create --name x --expires 36526d', /^--expires "36526d" must be/],
   ['keys create more --name x', /^Say what to do/],
+  ['keys create --name x --json', /^keys create does not take --json/],
+  ['keys create --name a\u001bb', /^--name must have no control or other invisible characters\.$/],
+  ['keys create --name a\u202eb', /^--name must have no control/],
+  ['keys list --name x', /^keys list does not take --name/],
+  ['keys revoke 1 --expires 1d', /^keys revoke does not take --expires/],
+  ['keys rotate', /^Say what to do/],
+  ['keys rotate 1 --read-only', /^keys rotate does not take --read-only/],
+  ['keys rotate 1 --grace soon', /^--grace "soon" must be/],
   ['keys list --jsn', /Unknown option '--jsn'/],
   ['keys list more', /^Say what to do/],
   ['keys revoke', /^Say what to do/],
@@ -49,24 +57,20 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
   ['../main now', /^Unknown word "now"/],
   [
     '../main',
-    /^WORKERS="2" is not allowed: 1, because sqlite::memory: is seen by one process only$/,
-    memory('WORKERS', '2'),
+    /^WORKERS="02" is not allowed: 1, because sqlite::memory: is seen by one process only$/,
+    memory('WORKERS', ' 02 '), // the value is what was written
   ],
   ['../main', /^MIGRATE_ON_START="false" is not allowed: true, because nobody/, memory('MIGRATE_ON_START', 'false')],
   ['keys create --name x', /^sqlite::memory: ends with its process/, memory()],
   ['seed --pets 1', /^sqlite::memory: ends with its process/, memory()],
-  ['seed', /^npm took --pets for itself; put -- first: npm run seed -- --pets …$/, swallowed('seed', { pets: '5' })],
-  // npm gives what it took for a word of its own to the program.
-  [
-    'seed 5',
-    /^npm took --pets for itself; put -- first: npm run seed -- --pets …$/,
-    swallowed('seed', { pets: 'true' }),
-  ],
+  ['seed', took('--pets', 'seed -- --pets …'), swallowed('seed', { pets: '5' })],
+  ['seed 5', took('--pets', 'seed -- --pets …'), swallowed('seed', { pets: 'true' })], // for npm, 5 is a word of its own
   [
     'keys create',
-    /^npm took --name, --expires for itself; put -- first: npm run keys -- create --name … --expires …$/,
+    took('--name, --expires', 'keys -- create --name … --expires …'),
     swallowed('keys', { name: 'foo', expires: '90d' }),
   ],
+  ['keys list', took('--json', 'keys -- list --json'), swallowed('keys', { json: 'true' })],
   ['deprecation-report report', /^npm took --json for itself/, swallowed('deprecations', { json: 'true' })],
   ['migrate', /^npm took --rollback for itself/, swallowed('migrate', { rollback: 'true' })],
   ['doctor --fix', /Unknown option '--fix'/],
@@ -80,6 +84,11 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
 
 function memory(name = 'PORT', value = '0'): Record<string, string> {
   return { DATABASE_URL: 'sqlite::memory:', [name]: value };
+}
+
+/** What is said of options that npm took: the call that gives them to us. */
+function took(options: string, call: string): RegExp {
+  return new RegExp(`^npm took ${options} for itself; put -- first: npm run ${call}$`);
 }
 
 /** What npm adds to the environment when its own words end at a missing `--`. */

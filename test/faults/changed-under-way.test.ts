@@ -10,7 +10,7 @@ import { SCHEMA_CHANGES } from './schema-changes.ts';
 const CREATES = Number(process.env.LEDGER_CREATES ?? 1000);
 /** How many come at once: alone, in small batches and in large ones. */
 const BURSTS = [1, 1, 1, 2, 3, 8, 24];
-/** Names, each another one, that some changed schema does not keep or refuses. Every schema keeps the first kind. */
+/** Values that some changed schema does not keep or refuses; names are each another one. Every schema keeps the first ones. */
 const NAMES: readonly ((number: number) => string)[] = [
   (number) => `plain ${number}`,
   (number) => `  blanks ${number}   `,
@@ -20,7 +20,7 @@ const NAMES: readonly ((number: number) => string)[] = [
   (number) => `${number}`,
 ];
 const CATEGORIES = ['1', '-1', '2', '9223372036854775807'];
-const STATUSES = [undefined, 'available', 'pending', 'sold'];
+const STATUSES = ['available', undefined, 'pending', 'sold'];
 
 interface Counts {
   created: number;
@@ -126,7 +126,7 @@ async function createWhileChanging(engine: TestEngine, statements: readonly stri
 describeEachEngine('creates while an operator changes the schema', (engine) => {
   test.each(SCHEMA_CHANGES[engine.name])(
     '$what: each that is acknowledged is there under its id, as it was sent',
-    async ({ what, statements, ofEasyRows = false }) => {
+    async ({ what, statements, ofEasyRows }) => {
       const { counts, gateway } = await createWhileChanging(engine, statements, ofEasyRows);
       if (process.env.LEDGER_CREATES !== undefined)
         console.info(engine.name, what, { ...counts, wrong: counts.wrong.length }, countCauses(gateway));

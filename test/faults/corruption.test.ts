@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { expect, test, vi } from 'vitest';
-import { readConfig } from '../../src/gateway/config.ts';
-import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { parseMysqlAddress } from '../../src/lib/mysql-pool/mysql-address.ts';
 import { openSession } from '../../src/lib/mysql-pool/mysql-session.ts';
 import { LIMITS, TIMES } from '../lib/mysql-pool/pool-settings.ts';
-import { afterFile, describeOnMysql } from '../support/engines.ts';
+import { describeOnMysql, type TestEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
+import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { createRandom, type SeededRandom } from '../support/random.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { type ChangeAnswer, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -136,18 +135,23 @@ async function canUseAll(database: Database, count: number): Promise<boolean> {
   return held >= count;
 }
 
+/** The address of a database with one animal. */
+async function prepareWithOne(engine: TestEngine): Promise<string> {
+  const { url, database } = await prepareDatabase(engine);
+  await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]], undefined);
+  return url;
+}
+
 describeOnMysql('a corrupted answer', (engine) => {
   test.each([1, 10])(
     `a pool of %i: whatever was asked settles, and no place of the pool is lost (seed ${SEED})`,
     async (poolMax) => {
       vi.spyOn(console, 'error').mockImplementation(() => {}); // mysql2 tells there of packets out of order
-      const { url, database } = await prepareDatabase(engine);
-      await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]], undefined);
+      const url = await prepareWithOne(engine);
       const runLane = async (lane: number) => {
         const random = createRandom(SEED + 1000 * lane + poolMax);
         const proxy = await startTcpProxy(url);
-        const ours = await connectDatabase(readConfig({ DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) }));
-        afterFile(() => ours.close());
+        const ours = await openDatabase(proxy.url, { DATABASE_POOL_MAX: String(poolMax) });
         let hits = 0;
         for (let count = 0; count < CASES / 2 / LANES; count++) if (await runCase(ours, proxy, random)) hits++;
         await eventually(() => canUseAll(ours, poolMax), RECOVERS_WITHIN_MS, 'every place of the pool can be used');
@@ -169,22 +173,18 @@ describeOnMysql('a corrupted answer', (engine) => {
     proxy.changeAnswers(change);
     const target = { host: '127.0.0.1', address: '127.0.0.1', port: proxy.port };
     const opening = openSession(parseMysqlAddress(proxy.url), target, () => LIMITS, TIMES);
-    await expect(opening).rejects.toMatchObject({
-      code: 'PROTOCOL_ERROR',
-    });
+    await expect(opening).rejects.toMatchObject({ code: 'PROTOCOL_ERROR' });
     expect(hits()).toBe(1);
   });
 
   test.each([1, 10])(
     'a pool of %i: the same at more openings than it has places, and none is lost',
     async (poolMax) => {
-      const { url, database } = await prepareDatabase(engine);
-      await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]], undefined);
+      const url = await prepareWithOne(engine);
       const proxy = await startTcpProxy(url);
       const { change, hits } = corruptColumnsEnd();
       proxy.changeAnswers(change);
-      const ours = await connectDatabase(readConfig({ DATABASE_URL: proxy.url, DATABASE_POOL_MAX: String(poolMax) }));
-      afterFile(() => ours.close());
+      const ours = await openDatabase(proxy.url, { DATABASE_POOL_MAX: String(poolMax) });
       const askOnce = async () => {
         expect(await askAll(ours)).toBeLessThan(SETTLES_WITHIN_MS);
         return hits() > 2 * poolMax;

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { FaultResult } from './fault-run.ts';
+import type { StoredPet } from './ledger.ts';
 
 const ANSWERED_WITHIN_MS = 5500;
 const HEALS_WITHIN_MS = 2000;
@@ -16,4 +17,10 @@ export function expectPromisesKept(result: FaultResult): void {
 /** What was down is used again soon after it is back. */
 export function expectHealed({ healMs }: FaultResult): void {
   expect(healMs).toBeLessThan(HEALS_WITHIN_MS);
+}
+
+/** All members of a cluster have the same animals. */
+export async function expectAgreement(cluster: { contents(): Promise<readonly StoredPet[][]> }): Promise<void> {
+  const [first, ...others] = await cluster.contents();
+  for (const other of others) expect(other).toEqual(first);
 }

@@ -15,28 +15,16 @@ import { GALERA_FAULTS } from './galera-faults.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
 import { hasGroup, startGroupCluster } from './group-cluster.ts';
 import { GROUP_FAULTS } from './group-faults.ts';
-import { freshDatabase, SERVER_FAULTS } from './server-faults.ts';
+import { freshDatabase, lasting, SERVER_FAULTS } from './server-faults.ts';
 import { SQLITE_FAULTS } from './sqlite-faults.ts';
 
 /** For how long the rate before a fault is measured, in ms. */
 const MEASURE_MS = 1000;
 
 let isClean = true;
-print(
-  'engine',
-  'fault',
-  'right/s before',
-  'sent',
-  'right',
-  '503',
-  'cut',
-  'wrong',
-  'lost',
-  'doubled',
-  'slowest s',
-  'heals in s',
-);
-print(...Array(12).fill('---'));
+const HEAD = 'engine|fault|right/s before|sent|right|503|cut|wrong|lost|doubled|slowest s|heals in s'.split('|');
+print(...HEAD);
+print(...HEAD.map(() => '---'));
 for (const program of [undefined, ...process.argv.slice(2)]) await runServer(program);
 if (has('galera')) await runGalera();
 if (hasGroup()) await runGroup();
@@ -46,10 +34,12 @@ process.exit(isClean ? 0 : 1);
 async function runServer(program: string | undefined): Promise<void> {
   const server = await startMysqlServer([], program);
   try {
-    for (const { name, poolMax, gatewayDies, before, fault } of SERVER_FAULTS) {
+    const engine = program ? 'MySQL' : 'MariaDB';
+    for (const { name, poolMax, before, fault } of SERVER_FAULTS) {
       const gateway = await startGatewayProcess(await freshDatabase(server, before), poolMax);
-      await run(program ? 'MySQL' : 'MariaDB', name, gateway, fault(server, gateway), gatewayDies);
+      await run(engine, name, gateway, fault(server));
     }
+    await runKilled(engine, await freshDatabase(server));
   } finally {
     await server.remove();
   }
@@ -69,9 +59,9 @@ async function runGalera(): Promise<void> {
 async function runGroup(): Promise<void> {
   const cluster = await startGroupCluster();
   try {
-    for (const { name, primary, fault } of GROUP_FAULTS) {
+    for (const { name, primary, strike } of GROUP_FAULTS) {
       const gateway = await startGatewayProcess(await cluster.url(primary));
-      await run('Group Replication, 3 members', name, gateway, fault(cluster));
+      await run('Group Replication, 3 members', name, gateway, { strike: cluster[strike] });
     }
   } finally {
     await cluster.remove();
@@ -81,14 +71,20 @@ async function runGroup(): Promise<void> {
 async function runSqlite(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'petstore-faults-'));
   try {
-    for (const [index, { name, gatewayDies, fault }] of SQLITE_FAULTS.entries()) {
+    for (const [index, { name, fault }] of SQLITE_FAULTS.entries()) {
       const path = join(folder, `${index}.db`);
       const gateway = await startGatewayProcess(`sqlite:${path}`);
-      await run('SQLite', name, gateway, fault(path, gateway), gatewayDies);
+      await run('SQLite', name, gateway, fault(path, gateway));
     }
+    await runKilled('SQLite', `sqlite:${join(folder, 'killed.db')}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function runKilled(engine: string, databaseUrl: string): Promise<void> {
+  const gateway = await startGatewayProcess(databaseUrl);
+  await run(engine, 'gateway killed -9, restarted', gateway, lasting(gateway.kill, gateway.restart, 0), true);
 }
 
 async function run(engine: string, name: string, gateway: GatewayProcess, fault: Fault, gatewayDies = false) {
@@ -99,7 +95,7 @@ async function run(engine: string, name: string, gateway: GatewayProcess, fault:
     print(engine, name, ...figures(result));
     for (const story of [...wrong, ...lost, ...doubled].slice(0, 5)) console.error(story);
   } finally {
-    await gateway.remove();
+    await gateway.kill();
   }
 }
 

@@ -4,11 +4,13 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import mysql from 'mysql2/promise';
+import type mysql from 'mysql2/promise';
 import { endWithUs } from '../support/end-with-us.ts';
+import { eventually } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
 import { GALERA } from '../support/tools.ts';
 import type { StoredPet } from './ledger.ts';
+import { query, storedAt } from './members.ts';
 
 const SERVER = '/usr/sbin/mariadbd';
 
@@ -73,7 +75,7 @@ export async function startGaleraCluster(): Promise<GaleraCluster> {
       await delay(ms);
       await Promise.all(ports.map((port) => query(port, 'SET GLOBAL wsrep_reject_queries = NONE')));
     },
-    contents: () => Promise.all(ports.map(storedAt)),
+    contents: () => storedAt(ports, 'SET SESSION wsrep_sync_wait = 1'),
     remove,
   };
 }
@@ -82,23 +84,6 @@ async function killNode({ child }: Node): Promise<void> {
   if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGKILL');
   await once(child, 'exit');
-}
-
-/** Runs statements on a connection of their own. */
-async function query<Rows extends mysql.QueryResult>(port: number, ...statements: string[]): Promise<Rows> {
-  const connection = await mysql.createConnection(`mysql://root@127.0.0.1:${port}/mysql`);
-  try {
-    let result: unknown;
-    for (const sql of statements) [result] = await connection.query(sql);
-    return result as Rows; // of the last one, which the caller knows
-  } finally {
-    await connection.end();
-  }
-}
-
-function storedAt(port: number): Promise<(StoredPet & mysql.RowDataPacket)[]> {
-  const waits = 'SET SESSION wsrep_sync_wait = 1';
-  return query(port, waits, 'SELECT id, name FROM petstore.pets ORDER BY id');
 }
 
 async function prepare(folder: string): Promise<Node> {
@@ -170,14 +155,11 @@ async function launch(node: Node, clusterAddress: string): Promise<void> {
 }
 
 async function synced({ port, child, folder }: Node): Promise<void> {
-  for (const deadline = Date.now() + 90_000; ; await delay(100)) {
-    try {
-      const [row] = await query<mysql.RowDataPacket[]>(port, "SHOW STATUS LIKE 'wsrep_local_state_comment'");
-      if (row?.Value === 'Synced') return;
-    } catch (error) {
-      if (child?.exitCode !== null && child?.exitCode !== undefined)
-        throw new Error(readFileSync(`${folder}/server.log`, 'utf8').slice(-1500), { cause: error });
-    }
-    if (Date.now() > deadline) throw new Error(`the node on port ${port} did not become a member`);
-  }
+  const isSynced = async () => {
+    if (typeof child?.exitCode === 'number') throw new Error(readFileSync(`${folder}/server.log`, 'utf8').slice(-1500));
+    const sql = "SHOW STATUS LIKE 'wsrep_local_state_comment'";
+    const [row] = await query<mysql.RowDataPacket[]>(port, sql).catch(() => []);
+    return row?.Value === 'Synced';
+  };
+  await eventually(isSynced, 90_000, `the node on port ${port} is a member`);
 }

@@ -2,12 +2,10 @@ import type { GaleraCluster } from './galera-cluster.ts';
 import { type GatewayProcess, startGatewayProcess } from './gateway-process.ts';
 import type { LoadTarget } from './mixed-load.ts';
 
-/** A gateway at each member of a cluster, which has that member first and the others behind it. */
-export interface GatewaysAtMembers extends LoadTarget {
-  remove(): Promise<void>;
-}
-
-/** Starts them, one after the other: `GET_LOCK`, under which they migrate, is of one member. `ports` lead to the members. */
+/**
+ * Starts a gateway at each member of a cluster, which has that member first and the others behind it; `ports` lead to the members.
+ * One after the other: `GET_LOCK`, under which they migrate, is of one member.
+ */
 export async function startGatewaysAtMembers({ contents }: GaleraCluster, ports: readonly number[]) {
   const gateways: GatewayProcess[] = [];
   for (const [index] of ports.entries()) {
@@ -16,14 +14,13 @@ export async function startGatewaysAtMembers({ contents }: GaleraCluster, ports:
   }
   const [first, ...others] = gateways;
   if (!first) throw new Error('A cluster has members.');
-  const target: GatewaysAtMembers = {
+  return {
     url: first.url,
     others: others.map(({ url }) => url),
     key: first.key,
     stored: async () => (await contents())[1] ?? [], // the first one may be away
     remove: async () => {
-      await Promise.all(gateways.map(({ remove }) => remove()));
+      await Promise.all(gateways.map(({ kill }) => kill()));
     },
-  };
-  return target;
+  } satisfies LoadTarget & { remove: unknown };
 }

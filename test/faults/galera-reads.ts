@@ -3,8 +3,8 @@
  * a gateway at each; every read goes to another gateway than the create that it must show. With the gateway's own wsrep_sync_wait,
  * and without: a proxy before each member takes it out.
  */
-import { connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { type Fault, runFault } from './fault-run.ts';
 import { startGaleraCluster } from './galera-cluster.ts';
 import { startGatewaysAtMembers } from './galera-gateways.ts';
@@ -14,10 +14,8 @@ const LOAD_MS = 8000;
 const cluster = await startGaleraCluster();
 try {
   const withoutWait = await Promise.all(cluster.ports.map(startProxy));
-  console.log(
-    '| wsrep_sync_wait | what happens | requests | right | 503 | older than a 201 | lost | doubled | slowest s |',
-  );
-  console.log('| --- | --- | --- | --- | --- | --- | --- | --- | --- |');
+  const head = 'wsrep_sync_wait|what happens|requests|right|503|older than a 201|lost|doubled|slowest s'.split('|');
+  for (const cells of [head, head.map(() => '---')]) console.log(`| ${cells.join(' | ')} |`);
   const nothing: Fault = { strike: () => delay(LOAD_MS) };
   const death: Fault = {
     strike: () => cluster.kill(1),
@@ -43,21 +41,10 @@ process.exit(0);
 
 /** The port of a way to `port` on which no session sets wsrep_sync_wait to 1. */
 async function startProxy(port: number): Promise<number> {
-  const server = createServer((client) => {
-    const upstream = connect({ port, host: '127.0.0.1', noDelay: true });
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      from.on('error', () => to.destroy()).on('close', () => to.destroy());
-    }
-    client.on('data', (bytes) => {
-      const text = bytes.toString('latin1').replaceAll('wsrep_sync_wait = 1', 'wsrep_sync_wait = 0');
-      upstream.write(Buffer.from(text, 'latin1'));
-    });
-    upstream.on('data', (bytes) => void client.write(bytes));
+  const proxy = await startTcpProxy(`mysql://root@127.0.0.1:${port}/petstore`);
+  proxy.changeQuestions((bytes) => {
+    const text = bytes.toString('latin1').replaceAll('wsrep_sync_wait = 1', 'wsrep_sync_wait = 0');
+    return Buffer.from(text, 'latin1');
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  return typeof address === 'object' ? (address?.port ?? 0) : 0;
+  return proxy.port;
 }

@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import mysql from 'mysql2/promise';
+import type mysql from 'mysql2/promise';
+import { eventually } from '../support/load.ts';
 import { freePorts } from '../support/ports.ts';
 import type { StoredPet } from './ledger.ts';
+import { query, storedAt } from './members.ts';
 
 /** A program that runs real Group Replication; its head tells how. It stands beside the repository, or where MYSQL_GROUP says. */
 const TOOL = process.env.MYSQL_GROUP ?? join(import.meta.dirname, '../../../shared/tools/mysql-group');
@@ -49,13 +50,7 @@ export async function startGroupCluster(): Promise<GroupCluster> {
     }
     return undefined;
   };
-  const untilPrimary = async () => {
-    for (const deadline = Date.now() + 60_000; ; await delay(20)) {
-      const port = await primary();
-      if (port !== undefined) return port;
-      if (Date.now() > deadline) throw new Error('no primary was elected');
-    }
-  };
+  const untilPrimary = () => eventually(primary, 60_000, 'a primary is elected');
   return {
     async url(where) {
       const writable = await untilPrimary();
@@ -74,24 +69,7 @@ export async function startGroupCluster(): Promise<GroupCluster> {
       await tool('join', String(killed - first + 1));
       killed = undefined;
     },
-    contents: () => Promise.all(living().map(storedAt)),
+    contents: () => storedAt(living(), "SET SESSION group_replication_consistency = 'BEFORE'"),
     remove: () => tool('stop').then(() => undefined),
   };
-}
-
-/** Runs one statement on a connection of its own. */
-async function query<Rows extends mysql.QueryResult>(port: number, ...statements: string[]): Promise<Rows> {
-  const connection = await mysql.createConnection(`mysql://root@127.0.0.1:${port}/mysql`);
-  try {
-    let result: unknown;
-    for (const sql of statements) [result] = await connection.query(sql);
-    return result as Rows; // of the last one, which the caller knows
-  } finally {
-    await connection.end();
-  }
-}
-
-function storedAt(port: number): Promise<(StoredPet & mysql.RowDataPacket)[]> {
-  const waits = "SET SESSION group_replication_consistency = 'BEFORE'";
-  return query(port, waits, 'SELECT id, name FROM petstore.pets ORDER BY id');
 }

@@ -15,13 +15,6 @@ export interface LoadReport {
   slowestMs: number;
 }
 
-/** A load that runs until it is stopped. */
-export interface MixedLoad {
-  readonly report: LoadReport;
-  /** Ends the load, then compares what was acknowledged with what is there: both lists must be empty. */
-  stop(): Promise<LoadReport & Differences>;
-}
-
 /** The gateway that is loaded. */
 export interface LoadTarget {
   readonly url: string;
@@ -41,9 +34,10 @@ const NOT_LATIN = '日本 🐾';
 
 /**
  * Clients that create, half of them with an Idempotency-Key and retries until the animal is there, and that get and
- * list what was acknowledged. Every answer must be right, or a 503 within five seconds.
+ * list what was acknowledged. Every answer must be right, or a 503 within five seconds. `stop` ends the load, then compares what
+ * was acknowledged with what is there: `lost` and `doubled` must be empty.
  */
-export function startMixedLoad({ url, others = [], key, stored, gatewayDies = false }: LoadTarget): MixedLoad {
+export function startMixedLoad({ url, others = [], key, stored, gatewayDies = false }: LoadTarget) {
   const gateways = [url, ...others];
   const at = (index: number): string => gateways[index % gateways.length] ?? url;
   let lastWriter = 0; // of the animal that was acknowledged last
@@ -57,10 +51,11 @@ export function startMixedLoad({ url, others = [], key, stored, gatewayDies = fa
     else report.wrong.push(what);
   };
   /** The answer, judged already when it is "not now"; undefined when the gateway died over it. */
-  const ask = async (target: string, init: RequestInit = {}, headers: Record<string, string> = {}) => {
+  const ask = async (target: string, headers: Record<string, string> = {}, body?: string) => {
     const startedAt = performance.now();
     report.sent++;
     try {
+      const init = body === undefined ? {} : { method: 'POST', body };
       const response = await fetch(target, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
       const answer = { status: response.status, body: await response.json() };
       report.slowestMs = Math.max(report.slowestMs, msSince(startedAt));
@@ -79,16 +74,12 @@ export function startMixedLoad({ url, others = [], key, stored, gatewayDies = fa
   };
   /** Whether this create is done: 503, 409 and no answer are not. */
   const create = async (writer: number, id: string, name: string, hasKey: boolean): Promise<boolean> => {
-    const body = JSON.stringify({ name, categoryId: 1 });
-    const answer = await ask(
-      `${at(writer)}/v1/pets`,
-      { method: 'POST', body },
-      {
-        'content-type': 'application/json',
-        'x-request-id': id,
-        ...(hasKey && { 'idempotency-key': id }),
-      },
-    );
+    const headers = {
+      'content-type': 'application/json',
+      'x-request-id': id,
+      ...(hasKey && { 'idempotency-key': id }),
+    };
+    const answer = await ask(`${at(writer)}/v1/pets`, headers, JSON.stringify({ name, categoryId: 1 }));
     const isCreated = answer?.status === 201;
     if (isCreated) lastWriter = writer;
     ledger.note(name, String(answer?.status ?? 'no answer'), isCreated ? String(answer.body.id) : undefined);
@@ -122,7 +113,7 @@ export function startMixedLoad({ url, others = [], key, stored, gatewayDies = fa
   const running = Array.from({ length: CLIENTS }, (_, number) => client(number));
   return {
     report,
-    async stop() {
+    async stop(): Promise<LoadReport & Differences> {
       stopped = true;
       await Promise.all(running);
       return { ...report, ...ledger.compare(await stored()) };

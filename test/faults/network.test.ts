@@ -3,11 +3,9 @@ import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
-import { migrateUp } from '../../src/gateway/database/migrations.ts';
-import { schemaProblems } from '../../src/gateway/database/schema-check.ts';
 import { ROLE_MAX_AGE_MS } from '../../src/gateway/deadlines.ts';
-import { describeOnMysql } from '../support/engines.ts';
-import { eventually } from '../support/load.ts';
+import { describeOnMysql, type TestEngine } from '../support/engines.ts';
+import { eventually, succeeds } from '../support/load.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -15,6 +13,13 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 const ANSWERED_WITHIN_MS = 5500;
 const HEALED_WITHIN_MS = 2000;
 const LIST = 'SELECT id FROM pets WHERE id > ? ORDER BY id LIMIT ?';
+
+/** A migrated database, opened by way of a proxy. */
+async function openBehindProxy(engine: TestEngine) {
+  const { url, countNames } = await prepareDatabase(engine);
+  const proxy = await startTcpProxy(url);
+  return { proxy, database: await openDatabase(proxy.url), countNames };
+}
 
 /** How long `work` took in ms, by the stall clock, and what became of it. */
 async function timed<T>(work: Promise<T>): Promise<{ ms: number; value?: T; meaning?: string }> {
@@ -26,11 +31,12 @@ async function timed<T>(work: Promise<T>): Promise<{ ms: number; value?: T; mean
   return { ...settled, ms: msSince(startedAt) };
 }
 
-const isUp = (database: Database) =>
-  database.query(LIST, [0, 1], undefined).then(
-    () => true,
-    () => false,
-  );
+function expectUnavailable({ ms, meaning }: { ms: number; meaning?: string }, withinMs = ANSWERED_WITHIN_MS): void {
+  expect(meaning).toBe('unavailable');
+  expect(ms).toBeLessThan(withinMs);
+}
+
+const isUp = (database: Database) => succeeds(database.query(LIST, [0, 1], undefined));
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -38,27 +44,20 @@ afterEach(() => {
 
 describeOnMysql('the way to the database', (engine) => {
   test('a PREPARE that is never answered: 503 in time, and lists go on', async () => {
-    const { url } = await prepareDatabase(engine);
-    const proxy = await startTcpProxy(url);
-    const database = await openDatabase(proxy.url);
+    const { proxy, database } = await openBehindProxy(engine);
     await database.query(LIST, [0, 1], undefined);
     proxy.swallowAnswersTo(/FORCE INDEX/);
     const filtered = 'SELECT id FROM pets FORCE INDEX (pets_status_id) WHERE status = ? AND id > ? ORDER BY id LIMIT ?';
     const stuck = Array.from({ length: 4 }, () => timed(database.query(filtered, ['sold', 0, 1], undefined)));
     const others = await Promise.all(Array.from({ length: 20 }, () => timed(database.query(LIST, [0, 1], undefined))));
     expect(others.filter(({ meaning }) => meaning !== undefined)).toEqual([]);
-    for (const { ms, meaning } of await Promise.all(stuck)) {
-      expect(meaning).toBe('unavailable');
-      expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
-    }
+    for (const one of await Promise.all(stuck)) expectUnavailable(one);
     proxy.swallowAnswersTo(undefined);
     expect(await database.query(filtered, ['sold', 0, 1], undefined)).toEqual([]);
   });
 
   test('open connections are lost in silence: new ones are used soon, whatever the size of the pool', async () => {
-    const { url } = await prepareDatabase(engine);
-    const proxy = await startTcpProxy(url);
-    const database = await openDatabase(proxy.url);
+    const { proxy, database } = await openBehindProxy(engine);
     await Promise.all(Array.from({ length: 10 }, () => database.query('SELECT SLEEP(0.1)', [], undefined)));
     await eventually(() => database.poolState().free === 10, 5000, 'all are free');
     proxy.loseOpenOnes();
@@ -69,18 +68,14 @@ describeOnMysql('the way to the database', (engine) => {
   });
 
   test('a transaction on a slow way has its answer or 503 in time, and is whole or not there', async () => {
-    const { url, countNames } = await prepareDatabase(engine);
-    const proxy = await startTcpProxy(url);
-    const database = await openDatabase(proxy.url);
+    const { proxy, database, countNames } = await openBehindProxy(engine);
     await database.ping();
     proxy.delayAnswers(1300);
     const insertTwo = async (trx: Knex) => {
       await trx('pets').insert({ name: 'first', category_id: 1 });
       await trx('pets').insert({ name: 'second', category_id: 1 });
     };
-    const { ms, meaning } = await timed(database.run((knex) => knex.transaction(insertTwo), { idempotent: true }));
-    expect(meaning).toBe('unavailable');
-    expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
+    expectUnavailable(await timed(database.run((knex) => knex.transaction(insertTwo), { idempotent: true })));
     proxy.delayAnswers(0);
     expect((await countNames()).size).toBe(0);
   });
@@ -104,16 +99,12 @@ describeOnMysql('the way to the database', (engine) => {
   });
 
   test('an unreachable server is told at once, however many ask', async () => {
-    const proxy = await startTcpProxy((await prepareDatabase(engine)).url);
-    const database = await openDatabase(proxy.url);
+    const { proxy, database } = await openBehindProxy(engine);
     await database.ping();
     proxy.move(1);
     proxy.cut();
     const results = await Promise.all(Array.from({ length: 50 }, () => timed(database.query(LIST, [0, 1], undefined))));
-    for (const { ms, meaning } of results) {
-      expect(meaning).toBe('unavailable');
-      expect(ms).toBeLessThan(1000);
-    }
+    for (const one of results) expectUnavailable(one, 1000);
   });
 
   test('a create that waits for a table is refused, and does not come later', async () => {
@@ -126,31 +117,11 @@ describeOnMysql('the way to the database', (engine) => {
     const creates = await Promise.all(
       Array.from({ length: 20 }, () => timed(database.insert('pets (name, category_id, status)', rows, undefined))),
     );
-    for (const { ms, meaning } of creates) {
-      expect(meaning).toBe('unavailable');
-      expect(ms).toBeLessThan(ANSWERED_WITHIN_MS);
-    }
+    for (const one of creates) expectUnavailable(one);
     await holder.query('UNLOCK TABLES');
     await holder.query('DO SLEEP(0.3)');
     expect(await database.query('SELECT name FROM pets', [], undefined)).toEqual([]);
     await holder.end();
-  });
-
-  test('completion_type of the server: what is acknowledged stays', async () => {
-    const { url } = await prepareDatabase(engine);
-    const root = await mysql.createConnection(url);
-    const [[before]] = await root.query<mysql.RowDataPacket[]>('SELECT @@global.completion_type AS value');
-    await root.query('SET GLOBAL completion_type = 1');
-    try {
-      const database = await openDatabase(url);
-      await database.run((knex) => knex.transaction((trx) => trx('pets').insert({ name: 'a', category_id: 1 })));
-      await database.insert('pets (name, category_id, status)', [['b', 1n, null]], undefined);
-      const [rows] = await root.query<mysql.RowDataPacket[]>('SELECT name FROM pets ORDER BY id');
-      expect(rows.map(({ name }) => name)).toEqual(['a', 'b']);
-    } finally {
-      await root.query(`SET GLOBAL completion_type = ${before?.value}`);
-      await root.end();
-    }
   });
 
   test.each([
@@ -158,9 +129,7 @@ describeOnMysql('the way to the database', (engine) => {
     ['is a bare OK', () => Buffer.from([7, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0])],
     ['is another one', (bytes: Buffer) => Buffer.concat([bytes.subarray(0, 3), Buffer.from([7]), bytes.subarray(4)])],
   ])('an answer that %s is no answer: it is never taken for that of another question', async (_what, change) => {
-    const { url } = await prepareDatabase(engine);
-    const proxy = await startTcpProxy(url);
-    const database = await openDatabase(proxy.url);
+    const { proxy, database } = await openBehindProxy(engine);
     const [first] = await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]], undefined);
     expect(await database.query('SELECT name FROM pets', [], undefined)).toEqual([{ name: 'Rex' }]);
     vi.spyOn(console, 'error').mockImplementation(() => {}); // mysql2 tells it there, too
@@ -178,18 +147,5 @@ describeOnMysql('the way to the database', (engine) => {
     else expect(meaning).toBe('unavailable');
     proxy.changeAnswers(undefined);
     await eventually(() => isUp(database), HEALED_WITHIN_MS, 'it heals');
-  });
-
-  test('a migration whose statement loses its connection ends at once, and is whole after the next one', async () => {
-    const proxy = await startTcpProxy(await engine.freshDatabase());
-    const database = await openDatabase(proxy.url);
-    proxy.swallowAnswersTo(/CREATE TABLE IF NOT EXISTS api_keys/);
-    const migration = timed(migrateUp(database));
-    await eventually(() => proxy.hasSwallowed(), 20_000, 'the answer is lost');
-    proxy.cut();
-    expect(await migration).toMatchObject({ meaning: 'unavailable' });
-    proxy.swallowAnswersTo(undefined);
-    await migrateUp(database);
-    expect(await schemaProblems(database)).toEqual([]);
   });
 });

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
-import type { MysqlServer } from '../support/mysql-server.ts';
+import { killSessions, type MysqlServer } from '../support/mysql-server.ts';
 import type { Fault } from './fault-run.ts';
-import type { GatewayProcess } from './gateway-process.ts';
 
 const FAULT_MS = 2000;
 /** Longer than a query and a wait for the pool may take. */
@@ -16,95 +15,53 @@ const APP = 'app';
 /** What a server of the MySQL protocol may do to us. */
 export interface ServerFault {
   readonly name: string;
-  /** Whether requests may end without an answer, because the gateway itself dies. */
-  readonly gatewayDies?: boolean;
   readonly poolMax?: number;
   /** What root says to the server before the gateway makes its tables. */
   readonly before?: readonly string[];
-  fault(server: MysqlServer, gateway: GatewayProcess): Fault;
+  fault(server: MysqlServer): Fault;
 }
 
-/** What operations do to a server while it serves: statements that begin it, and those that end it. */
-function operation(
-  name: string,
-  begin: readonly string[],
-  end: readonly string[],
-  {
-    before = [],
-    afterBegin = async () => {},
-  }: { before?: readonly string[]; afterBegin?: typeof killConnections } = {},
-): ServerFault {
+/** What lasts for some time. */
+export function lasting(begin: () => unknown, end: () => unknown, ms = FAULT_MS): Fault {
   return {
-    name,
-    before,
-    fault: ({ url }) => ({
-      async strike() {
-        await asRoot(url, ...begin);
-        await afterBegin(url);
-        await delay(FAULT_MS);
-        await asRoot(url, ...end);
-      },
-    }),
+    async strike() {
+      await begin();
+      await delay(ms);
+      await end();
+    },
   };
 }
 
-/** What is true of new sessions only, and of those there are when their connections are killed. */
-const NEW_SESSIONS = { afterBegin: killConnections };
-
-/** The gateway is killed in the middle of the load and started again; the same on every engine. */
-export const GATEWAY_KILLED = {
-  name: 'gateway killed -9, restarted',
-  gatewayDies: true,
-  fault: (_server: unknown, gateway: GatewayProcess): Fault => ({
-    async strike() {
-      await gateway.kill();
-      await gateway.restart();
-    },
-  }),
-};
+/**
+ * What operations do to a server while it serves: a statement that begins it, and one that ends it. What is true of new sessions
+ * only is true of those there are, too, `after` their connections are killed.
+ */
+const operation = (name: string, begin: string, end: string, after?: typeof killConnections): ServerFault => ({
+  name,
+  fault: ({ url }) =>
+    lasting(
+      () => asRoot(url, begin).then(() => after?.(url)),
+      () => asRoot(url, end),
+    ),
+});
 
 export const SERVER_FAULTS: readonly ServerFault[] = [
   { name: 'none', fault: () => ({ strike: () => delay(FAULT_MS) }) },
   {
     name: 'server killed -9, restarted',
-    fault: (server) => ({
-      async strike() {
-        server.signal('SIGKILL');
-        await delay(FAULT_MS);
-        await server.restart();
-      },
-    }),
+    fault: ({ signal, restart }) => lasting(() => signal('SIGKILL'), restart),
   },
-  {
-    name: 'server stopped, restarted',
-    fault: (server) => ({
-      async strike() {
-        await server.stop();
-        await delay(FAULT_MS);
-        await server.restart();
-      },
-    }),
-  },
+  { name: 'server stopped, restarted', fault: ({ stop, restart }) => lasting(stop, restart) },
   {
     name: 'server hangs 3 s',
-    fault: (server) => ({
-      async strike() {
-        server.signal('SIGSTOP');
-        await delay(LONG_FAULT_MS);
-        server.signal('SIGCONT');
-      },
-    }),
+    fault: ({ signal }) =>
+      lasting(
+        () => signal('SIGSTOP'),
+        () => signal('SIGCONT'),
+        LONG_FAULT_MS,
+      ),
   },
-  {
-    name: 'server read-only 2 s',
-    fault: ({ url }) => ({
-      async strike() {
-        await asRoot(url, 'SET GLOBAL read_only = 1');
-        await delay(FAULT_MS);
-        await asRoot(url, 'SET GLOBAL read_only = 0');
-      },
-    }),
-  },
+  operation('server read-only 2 s', 'SET GLOBAL read_only = 1', 'SET GLOBAL read_only = 0'),
   {
     name: 'connections killed, again and again for 2 s',
     fault: ({ url }) => ({
@@ -123,51 +80,50 @@ export const SERVER_FAULTS: readonly ServerFault[] = [
   },
   operation(
     'account locked 2 s',
-    [`ALTER USER ${APP} ACCOUNT LOCK`],
-    [`ALTER USER ${APP} ACCOUNT UNLOCK`],
-    NEW_SESSIONS,
+    `ALTER USER ${APP} ACCOUNT LOCK`,
+    `ALTER USER ${APP} ACCOUNT UNLOCK`,
+    killConnections,
   ),
   operation(
     'password expired 2 s',
-    [`ALTER USER ${APP} PASSWORD EXPIRE`],
-    [`ALTER USER ${APP} IDENTIFIED BY '' PASSWORD EXPIRE NEVER`],
-    NEW_SESSIONS,
+    `ALTER USER ${APP} PASSWORD EXPIRE`,
+    `ALTER USER ${APP} IDENTIFIED BY '' PASSWORD EXPIRE NEVER`,
+    killConnections,
   ),
   operation(
     'INSERT revoked 2 s',
-    [`REVOKE INSERT ON petstore.* FROM ${APP}`],
-    [`GRANT INSERT ON petstore.* TO ${APP}`],
-    NEW_SESSIONS,
+    `REVOKE INSERT ON petstore.* FROM ${APP}`,
+    `GRANT INSERT ON petstore.* TO ${APP}`,
+    killConnections,
   ),
   operation(
     'SELECT revoked 2 s',
-    [`REVOKE SELECT ON petstore.* FROM ${APP}`],
-    [`GRANT SELECT ON petstore.* TO ${APP}`],
-    NEW_SESSIONS,
+    `REVOKE SELECT ON petstore.* FROM ${APP}`,
+    `GRANT SELECT ON petstore.* TO ${APP}`,
+    killConnections,
   ),
   operation(
     'table renamed, back after 2 s',
-    ['RENAME TABLE petstore.pets TO petstore.pets_away'],
-    ['RENAME TABLE petstore.pets_away TO petstore.pets'],
+    'RENAME TABLE petstore.pets TO petstore.pets_away',
+    'RENAME TABLE petstore.pets_away TO petstore.pets',
   ),
-  operation('table rebuilt twice', [REBUILD], [REBUILD]),
+  operation('table rebuilt twice', REBUILD, REBUILD),
   operation(
     'no prepared statement left for 2 s',
-    ['SET GLOBAL max_prepared_stmt_count = 0'],
-    ['SET GLOBAL max_prepared_stmt_count = 16382'],
-    NEW_SESSIONS,
+    'SET GLOBAL max_prepared_stmt_count = 0',
+    'SET GLOBAL max_prepared_stmt_count = 16382',
+    killConnections,
   ),
   operation(
     'new sessions are made to speak latin1',
-    [`SET GLOBAL init_connect = 'SET NAMES latin1'`],
-    [`SET GLOBAL init_connect = ''`],
-    NEW_SESSIONS,
+    `SET GLOBAL init_connect = 'SET NAMES latin1'`,
+    `SET GLOBAL init_connect = ''`,
+    killConnections,
   ),
-  operation('tables are MyISAM by default', [], [`SET GLOBAL default_storage_engine = InnoDB`], {
+  {
+    ...operation('tables are MyISAM by default', 'DO 0', 'SET GLOBAL default_storage_engine = InnoDB', killConnections),
     before: ['SET GLOBAL default_storage_engine = MyISAM'],
-    afterBegin: killConnections,
-  }),
-  GATEWAY_KILLED,
+  },
 ];
 
 /** Gives the server an empty database and an account, as a DATABASE_URL. */
@@ -190,13 +146,8 @@ async function asRoot(url: string, ...statements: string[]): Promise<void> {
   await connection.end();
 }
 
-/** By their numbers: MySQL has no KILL USER. */
 async function killConnections(url: string): Promise<void> {
   const connection = await mysql.createConnection(url);
-  const [rows] = await connection.query<mysql.RowDataPacket[]>(
-    'SELECT id FROM information_schema.processlist WHERE user = ?',
-    [APP],
-  );
-  for (const { id, ID = id } of rows) await connection.query(`KILL ${ID}`).catch(() => {}); // gone by itself meanwhile
+  await killSessions(connection, APP);
   await connection.end();
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { afterFile, temporaryFolder } from '../support/engines.ts';
+import { temporaryFolder } from '../support/engines.ts';
 import { expectHealed, expectPromisesKept } from './expect-promises.ts';
 import { runFault } from './fault-run.ts';
 import { startGatewayProcess } from './gateway-process.ts';
@@ -8,12 +8,11 @@ import { SQLITE_FAULTS } from './sqlite-faults.ts';
 
 test.each(SQLITE_FAULTS)(
   'SQLite, $name: right or 503 within 5 s, nothing lost or doubled',
-  async ({ fault, gatewayDies = false }) => {
+  async ({ fault }) => {
     const path = join(temporaryFolder(), 'pets.db');
     const gateway = await startGatewayProcess(`sqlite:${path}`);
-    afterFile(gateway.remove);
-    const report = await runFault({ ...gateway, gatewayDies }, fault(path, gateway));
-    await gateway.remove();
+    const report = await runFault(gateway, fault(path, gateway));
+    await gateway.kill();
     expectPromisesKept(report);
     expectHealed(report);
   },

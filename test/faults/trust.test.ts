@@ -1,13 +1,12 @@
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { command } from '../cli/command.ts';
+import { type AppServer, startAppServer } from '../support/app-server.ts';
 import { makeCertificate } from '../support/certificate.ts';
-import { afterFile, temporaryFolder } from '../support/engines.ts';
+import { temporaryFolder } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
-import { startMysqlServer } from '../support/mysql-server.ts';
 import { has } from '../support/tools.ts';
 
 const HEALED_WITHIN_MS = 5000;
@@ -15,7 +14,7 @@ const HEALED_WITHIN_MS = 5000;
 describe.runIf(has('database', 'openssl'))('the files of trust, while the gateway runs', () => {
   const folder = temporaryFolder();
   const file = (name: string) => join(folder, name);
-  let root: mysql.Connection;
+  let app: AppServer;
   let gateway: TestGateway;
   let url: string;
 
@@ -24,17 +23,10 @@ describe.runIf(has('database', 'openssl'))('the files of trust, while the gatewa
   const install = (who: string, as: string) => {
     for (const kind of ['key', 'pem']) copyFileSync(file(`${who}.${kind}`), file(`${as}.${kind}`));
   };
-  /** So that new ones must be opened. */
-  const cutAll = async () => {
-    const [rows] = await root.query<mysql.RowDataPacket[]>(
-      "SELECT id AS id FROM information_schema.processlist WHERE user = 'app'",
-    );
-    for (const { id } of rows) await root.query(`KILL ${id}`).catch(() => {}); // gone by itself meanwhile
-  };
   const isWell = async () => (await gateway.request('/v1/pets')).status === 200;
   /** What the log says of a request that is refused now. */
   const refusal = async (): Promise<unknown> => {
-    await cutAll();
+    await app.cutAll();
     const { status, headers } = await gateway.request('/v1/pets');
     expect(status).toBe(503);
     return gateway.logs.find(({ requestId, level }) => requestId === headers.get('x-request-id') && level === 50);
@@ -44,22 +36,17 @@ describe.runIf(has('database', 'openssl'))('the files of trust, while the gatewa
   beforeAll(async () => {
     for (const name of ['old', 'new']) issue(name);
     install('old', 'server');
-    const server = await startMysqlServer([
+    const files = [
       `--ssl-cert=${file('server.pem')}`,
       `--ssl-key=${file('server.key')}`,
       `--ssl-ca=${file('old.pem')}`,
-    ]);
-    afterFile(server.remove);
-    root = await mysql.createConnection({ uri: server.url, multipleStatements: true });
-    afterFile(() => root.end());
-    await root.query(
-      "CREATE DATABASE petstore; CREATE USER app@'%' IDENTIFIED BY 'S3cret' REQUIRE X509; GRANT ALL ON petstore.* TO app@'%'",
-    );
+    ];
+    app = await startAppServer(files);
+    await app.root.query("ALTER USER app@'%' REQUIRE X509");
     copyFileSync(file('old.pem'), file('ca.pem'));
     install('old', 'client');
-    const query = `ssl=${file('ca.pem')}&ssl-cert=${file('client.pem')}&ssl-key=${file('client.key')}`;
-    url = `mysql://app:S3cret@127.0.0.1:${server.port}/petstore?${query}`;
-    gateway = await startGateway({ name: 'mysql', freshDatabase: async () => url });
+    url = `${app.url}?ssl=${file('ca.pem')}&ssl-cert=${file('client.pem')}&ssl-key=${file('client.key')}`;
+    gateway = await startGateway({ ...app.engine, freshDatabase: async () => url });
     expect(await isWell()).toBe(true);
   });
 
@@ -70,7 +57,7 @@ describe.runIf(has('database', 'openssl'))('the files of trust, while the gatewa
 
   test('the server has a new certificate: its new authority counts without a restart', async () => {
     install('new', 'server');
-    await root.query('FLUSH SSL');
+    await app.root.query('FLUSH SSL');
     expect(await refusal()).toMatchObject(saying('certificate'));
     copyFileSync(file('new.pem'), file('ca.pem'));
     await eventually(isWell, HEALED_WITHIN_MS, 'the new authority counts');

@@ -1,33 +1,24 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
-import { afterFile, describeEachEngine } from '../support/engines.ts';
+import { openSocket } from '../support/client.ts';
+import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
+import { rawGet, rawHead, rawPost } from '../support/raw-requests.ts';
 
 /** What CONTRACT promises of a revoked key, in ms. */
 const REVOKED_WITHIN_MS = 5000;
 const BODY = '{"name":"Late","categoryId":1}';
-
-async function open(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1').on('error', () => {});
-  afterFile(() => void socket.destroy());
-  await once(socket, 'connect');
-  return socket;
-}
-
-const post = (path: string, key: string, body = BODY) =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 describeEachEngine('admission', (engine) => {
   test('a key that is revoked while the body is on its way creates nothing, over either API', async () => {
     const gateway = await startGateway(engine);
     const { id, key } = await gateway.keys.create({ name: 'leaked', expiresAt: null });
     const mutation = JSON.stringify({ query: 'mutation { addPet(input: { name: "Late", categoryId: 1 }) { id } }' });
-    const requests = [post('/v1/pets', key), post('/graphql', key, mutation)];
-    const sockets = await Promise.all(requests.map(() => open(gateway.port)));
+    const requests = [rawPost('/v1/pets', key, BODY), rawPost('/graphql', key, mutation)];
+    const sockets = await Promise.all(requests.map(() => openSocket(gateway.port)));
     for (const [index, socket] of sockets.entries()) socket.write(requests[index]?.slice(0, -1) ?? '');
     await delay(200); // both are let in
     await gateway.keys.revoke(id as Int64); // the database's own id
@@ -43,11 +34,10 @@ describeEachEngine('admission', (engine) => {
   test('requests that their clients left, pipelined ones too, hold none of the 128 that a key may have in flight', async () => {
     const gateway = await startGateway(engine);
     const { key } = await gateway.keys.create({ name: 'impatient', expiresAt: null });
-    const list = `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
     // More than one key may have in flight, so that none may stay behind.
     for (let round = 0; round < 150; round++) {
-      const socket = await open(gateway.port);
-      socket.write(list.repeat(3));
+      const socket = await openSocket(gateway.port);
+      socket.write(rawGet('/v1/pets', key).repeat(3));
       await once(socket, 'data');
       socket.resetAndDestroy();
     }
@@ -59,12 +49,11 @@ describeEachEngine('admission', (engine) => {
   test('unfinished bodies of one key are bounded, and cost another key nothing', async () => {
     const gateway = await startGateway(engine, { BODY_LIMIT: '4194304' });
     const { key } = await gateway.keys.create({ name: 'slow', expiresAt: null });
-    const head = post('/v1/pets', key, '').replace('Content-Length: 0', 'Content-Length: 4000000');
     const answers: string[] = [];
     for (let connection = 0; connection < 80; connection++) {
-      const socket = await open(gateway.port);
+      const socket = await openSocket(gateway.port);
       socket.on('data', (part) => answers.push(String(part).slice(0, 12)));
-      socket.write(`${head}{`);
+      socket.write(`${rawHead('/v1/pets', key)}Content-Length: 4000000\r\n\r\n{`);
     }
     await eventually(() => answers.length >= 20, 5000, 'refusals');
     expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 429']));

@@ -4,27 +4,23 @@
  */
 import { connect } from 'node:net';
 import { generateApiKey } from '../../src/gateway/keys/api-key.ts';
+import { rawGet, rawPost } from '../support/raw-requests.ts';
 
 const [, , url = '', key = '', kind = '', connections = '1'] = process.argv;
 const { hostname, port } = new URL(url);
 
-const post = (path: string, body: string, bearer: string) =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-const get = (path: string, bearer: string) =>
-  `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n\r\n`;
-
 let turn = 0;
 /** One request of each kind; a new text each time where equal ones would share their work. */
 const REQUESTS: Record<string, () => string> = {
-  lists: () => get(`/v1/pets?limit=100&after=${turn++ % 900}`, key),
-  'deep pages': () => get(`/v1/pets?status=sold&limit=100&after=${100_000 - (turn++ % 900)}`, key),
+  lists: () => rawGet(`/v1/pets?limit=100&after=${turn++ % 900}`, key),
+  'deep pages': () => rawGet(`/v1/pets?status=sold&limit=100&after=${100_000 - (turn++ % 900)}`, key),
   GraphQL: () => {
     const query = `{ a: pets(limit: 100, after: "${turn++ % 900}") { id name categoryId status } b: pets(status: SOLD) { id name } }`;
-    return post('/graphql', JSON.stringify({ query }), key);
+    return rawPost('/graphql', key, JSON.stringify({ query }));
   },
-  creates: () => post('/v1/pets', '{"name":"Flood","categoryId":1}', key),
-  'unfinished bodies': () => post('/v1/pets', '{"name":"Flood","categoryId":1}', key).slice(0, -1),
-  'made-up keys': () => get('/v1/pets?limit=1', generateApiKey()),
+  creates: () => rawPost('/v1/pets', key, '{"name":"Flood","categoryId":1}'),
+  'unfinished bodies': () => rawPost('/v1/pets', key, '{"name":"Flood","categoryId":1}').slice(0, -1),
+  'made-up keys': () => rawGet('/v1/pets?limit=1', generateApiKey()),
 };
 const next = REQUESTS[kind];
 if (next === undefined) throw new Error(`no flood is called ${kind}`);

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 
 const POLICY = '"default";q=3;w=60';
 
@@ -42,11 +41,11 @@ describeEachEngine('rate limits', (engine) => {
   });
 
   test('two workers count together', async () => {
-    const { url: DATABASE_URL, key } = await prepareDatabase(engine);
-    const { url } = await startProcess({ DATABASE_URL, RATE_LIMIT: '10/1h', WORKERS: '2' });
+    const { gateway, key } = await startPrepared(engine, { RATE_LIMIT: '10/1h', WORKERS: '2' });
     const headers = { authorization: `Bearer ${key}`, connection: 'close' };
     const statuses: number[] = [];
-    for (let request = 0; request < 14; request++) statuses.push((await fetch(`${url}/v1/pets`, { headers })).status);
+    for (let request = 0; request < 14; request++)
+      statuses.push((await fetch(`${gateway.url}/v1/pets`, { headers })).status);
     expect(statuses).toEqual([...Array(10).fill(200), ...Array(4).fill(429)]);
   });
 });

@@ -12,11 +12,16 @@ const LIMIT_MS = 30_000;
 /** A run may cross midnight: what is counted belongs to this day or to a later one. */
 const TODAY = dayNumber(new Date());
 
-afterEach(() => {
-  vi.useRealTimers();
-});
+const SILENT = createLog('silent', { write() {} });
+
+afterEach(() => void vi.useRealTimers());
 
 describeEachEngine('API keys › usage', (engine) => {
+  const prepare = async () => {
+    const prepared = await prepareDatabase(engine);
+    return { ...prepared, store: createDeprecatedUseStore(prepared.database) };
+  };
+
   test('the last use is written when the gateway stops, and not in the way of requests', async () => {
     const { url, key, keyId, keys } = await prepareDatabase(engine);
     const gateway = await startGateway(engine, { DATABASE_URL: url });
@@ -26,10 +31,8 @@ describeEachEngine('API keys › usage', (engine) => {
     });
     const lastUsedAt = async () => (await keys.list()).find(({ id }) => id === keyId)?.lastUsedAt;
     const before = Date.now();
-    for (let round = 0; round < 20; round++) {
-      const answer = await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
-      expect(answer.status).toBe(200);
-    }
+    const headers = { authorization: `Bearer ${key}` };
+    for (let round = 0; round < 20; round++) expect((await gateway.request('/v1/pets', { headers })).status).toBe(200);
     const after = Date.now();
     expect(updates).toEqual([]);
     expect(await lastUsedAt()).toBeNull();
@@ -42,9 +45,9 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('a key in use is written once a minute', async () => {
-    const { database, keys, keyId } = await prepareDatabase(engine);
+    const { database, keys, keyId, store } = await prepare();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const usage = createUsage(keys, createDeprecatedUseStore(database), createLog('silent', { write() {} }));
+    const usage = createUsage(keys, store, SILENT);
     const updates: string[] = [];
     database.knex.on('query', ({ sql }: { sql: string }) => updates.push(sql));
     for (let use = 0; use < 100; use++) usage.noteUse(keyId);
@@ -67,40 +70,34 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('use of what is deprecated is counted by key and operation, over both APIs and several gateways', async () => {
-    const { url, database, key, keys } = await prepareDatabase(engine);
+    const { url, key, keys, store } = await prepare();
     const { key: otherKey } = await keys.create({ name: 'other', expiresAt: null });
     const env = { DATABASE_URL: url };
     const gateways = [await startGateway(engine, env), await startGateway(engine, env)];
     const { json } = await (gateways[0]?.createPet({ name: 'Rex', categoryId: 1 }) ?? Promise.reject());
     const id = String(json.id);
-    const get = (base: string, bearer: string) =>
-      fetch(`${base}/v1/pets/${id}`, { headers: { authorization: `Bearer ${bearer}` } });
-    const query = (base: string, bearer: string, document: string, operationName?: string) =>
-      fetch(`${base}/graphql`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ query: document, operationName }),
-      });
+    const bearer = (one: string) => ({ authorization: `Bearer ${one}` });
     const before = Date.now();
-    for (const { url: base } of gateways) {
-      for (let use = 0; use < 3; use++) expect((await get(base, key)).status).toBe(200);
-      expect((await get(base, otherKey)).status).toBe(200);
-      expect((await query(base, otherKey, `{ pet(id: "${id}") { name } }`)).status).toBe(200);
+    for (const { request, graphql } of gateways) {
+      const get = async (one: string) => (await request(`/v1/pets/${id}`, { headers: bearer(one) })).status;
+      for (let use = 0; use < 3; use++) expect(await get(key)).toBe(200);
+      expect(await get(otherKey)).toBe(200);
+      expect((await graphql(`{ pet(id: "${id}") { name } }`, {}, bearer(otherKey))).status).toBe(200);
       // What does not run is not used.
-      const others = '{ pets { name } pet(id: 1) @skip(if: true) { id } }';
-      expect((await query(base, key, `query A ${others} query B { pet(id: 1) { id } }`, 'A')).status).toBe(200);
-      expect((await fetch(`${base}/v1/pets/${id}`)).status).toBe(401);
+      const query = 'query A { pets { name } pet(id: 1) @skip(if: true) { id } } query B { pet(id: 1) { id } }';
+      const byGet = `/graphql?${new URLSearchParams({ query, operationName: 'A' })}`;
+      expect((await request(byGet, { headers: bearer(key) })).status).toBe(200);
+      expect(await get('none')).toBe(401);
     }
     for (const gateway of gateways) await gateway.close();
-    const sums = await createDeprecatedUseStore(database).sumSince(TODAY);
+    const sums = await store.sumSince(TODAY);
     const told = sums.map(({ keyName, operation, uses }) => `${keyName} ${operation} ${uses}`);
     expect(told.toSorted()).toEqual(['other Query.pet 2', 'other getPet 2', 'test getPet 6']);
     for (const { lastSeenAt } of sums) expect(lastSeenAt.getTime()).toBeGreaterThanOrEqual(before);
   });
 
   test('what could not be written is kept and written later, with nothing lost or doubled', async () => {
-    const { url, database, keys, keyId } = await prepareDatabase(engine);
-    const store = createDeprecatedUseStore(database);
+    const { url, database, keys, keyId, store } = await prepare();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const warnings: string[] = [];
     const log = createLog('warn', { write: (line) => void warnings.push(line) });
@@ -117,7 +114,7 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('a use that could not be written is kept, unless there was a later one; closing writes what came meanwhile', async () => {
-    const { database } = await prepareDatabase(engine);
+    const { store } = await prepare();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
     const written: (readonly [string, number])[] = [];
     const attempts: PromiseWithResolvers<void>[] = [];
@@ -130,7 +127,7 @@ describeEachEngine('API keys › usage', (engine) => {
         written.push(...copy);
       },
     };
-    const usage = createUsage(keys, createDeprecatedUseStore(database), createLog('silent'));
+    const usage = createUsage(keys, store, SILENT);
     const [first, second, third] = [1000, 2000, 3000];
     vi.setSystemTime(first);
     for (const id of ['once', 'twice']) usage.noteUse(id);
@@ -154,7 +151,7 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('three hundred keys are two statements a table, however long the database takes', async () => {
-    const { database, keys } = await prepareDatabase(engine);
+    const { database, keys, store } = await prepare();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const answers = Promise.withResolvers<void>();
     const stalled = {
@@ -163,7 +160,7 @@ describeEachEngine('API keys › usage', (engine) => {
         await keys.noteLastUses(uses);
       },
     };
-    const usage = createUsage(stalled, createDeprecatedUseStore(database), createLog('silent', { write() {} }));
+    const usage = createUsage(stalled, store, SILENT);
     const ids: string[] = [];
     for (let index = 0; index < 300; index += 10) {
       const names = Array.from({ length: 10 }, (_, next) => `key ${index + next}`);
@@ -180,14 +177,13 @@ describeEachEngine('API keys › usage', (engine) => {
     await eventually(() => statements.length === 4, 5000, 'all is written');
     await usage.close(LIMIT_MS);
     expect(statements).toEqual(['update', 'update', 'insert', 'insert']);
-    const uses = await createDeprecatedUseStore(database).sumSince(TODAY);
+    const uses = await store.sumSince(TODAY);
     expect(uses.map((sum) => sum.uses)).toEqual(Array(300).fill(1));
     expect((await keys.list()).filter(({ lastUsedAt }) => lastUsedAt !== null)).toHaveLength(300);
   });
 
   test('the last use of what is deprecated never goes back, and the counts add up', async () => {
-    const { database, keyId } = await prepareDatabase(engine);
-    const store = createDeprecatedUseStore(database);
+    const { keyId, store } = await prepare();
     const later = new Date(Date.now() + 5000);
     const use = { apiKeyId: keyId, operation: 'getPet', day: TODAY, uses: 2 };
     await store.add([{ ...use, lastSeenAt: later }]);
@@ -196,9 +192,8 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('is counted apart for keys of one name, and for those that are not there any more', async () => {
-    const { database, keys, keyId } = await prepareDatabase(engine);
+    const { keys, keyId, store } = await prepare();
     const { id } = await keys.create({ name: 'test', expiresAt: null });
-    const store = createDeprecatedUseStore(database);
     const use = { operation: 'getPet', day: TODAY, lastSeenAt: new Date() };
     await store.add([keyId, id, '987', '988'].map((apiKeyId, index) => ({ ...use, apiKeyId, uses: 4 - index })));
     const sums = await store.sumSince(TODAY);
@@ -211,7 +206,7 @@ describeEachEngine('API keys › usage', (engine) => {
   });
 
   test('is written in one order by all processes, so that none waits for another crosswise', async () => {
-    const { database, keys } = await prepareDatabase(engine);
+    const { database, keys, store } = await prepare();
     const written: string[] = [];
     database.knex.on('query', ({ bindings }: { bindings: unknown[] }) => written.push(bindings.join()));
     const use = { operation: 'getPet', day: TODAY, uses: 1, lastSeenAt: new Date() };
@@ -220,15 +215,14 @@ describeEachEngine('API keys › usage', (engine) => {
       ['3', '1', '2'],
     ]) {
       await keys.noteLastUses(new Map(ids.map((id) => [id, 1])));
-      await createDeprecatedUseStore(database).add(ids.map((apiKeyId) => ({ ...use, apiKeyId })));
+      await store.add(ids.map((apiKeyId) => ({ ...use, apiKeyId })));
     }
     expect(written.slice(2)).toEqual(written.slice(0, 2));
   });
 
   test('what was counted before a stop is written while requests still end; what came meanwhile, at its end', async () => {
-    const { database, keys, keyId } = await prepareDatabase(engine);
-    const store = createDeprecatedUseStore(database);
-    const usage = createUsage(keys, store, createLog('silent', { write() {} }));
+    const { keys, keyId, store } = await prepare();
+    const usage = createUsage(keys, store, SILENT);
     const uses = async () => (await store.sumSince(TODAY))[0]?.uses;
     usage.noteDeprecatedUse(keyId, 'getPet');
     usage.drain();
@@ -254,10 +248,15 @@ test.each([
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ lost: 2, msg: 'the last use of API keys could not be written' });
 });
 
-test('while nothing can be written, 100,000 counts are kept: they go on, and no other begins', async () => {
+/** Counts, and what is written of the use of what is deprecated. */
+function createNoted() {
   const written: DeprecatedUse[] = [];
   const add = async (uses: readonly DeprecatedUse[]) => void written.push(...uses);
-  const usage = createUsage({ noteLastUses: async () => {} }, { add }, createLog('silent', { write() {} }));
+  return { written, usage: createUsage({ noteLastUses: async () => {} }, { add }, SILENT) };
+}
+
+test('while nothing can be written, 100,000 counts are kept: they go on, and no other begins', async () => {
+  const { written, usage } = createNoted();
   for (let id = 0; id <= 100_000; id++) usage.noteDeprecatedUse(String(id), 'getPet');
   usage.noteDeprecatedUse('0', 'getPet');
   await usage.close(LIMIT_MS);
@@ -280,7 +279,7 @@ test('a use during the write of an earlier one is written after it', async () =>
   const add = async (uses: readonly DeprecatedUse[]) => {
     if (counts.push(uses.map((use) => use.uses)) === 1) usage.noteDeprecatedUse('1', 'getPet');
   };
-  const usage = createUsage({ noteLastUses }, { add }, createLog('silent', { write() {} }));
+  const usage = createUsage({ noteLastUses }, { add }, SILENT);
   useAgain(1000);
   await usage.close(LIMIT_MS); // which writes twice
   expect(moments).toEqual([1000, 2000]);
@@ -289,9 +288,7 @@ test('a use during the write of an earlier one is written after it', async () =>
 
 test('uses before and after midnight (UTC) belong to two days, though they are written together', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  const written: DeprecatedUse[] = [];
-  const add = async (uses: readonly DeprecatedUse[]) => void written.push(...uses);
-  const usage = createUsage({ noteLastUses: async () => {} }, { add }, createLog('silent', { write() {} }));
+  const { written, usage } = createNoted();
   for (const moment of ['2026-01-01T23:59:59.999Z', '2026-01-02T00:00:00Z', '2026-01-02T00:00:01Z']) {
     vi.setSystemTime(moment);
     usage.noteDeprecatedUse('1', 'getPet');

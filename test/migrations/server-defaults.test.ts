@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
+import type { Database } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { schemaProblems } from '../../src/gateway/database/schema-check.ts';
 import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
@@ -35,9 +35,8 @@ describe.runIf(has('database') && mysql)('tables on a server with other defaults
     const program = process.env.STRESS_SERVER; // of another server's program
     const server = await startMysqlServer(OTHER_DEFAULTS, program);
     afterFile(server.remove);
-    const other = await connectDatabase({ databaseUrl: server.url, databasePoolMax: 2 });
+    const other = await openDatabase(server.url);
     await other.run((knex) => knex.raw('CREATE DATABASE others'));
-    await other.close();
     const database = await openDatabase(server.url.replace(/\/mysql$/, '/others'));
     await migrateUp(database);
     const usual = await openDatabase((await mysql?.freshDatabase()) ?? '');

@@ -22,12 +22,11 @@ interface Column {
 export async function readWholeSchema(database: Database): Promise<WholeSchema> {
   const columns = await columnsOf(database);
   const tables = new Set(columns.map(({ table }) => table));
-  const indexes = database.engine === 'mysql' ? await mysqlIndexes(database.knex) : await sqliteIndexes(database.knex);
   const kinds = database.engine === 'mysql' ? await mysqlTables(database.knex) : new Map<string, string>();
   return new Map([
     ...[...tables].map((table) => [`table ${table}`, kinds.get(table) ?? ''] as const),
     ...columns.map(({ table, name, ...rest }) => [`column ${table}.${name}`, JSON.stringify(rest)] as const),
-    ...indexes,
+    ...(await indexesOf(database)),
   ]);
 }
 
@@ -114,25 +113,18 @@ async function sqliteColumns(knex: Knex): Promise<Column[]> {
   }));
 }
 
-async function mysqlIndexes(knex: Knex): Promise<[string, string][]> {
-  const [found] = await knex.raw(
-    `SELECT table_name AS tbl, index_name AS name, MAX(non_unique) AS shared,
-      GROUP_CONCAT(column_name ORDER BY seq_in_index) AS columns_of FROM information_schema.statistics
-      WHERE table_schema = DATABASE() GROUP BY table_name, index_name`,
-  );
-  return (found as Record<string, string>[]).map(({ tbl, name, shared, columns_of }) => [
-    `index ${tbl}.${name}`,
-    `${columns_of} ${Number(shared) === 0 ? 'unique' : ''}`,
-  ]);
-}
+const MYSQL_INDEXES = `SELECT table_name AS tbl, index_name AS name, MAX(non_unique) = 0 AS alone,
+    GROUP_CONCAT(column_name ORDER BY seq_in_index) AS columns_of FROM information_schema.statistics
+    WHERE table_schema = DATABASE() GROUP BY table_name, index_name`;
+const SQLITE_INDEXES = `SELECT m.name AS tbl, i.name, i."unique" AS alone,
+    (SELECT group_concat(name) FROM pragma_index_info(i.name)) AS columns_of
+    FROM sqlite_master m, pragma_index_list(m.name) i WHERE m.type = 'table'`;
 
-async function sqliteIndexes(knex: Knex): Promise<[string, string][]> {
-  const found = await knex.raw(
-    `SELECT m.name AS tbl, i.name, i."unique", (SELECT group_concat(name) FROM pragma_index_info(i.name)) AS columns_of
-      FROM sqlite_master m, pragma_index_list(m.name) i WHERE m.type = 'table'`,
-  );
-  return (found as Record<string, string>[]).map(({ tbl, name, unique, columns_of }) => [
+async function indexesOf({ knex, engine }: Database): Promise<[string, string][]> {
+  const found: Record<string, string>[] =
+    engine === 'mysql' ? (await knex.raw(MYSQL_INDEXES))[0] : await knex.raw(SQLITE_INDEXES);
+  return found.map(({ tbl, name, alone, columns_of }) => [
     `index ${tbl}.${name}`,
-    `${columns_of} ${Number(unique) === 1 ? 'unique' : ''}`,
+    `${columns_of} ${Number(alone) === 1 ? 'unique' : ''}`,
   ]);
 }

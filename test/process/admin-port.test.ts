@@ -1,12 +1,11 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { send } from '../support/client.ts';
-import { afterFile, SQLITE } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
+import { startSilent } from '../support/served-app.ts';
 
 const PROBES = ['/livez', '/readyz', '/metrics'];
 const OTHERS = ['/', '/docs', '/v1/pets', '/v1/openapi.json', '/schema.graphql', '/graphql', '/nowhere'];
@@ -47,10 +46,7 @@ describe.each(['1', '2'])('with ADMIN_PORT and WORKERS=%s', (workers) => {
   });
 
   test('a port that is in use is named, with its setting, and ends the start', async () => {
-    const taken = createServer();
-    await once(taken.listen(0, '127.0.0.1'), 'listening');
-    afterFile(() => void taken.close());
-    const { port } = taken.address() as { port: number }; // it listens at a port
+    const port = await startSilent();
     const { url: databaseUrl } = await prepareDatabase(SQLITE);
     const env = { DATABASE_URL: databaseUrl, PORT: String(await freePort()), WORKERS: workers };
     const started = run('main.ts', [], { ...env, ADMIN_PORT: String(port) });
@@ -70,6 +66,5 @@ test('a start that waits for its database says so at ADMIN_PORT', async () => {
   const status = async (at: number, path: string) => (await send(`http://127.0.0.1:${at}${path}`)).status;
   expect([await status(adminPort, '/livez'), await status(adminPort, '/readyz')]).toEqual([200, 503]);
   expect([await status(port, '/livez'), await status(port, '/v1/pets')]).toEqual([404, 503]);
-  waiting.child.kill('SIGTERM');
-  expect((await waiting.exited).code).toBe(0);
+  await waiting.stop();
 });

@@ -7,8 +7,7 @@ import { parse } from 'yaml';
 import { send } from '../support/client.ts';
 import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { eventually, sumMetric } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 import { dashboardQueries, deployed } from '../support/prometheus.ts';
 import { has } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
@@ -144,8 +143,7 @@ describe.runIf(has('prometheus'))('the alerts, by promtool', () => {
   let strangers: Series;
 
   beforeAll(async () => {
-    const { url, key } = await prepareDatabase(SQLITE);
-    const gateway = await startProcess({ DATABASE_URL: url, WORKERS: '2' });
+    const { gateway, key } = await startPrepared(SQLITE, { WORKERS: '2' });
     await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' };
     const ask = (path: string, body?: string) =>

@@ -86,8 +86,7 @@ describe.runIf(has('database'))('a start that waits for a server', () => {
     expect((await send(`${url}/metrics`)).status).toBe(200);
     expect(tellings(gateway)).toBe(1);
     expect(gateway.stdout()).not.toContain('S3cret');
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
   });
 
   it.each([

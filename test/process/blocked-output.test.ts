@@ -1,32 +1,28 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, closeSync, constants, createReadStream, openSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, createReadStream, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { afterFile, ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
+import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { connectClient, eventually, readFootprint, sumMetric } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
 import { prepareDatabase } from '../support/prepared.ts';
-import { run } from '../support/process.ts';
+import { run, shellNode } from '../support/process.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; the log is the same on each engine
 const GRACE_MS = 1000;
 /** The path of a request whose line in the log is long. */
 const LONG = `/v1/${'pets-'.repeat(200)}`;
 
 /** A gateway whose standard output is a pipe that is open, and that nobody reads. */
 async function startUnread(workers: string) {
-  const { url: DATABASE_URL } = await prepareDatabase(sqlite);
-  const folder = temporaryFolder();
-  const pipe = join(folder, 'pipe');
+  const { url: DATABASE_URL } = await prepareDatabase(SQLITE);
+  const pipe = join(temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const held = openSync(pipe, constants.O_RDWR);
   afterFile(() => closeSync(held));
-  const node = join(folder, 'node');
-  writeFileSync(node, `#!/bin/sh\nexec '${process.execPath}' "$@" > '${pipe}'\n`);
-  chmodSync(node, 0o700);
+  const node = shellNode(`exec '${process.execPath}' "$@" > '${pipe}'`);
   const port = await freePort();
   const env = { DATABASE_URL, PORT: String(port), WORKERS: workers, SHUTDOWN_GRACE_MS: String(GRACE_MS) };
-  const gateway = run('main.ts', [], env, folder, node);
+  const gateway = run('main.ts', [], env, undefined, node);
   const url = `http://127.0.0.1:${port}`;
   const isUp = () =>
     fetch(`${url}/readyz`).then(
@@ -58,8 +54,7 @@ test.each(['1', '2'])(
     await fill(Number(workers) * 5000); // some 6 MB each
     await eventually(async () => (await dropped()) > 0, 5000, 'they are counted');
     expect((await readFootprint(url)).residentMb - before.residentMb).toBeLessThan(150 * Number(workers));
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
   },
   180_000,
 );
@@ -79,14 +74,13 @@ test('standard output that is read again tells once how many lines are missing, 
     await eventually(async () => (await dropped()) === sum, 5000, 'as many are counted');
   }
   await fill(20);
-  gateway.child.kill('SIGTERM');
-  expect((await gateway.exited).code).toBe(0);
+  await gateway.stop();
   expect(told().length).toBe(2);
   await eventually(() => text.includes('"msg":"stopping"'), 5000, 'the last lines are written');
 }, 180_000);
 
 test('standard output that was closed ends nothing', async () => {
-  const { url: DATABASE_URL } = await prepareDatabase(sqlite);
+  const { url: DATABASE_URL } = await prepareDatabase(SQLITE);
   const port = await freePort();
   const gateway = run('main.ts', [], { DATABASE_URL, PORT: String(port) });
   const url = `http://127.0.0.1:${port}`;
@@ -94,7 +88,6 @@ test('standard output that was closed ends nothing', async () => {
   gateway.child.stdout?.destroy();
   const { ask } = connectClient(url, 'none');
   for (let round = 0; round < 300; round++) expect((await ask('GET', LONG)).status).toBe(401);
-  gateway.child.kill('SIGTERM');
-  expect((await gateway.exited).code).toBe(0);
+  await gateway.stop();
   expect(gateway.stderr()).toBe('');
 });

@@ -1,18 +1,15 @@
 import { expect, test } from 'vitest';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { connectClient, isShed } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; V8 is the same on each engine
 const CLIENTS = 32;
 /** V8 prints what it counts and decides at each collection of the young: a few MB of garbage are enough for some. */
 const TRACE = "import('node:v8').then((v8) => v8.setFlagsFromString('--trace-pretenuring-statistics'))";
 
 test('V8 never decides that what a line of code makes is born old', async () => {
-  const { url, key } = await prepareDatabase(sqlite);
-  const env = { DATABASE_URL: url, NODE_OPTIONS: `--import=data:text/javascript,${encodeURI(TRACE)}` };
-  const gateway = await startProcess(env);
+  const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURI(TRACE)}` };
+  const { gateway, key } = await startPrepared(SQLITE, env);
   const clients = Array.from({ length: CLIENTS }, () => connectClient(gateway.url, key));
   await Promise.all(
     clients.map(async ({ ask }) => {

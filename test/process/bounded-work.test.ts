@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { sendRaw } from '../support/client.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { rawPost } from '../support/raw-requests.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; what is read is the same on each engine
 /** Node's limit for the request line and all headers, and ours for a body, less what the rest of the request needs. */
 const HEADER_BYTES = 15_000;
 const BODY_BYTES = 65_000;
@@ -14,6 +14,8 @@ const HELD_MAX_MS = 250;
 const GROWTH_MAX = 3;
 /** What costs less than this many small requests is not worth an attack, however it grows. */
 const SMALL_REQUESTS = 6;
+
+const CLOSE = 'Connection: close\r\n';
 
 /** One kind of input: a text of about so many bytes. */
 type Input = (bytes: number) => string;
@@ -115,7 +117,7 @@ const KINDS: readonly (readonly [what: string, most: number, request: Request])[
   ...BODIES.map((body): (typeof KINDS)[number] => [
     `body ${JSON.stringify(body(60))}`,
     BODY_BYTES,
-    (bytes, key) => post(body(bytes), key),
+    (bytes, key) => rawPost('/v1/pets', key, body(bytes), CLOSE),
   ]),
 ];
 
@@ -125,13 +127,8 @@ function get(target: string, headers: string[], host: string[], key: string): st
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-function post(body: string, key: string, path = '/v1/pets'): string {
-  const lines = [`POST ${path} HTTP/1.1`, 'Host: x', 'Connection: close', `Authorization: Bearer ${key}`];
-  return `${lines.join('\r\n')}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-}
-
 describe('the work for a request grows with its bytes, not with their square', () => {
-  const started = startGateway(sqlite);
+  const started = startGateway(SQLITE);
   let small: number | undefined; // the CPU time of a small request, client and server together, in ms
 
   it.each(KINDS)('%s', async (_what, most, request) => {
@@ -185,12 +182,12 @@ const LARGE_BODIES: readonly (readonly [path: string, body: Input])[] = [
 ];
 
 describe('with the largest BODY_LIMIT, too', () => {
-  const started = startGateway(sqlite, { BODY_LIMIT: String(LARGE_BYTES) });
+  const started = startGateway(SQLITE, { BODY_LIMIT: String(LARGE_BYTES) });
   it.each(
     LARGE_BODIES.map(([path, body]) => [`${path} ${JSON.stringify(body(90)).slice(0, 120)}`, path, body] as const),
   )('%s', async (_what, path, body) => {
     const { port, key } = await started;
-    const request = post(body(LARGE_BYTES), key, path);
+    const request = rawPost(path, key, body(LARGE_BYTES), CLOSE);
     const [ms = 0] = await leastCpuTimes(
       [() => sendRaw(port, request, { quietMs: 10_000 })],
       ([ms = 0]) => ms < HELD_MAX_MS,

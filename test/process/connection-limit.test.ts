@@ -1,43 +1,29 @@
 import { once } from 'node:events';
-import { chmodSync, writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { afterFile, ENGINES, type TestEngine, temporaryFolder } from '../support/engines.ts';
+import { openSocket } from '../support/client.ts';
+import { SQLITE } from '../support/engines.ts';
 import { connectClient, eventually } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
-
-const [sqlite] = ENGINES as [TestEngine]; // always there; connections are the same on each engine
+import { startPrepared } from '../support/prepared.ts';
+import { shellNode } from '../support/process.ts';
+import { rawPost } from '../support/raw-requests.ts';
 
 /** A gateway that may open 200 files. */
 async function startWithFewFiles() {
-  const { url: DATABASE_URL, key } = await prepareDatabase(sqlite);
-  const folder = temporaryFolder();
-  const node = join(folder, 'node');
-  writeFileSync(node, `#!/bin/sh\nulimit -n 200\nexec '${process.execPath}' "$@"\n`);
-  chmodSync(node, 0o700);
-  const gateway = await startProcess({ DATABASE_URL }, folder, node);
-  const open = (): Socket => {
-    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => {}); // it may be cut
-    afterFile(() => void socket.destroy());
-    return socket;
-  };
-  return { gateway, key, open };
+  const node = shellNode(`ulimit -n 200\nexec '${process.execPath}' "$@"`);
+  const { gateway, key } = await startPrepared(SQLITE, {}, node);
+  return { gateway, key, open: () => openSocket(gateway.port) };
 }
 
 test('300 silent connections, where 200 files may be open: the longest idle are closed, and each new client is served', async () => {
   const { gateway, key, open } = await startWithFewFiles();
-  const working = open();
-  const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+  const working = await open();
   const body = '{"name":"Rex","categoryId":1}';
-  working.write(`${head}Connection: close\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
+  const request = rawPost('/v1/pets', key, body, 'Connection: close\r\nExpect: 100-continue\r\n');
+  working.write(request.slice(0, -body.length));
   expect(String((await once(working, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /);
   const closed: number[] = [];
   for (let number = 0; number < 300; number++) {
-    const socket = open();
-    socket.on('close', () => closed.push(number)).resume();
-    await once(socket, 'connect');
+    (await open()).on('close', () => closed.push(number)).resume();
   }
   for (let round = 0; round < 20; round++) {
     const { ask, close } = connectClient(gateway.url, key);

@@ -2,15 +2,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, it, test } from 'vitest';
+import { migrateDown, migrateUp } from '../../src/gateway/database/migrations.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { limitFiles } from '../faults/sqlite-faults.ts';
+import { type AppServer, startAppServer } from '../support/app-server.ts';
 import type { Answer } from '../support/client.ts';
-import { afterFile, describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
+import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { connectClient, eventually, petBody, unlessShed } from '../support/load.ts';
-import { startMysqlServer } from '../support/mysql-server.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { openDatabase, startPrepared } from '../support/prepared.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { startStatementProxy } from '../support/statement-proxy.ts';
 import { has } from '../support/tools.ts';
@@ -22,13 +22,9 @@ const ADD_PET = 'mutation { addPet(input: {name: "Rex", categoryId: 1}) { id } }
 
 /** An honest "not now": 503 over REST, and over GraphQL the code in a well-formed result. */
 function expectUnavailable({ status, headers, json, text }: Answer): void {
-  if (json.errors === undefined) {
-    expect([status, json.code]).toEqual([503, 'service_unavailable']);
-    expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  } else {
-    expect(json.errors[0].extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
-    expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  }
+  if (json.errors === undefined) expect([status, json.code]).toEqual([503, 'service_unavailable']);
+  else expect(json.errors[0].extensions).toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
+  expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   expect(text).not.toMatch(/sql|knex|ECONN|read.?only|127\.0\.0\.1/i);
 }
 
@@ -46,75 +42,95 @@ async function expectAllUnavailable({ request, createPet, graphql }: TestGateway
   for (const answer of answers) expectUnavailable(answer);
 }
 
-describe.runIf(has('database'))('a read-only server', () => {
-  test('writes are 503 on both APIs, reads go on; it heals by itself', async () => {
-    const server = await startMysqlServer();
-    afterFile(server.remove);
-    const root = await mysql.createConnection(server.url);
-    await root.query('CREATE DATABASE petstore');
-    await root.query("CREATE USER 'app'@'%' IDENTIFIED BY 'S3cret'");
-    await root.query("GRANT ALL ON petstore.* TO 'app'@'%'"); // without the privilege to write to a read-only server
-    const url = `mysql://app:S3cret@127.0.0.1:${server.port}/petstore`;
-    const engine: TestEngine = { name: 'mysql', freshDatabase: async () => url };
-    const gateway = await startGateway(engine);
-    expect((await gateway.createPet(PET)).status).toBe(201);
+describe.runIf(has('database'))('what operations do to a server and an account', () => {
+  const GRANT = "GRANT ALL ON petstore.* TO app@'%'";
+  let app: AppServer;
+  let gateway: TestGateway;
 
-    await root.query('SET GLOBAL read_only = 1');
+  beforeAll(async () => {
+    app = await startAppServer();
+    gateway = await startGateway(app.engine);
+  });
+
+  test('it is read-only: writes are 503 on both APIs, reads go on; it heals by itself', async () => {
+    expect((await gateway.createPet(PET)).status).toBe(201);
+    await app.root.query('SET GLOBAL read_only = 1'); // for accounts without the privilege to write all the same
     expectUnavailable(await gateway.createPet(PET));
-    expectUnavailable(await gateway.createPet(PET, { 'idempotency-key': 'once' }));
+    expectUnavailable(await gateway.createPet(PET, { 'idempotency-key': 'read-only' }));
     expectUnavailable(await gateway.graphql(ADD_PET));
     expect((await gateway.request('/v1/pets')).json).toHaveLength(1);
     const { status, json } = await gateway.request('/readyz');
     expect([status, json.database]).toEqual([200, 'takes no writes']); // reads go on
 
-    await root.query('SET GLOBAL read_only = 0');
+    await app.root.query('SET GLOBAL read_only = 0');
     await eventually(async () => (await gateway.createPet(PET)).status === 201, HEALED_WITHIN_MS, 'it heals');
-    expect((await gateway.createPet(PET, { 'idempotency-key': 'once' })).status).toBe(201);
+    expect((await gateway.createPet(PET, { 'idempotency-key': 'read-only' })).status).toBe(201);
     expect((await gateway.request('/v1/pets')).json).toHaveLength(3);
-    await root.end();
+  });
+
+  test.each([
+    ['may see nothing', "REVOKE ALL ON petstore.* FROM app@'%'; GRANT CREATE ON petstore.* TO app@'%'", GRANT],
+    ['is locked', "ALTER USER app@'%' ACCOUNT LOCK", "ALTER USER app@'%' ACCOUNT UNLOCK"],
+    ['has another password', "ALTER USER app@'%' IDENTIFIED BY 'x'", "ALTER USER app@'%' IDENTIFIED BY 'S3cret'"],
+  ])('it %s: 503 on both APIs, and it heals by itself', async (_what, change, undo) => {
+    const isKnown = async () => (await gateway.request('/v1/pets')).status === 200;
+    await eventually(isKnown, HEALED_WITHIN_MS, 'its key is known');
+    await app.root.query(change);
+    await app.cutAll();
+    await expectAllUnavailable(gateway);
+    await app.root.query(undo);
+    // All of its connections, not only one.
+    const isWell = async () => {
+      const lists = Array.from({ length: 30 }, (_, index) => gateway.request(`/v1/pets?limit=${index + 1}`));
+      const create = gateway.createPet(PET, { 'idempotency-key': 'once' });
+      return (await Promise.all([...lists, create])).every(({ status }) => status < 300);
+    };
+    // A session that began too early may be idle meanwhile: it is replaced when it is used.
+    const staysWell = async () => {
+      for (let round = 0; round < 5; round++) {
+        if (!(await isWell())) return false;
+        await delay(100);
+      }
+      return true;
+    };
+    await eventually(staysWell, 5 * HEALED_WITHIN_MS, 'it heals, all of its connections');
     expect(JSON.stringify(gateway.logs)).not.toContain('S3cret');
+  });
+
+  test('it may only read: readiness is 503 once a write was refused, and 200 when one would be taken, though nobody tries', async () => {
+    const gateway = await startGateway(app.engine, { DATABASE_POOL_MAX: '3' });
+    const isReady = async () => (await gateway.request('/readyz')).status === 200;
+    expect(await isReady()).toBe(true);
+    expect((await gateway.createPet(PET)).status).toBe(201);
+
+    await app.root.query(
+      "REVOKE ALL ON petstore.* FROM app@'%'; GRANT SELECT, UPDATE, DELETE ON petstore.* TO app@'%'",
+    );
+    const isRefused = async () => {
+      await app.cutAll();
+      const { headers, status } = await gateway.createPet(PET);
+      const line = gateway.logs.find((each) => each.requestId === headers.get('x-request-id') && each.level === 50);
+      return status === 503 && JSON.stringify(line).includes('INSERT command denied');
+    };
+    await eventually(isRefused, 5 * HEALED_WITHIN_MS, 'creates are refused');
+    await eventually(async () => !(await isReady()), HEALED_WITHIN_MS, 'readiness notices');
+    expect((await gateway.request('/readyz')).json).toMatchObject({ message: 'The database refuses writes.' });
+    await delay(2500); // it is asked once a second at most: twice more, it still says so
+    expect((await gateway.request('/readyz')).status).toBe(503);
+    const before = await gateway.request('/v1/pets?limit=100');
+    expect(before.status).toBe(200);
+
+    await app.root.query(GRANT);
+    await eventually(isReady, 2 * HEALED_WITHIN_MS, 'readiness notices that a write would be taken');
+    // On each session, those that were opened while it might not included.
+    const creates = await Promise.all(Array.from({ length: 9 }, () => gateway.createPet(PET)));
+    expect(creates.map(({ status }) => status)).toEqual(creates.map(() => 201));
+    const { json } = await gateway.request('/v1/pets?limit=100');
+    expect(json).toHaveLength(Math.min(100, before.json.length + creates.length)); // what was tried added nothing
   });
 });
 
-describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the database refuses', (engine) => {
-  test('connections that are killed again and again: answers are right or 503', async () => {
-    const gateway = await startGateway(engine);
-    const admin = await mysql.createConnection({ uri: (await prepareDatabase(engine)).url });
-    const [[own]] = await gateway.database.knex.raw('SELECT DATABASE() AS name');
-    const created: string[] = [];
-    const wrong: string[] = [];
-    let stopped = false;
-    const client = async (number: number): Promise<void> => {
-      for (let round = 0; !stopped; round++) {
-        const name = `killed-${number}-${round}`;
-        const answer = await gateway.createPet({ ...PET, name });
-        if (answer.status === 201) created.push(name);
-        else if (answer.status !== 503) wrong.push(answer.text);
-      }
-    };
-    const clients = Array.from({ length: 6 }, (_, number) => client(number));
-    const startedAt = performance.now();
-    const isEnough = (rounds: number) =>
-      rounds >= 15 && (created.length > 10 || performance.now() - startedAt > 30_000);
-    for (let round = 0; !isEnough(round); round++) {
-      await delay(60);
-      const [rows] = await admin.query<mysql.RowDataPacket[]>(
-        'SELECT id FROM information_schema.processlist WHERE db = ? AND id <> CONNECTION_ID()',
-        [own.name],
-      );
-      for (const { id } of rows) await admin.query(`KILL ${id}`).catch(() => {}); // gone by itself meanwhile
-    }
-    stopped = true;
-    await Promise.all(clients);
-    await eventually(async () => (await gateway.createPet(PET)).status === 201, HEALED_WITHIN_MS, 'it heals');
-    expect(wrong).toEqual([]);
-    expect(created.length).toBeGreaterThan(10);
-    const rows: { name: string }[] = await gateway.database.knex('pets').select('name');
-    const names = rows.map(({ name }) => name);
-    expect(created.filter((name) => names.filter((other) => other === name).length !== 1)).toEqual([]);
-    await admin.end();
-  });
-
+describeOnMysql('the database refuses', (engine) => {
   test('all connections of the pool are taken: 503 in time, on both APIs and /readyz', async () => {
     const gateway = await startGateway(engine, { DATABASE_POOL_MAX: '1' });
     expect((await gateway.createPet(PET)).status).toBe(201);
@@ -136,108 +152,21 @@ describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › the dat
   });
 });
 
-describe.runIf(has('database'))('what operations do to an account', () => {
-  const DATABASE = 'petstore';
-  const GRANT = `GRANT ALL ON ${DATABASE}.* TO app@'%'`;
-  let root: mysql.Connection;
-  let gateway: TestGateway;
-
-  beforeAll(async () => {
-    const server = await startMysqlServer();
-    afterFile(server.remove);
-    root = await mysql.createConnection({ uri: server.url, multipleStatements: true });
-    afterFile(() => root.end());
-    await root.query(`CREATE DATABASE ${DATABASE}; CREATE USER app@'%' IDENTIFIED BY 'S3cret'; ${GRANT}`);
-    const url = `mysql://app:S3cret@127.0.0.1:${server.port}/${DATABASE}`;
-    gateway = await startGateway({ name: 'mysql', freshDatabase: async () => url });
-  });
-
-  /** A server gives rights on a database to a session when that begins. */
-  const cutAll = async () => {
-    const [rows] = await root.query<mysql.RowDataPacket[]>(
-      "SELECT id AS id FROM information_schema.processlist WHERE user = 'app'",
-    );
-    for (const { id } of rows) await root.query(`KILL ${id}`).catch(() => {}); // gone by itself meanwhile
-  };
-
-  test.each([
-    ['may see nothing', `REVOKE ALL ON ${DATABASE}.* FROM app@'%'; GRANT CREATE ON ${DATABASE}.* TO app@'%'`, GRANT],
-    ['is locked', "ALTER USER app@'%' ACCOUNT LOCK", "ALTER USER app@'%' ACCOUNT UNLOCK"],
-    ['has another password', "ALTER USER app@'%' IDENTIFIED BY 'x'", "ALTER USER app@'%' IDENTIFIED BY 'S3cret'"],
-  ])('it %s: 503 on both APIs, and it heals by itself', async (_what, change, undo) => {
-    await eventually(
-      async () => (await gateway.request('/v1/pets')).status === 200,
-      HEALED_WITHIN_MS,
-      'its key is known',
-    );
-    await root.query(change);
-    await cutAll();
-    await expectAllUnavailable(gateway);
-    await root.query(undo);
-    // All of its connections, not only one.
-    const isWell = async () => {
-      const lists = Array.from({ length: 30 }, (_, index) => gateway.request(`/v1/pets?limit=${index + 1}`));
-      const create = gateway.createPet(PET, { 'idempotency-key': 'once' });
-      return (await Promise.all([...lists, create])).every(({ status }) => status < 300);
-    };
-    // A session that began too early may be idle meanwhile: it is replaced when it is used.
-    const staysWell = async () => {
-      for (let round = 0; round < 5; round++) {
-        if (!(await isWell())) return false;
-        await delay(100);
-      }
-      return true;
-    };
-    await eventually(staysWell, 5 * HEALED_WITHIN_MS, 'it heals, all of its connections');
-    expect(JSON.stringify(gateway.logs)).not.toContain('S3cret');
-  });
-});
-
-describe.runIf(has('database'))('readiness, when the account may only read', () => {
-  test('is 503 once a write was refused, and 200 when one would be taken, though nobody tries', async () => {
-    const server = await startMysqlServer();
-    afterFile(server.remove);
-    const root = await mysql.createConnection({ uri: server.url, multipleStatements: true });
-    afterFile(() => root.end());
-    await root.query("CREATE DATABASE petstore; CREATE USER app@'%'; GRANT ALL ON petstore.* TO app@'%'");
-    const url = `mysql://app@127.0.0.1:${server.port}/petstore`;
-    const gateway = await startGateway({ name: 'mysql', freshDatabase: async () => url }, { DATABASE_POOL_MAX: '3' });
-    const readiness = async () => (await gateway.request('/readyz')).status;
-    const isReady = async () => (await readiness()) === 200;
+describeEachEngine('readiness', (engine) => {
+  test('is 503 when the migrations are taken back under way, and 200 once they are done again', async () => {
+    const url = await engine.freshDatabase();
+    const { request } = await startGateway(engine, { DATABASE_URL: url });
+    const other = await openDatabase(url);
+    const isReady = async () => (await request('/readyz')).status === 200;
     expect(await isReady()).toBe(true);
-    expect((await gateway.createPet(PET)).status).toBe(201);
-
-    await root.query("REVOKE ALL ON petstore.* FROM app@'%'; GRANT SELECT, UPDATE, DELETE ON petstore.* TO app@'%'");
-    // A session has the rights on a database that there were at its begin: such ones are cut.
-    const isRefused = async () => {
-      const [rows] = await root.query<mysql.RowDataPacket[]>(
-        "SELECT id AS id FROM information_schema.processlist WHERE user = 'app'",
-      );
-      for (const { id } of rows) await root.query(`KILL ${id}`).catch(() => {}); // gone by itself meanwhile
-      const { headers, status } = await gateway.createPet(PET);
-      const line = gateway.logs.find((each) => each.requestId === headers.get('x-request-id') && each.level === 50);
-      return status === 503 && JSON.stringify(line).includes('INSERT command denied');
-    };
-    await eventually(isRefused, 5 * HEALED_WITHIN_MS, 'creates are refused');
-    await eventually(async () => !(await isReady()), HEALED_WITHIN_MS, 'readiness notices');
-    expect((await gateway.request('/readyz')).json).toMatchObject({ message: 'The database refuses writes.' });
-    await delay(2500); // it is asked once a second at most: twice more, it still says so
-    expect(await readiness()).toBe(503);
-    const before = await gateway.request('/v1/pets?limit=100');
-    expect(before.status).toBe(200);
-
-    await root.query("GRANT ALL ON petstore.* TO app@'%'");
-    await eventually(isReady, 2 * HEALED_WITHIN_MS, 'readiness notices that a write would be taken');
-    // On each session, those that were opened while it might not included.
-    const creates = await Promise.all(Array.from({ length: 9 }, () => gateway.createPet(PET)));
-    expect(creates.map(({ status }) => status)).toEqual(creates.map(() => 201));
-    const { json } = await gateway.request('/v1/pets?limit=100');
-    expect(json).toHaveLength(Math.min(100, before.json.length + creates.length)); // what was tried added nothing
+    await migrateDown(other);
+    await eventually(async () => !(await isReady()), 10_000, 'nobody is sent here');
+    expect((await request('/readyz')).json.message).toContain('Migrations are pending');
+    await migrateUp(other);
+    await eventually(isReady, 10_000, 'it is ready again');
   });
-});
 
-describeEachEngine('readiness, when a table is away', (engine) => {
-  test('is 503 until it is back', async () => {
+  test('is 503 when a table is away, until it is back', async () => {
     const gateway = await startGateway(engine);
     const isReady = async () => (await gateway.request('/readyz')).status === 200;
     expect(await isReady()).toBe(true);
@@ -372,11 +301,8 @@ describeEachEngine('a table that operations have changed', (engine) => {
 });
 
 describe('sqlite › the database refuses', () => {
-  const sqlite = ENGINES[0] as TestEngine; // always there
-
   test('the file is full: writes are 503, reads go on; it heals by itself', async () => {
-    const prepared = await prepareDatabase(sqlite);
-    const gateway = await startProcess({ DATABASE_URL: prepared.url });
+    const { prepared, gateway } = await startPrepared(SQLITE);
     const { ask } = connectClient(gateway.url, prepared.key);
     expect((await ask('POST', '/v1/pets', petBody('before'))).status).toBe(201);
     const once = { 'idempotency-key': 'once' };
@@ -397,8 +323,7 @@ describe('sqlite › the database refuses', () => {
   // The reads must be answered before the writes give up, after 2 s: a machine may stand still so long once, not three times.
   const title = 'another process holds the write lock: every answer is right or 503 within 5 s; it heals by itself';
   test(title, { retry: 2 }, async () => {
-    const prepared = await prepareDatabase(sqlite);
-    const gateway = await startProcess({ DATABASE_URL: prepared.url });
+    const { prepared, gateway } = await startPrepared(SQLITE);
     const clients = Array.from({ length: 3 }, () => connectClient(gateway.url, prepared.key));
     await Promise.all(clients.map(({ ask }) => ask('GET', '/v1/pets')));
     const reader = await prepared.keys.create({ name: 'reader', expiresAt: null });
@@ -424,11 +349,8 @@ describe('sqlite › the database refuses', () => {
     expect(answers.map(({ status }) => status)).toEqual(clients.map(() => 503));
     expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(ANSWERED_WITHIN_MS);
     const [client] = clients;
-    await eventually(
-      async () => (await client?.ask('POST', '/v1/pets', petBody('free')))?.status === 201,
-      HEALED_WITHIN_MS,
-      'it heals',
-    );
+    const isFree = async () => (await client?.ask('POST', '/v1/pets', petBody('free')))?.status === 201;
+    await eventually(isFree, HEALED_WITHIN_MS, 'it heals');
     expect((await prepared.countNames()).size).toBe(1);
   });
 });

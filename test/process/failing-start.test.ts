@@ -1,13 +1,16 @@
-import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, test } from 'vitest';
+import { explainFailure } from '../../src/gateway/command-line.ts';
+import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { send } from '../support/client.ts';
 import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
+import { openDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
+import { startSilent } from '../support/served-app.ts';
 
 /** Starts a gateway that cannot start: exit code, and one line on standard error. */
 async function failToStart(env: Record<string, string>, folder?: string) {
@@ -20,10 +23,7 @@ async function failToStart(env: Record<string, string>, folder?: string) {
 
 describe.concurrent('a start that fails', () => {
   it.each(['1', '2'])('the port is in use, WORKERS=%s: says so and what to do', async (workers) => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    afterFile(() => void other.close());
-    const { port } = other.address() as { port: number }; // it listens on a port
+    const port = await startSilent();
     const away = `mysql://app@127.0.0.1:${await freePort()}/petstore`; // for which it would wait
     const { code, line } = await failToStart({ PORT: String(port), WORKERS: workers, DATABASE_URL: away });
     expect(line).toBe(
@@ -32,33 +32,55 @@ describe.concurrent('a start that fails', () => {
     expect(code).toBe(1);
   });
 
+  // Of a network that nobody has, RFC 5737; an interface that comes up later may have such an address.
+  it.each(['1', '2'])('an address of another machine, WORKERS=%s: names the setting, exit code 1', async (workers) => {
+    const line = 'HOST="192.0.2.1" is not allowed: an address or a name of this machine';
+    expect(await failToStart({ HOST: '192.0.2.1', WORKERS: workers })).toEqual({ code: 1, line });
+  });
+
   test('a wrong value in a .env file is a wrong value', async () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, '.env'), 'BODY_LIMIT=64k\n');
-    const { code, line } = await failToStart({}, folder);
+    const { code, line } = await failToStart({}, temporaryFolder({ '.env': 'BODY_LIMIT=64k\n' }));
     expect(line).toMatch(/^BODY_LIMIT="64k" is not allowed/);
     expect(code).toBe(2);
   });
 
   test('the folder of the SQLite file cannot be made: one line, exit code 2', async () => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'file'), '');
-    const { code, line } = await failToStart({ DATABASE_URL: 'sqlite:file/petstore.sqlite' }, folder);
+    const env = { DATABASE_URL: 'sqlite:file/petstore.sqlite' };
+    const { code, line } = await failToStart(env, temporaryFolder({ file: '' }));
     expect(line).toMatch(/^DATABASE_URL: the folder .* cannot be made/);
     expect(code).toBe(2);
   });
 });
 
-describe.concurrent('a start', () => {
-  test('PORT=0 takes a free port and prints it', async () => {
-    const url = await SQLITE.freshDatabase();
-    const both = await Promise.all([startProcess({ DATABASE_URL: url }), startProcess({ DATABASE_URL: url })]);
-    const ports = both.map((started) => Number(new URL(started.url).port));
-    expect(new Set(ports).size).toBe(2);
-    expect(ports.every((port) => port > 0)).toBe(true);
-    for (const started of both) expect((await send(`${started.url}/livez`)).status).toBe(200);
+describe('where nothing can listen', () => {
+  /** What is said when Node reports that it cannot listen. */
+  const explain = (code: string, syscall: string, config: { host?: string; port?: number }) =>
+    explainFailure(Object.assign(new Error(`${syscall} ${code}`), { code, syscall }), {
+      ...{ host: '127.0.0.1', port: 4000, databaseUrl: 'sqlite:x', adminPort: undefined },
+      ...config,
+    });
+
+  it.each([
+    ['ENOTFOUND', 2],
+    ['EAI_AGAIN', 1], // a name server that does not answer may do so later
+  ])('a name: %s, exit code %i', (code, exitCode) => {
+    const line = 'HOST="pets.example" is not allowed: an address or a name of this machine';
+    expect(explain(code, 'getaddrinfo', { host: 'pets.example' })).toEqual({ line, exitCode });
   });
 
+  test('a port of the privileged: names the setting; a file that may not be opened is none', () => {
+    const line = 'PORT="80" is not allowed: a port that this user may listen at, such as 4000';
+    for (const syscall of ['listen', 'bind'])
+      expect(explain('EACCES', syscall, { port: 80 })).toEqual({ line, exitCode: 2 });
+    expect(explain('EACCES', 'open', { port: 80 })).toEqual({ line: 'open EACCES', exitCode: 1 });
+  });
+
+  test('the last port in use: another that there is', () => {
+    expect(explain('EADDRINUSE', 'listen', { port: 65_535 }).line).toMatch(/PORT=65534 npm start$/);
+  });
+});
+
+describe.concurrent('a start', () => {
   it.each(['1', '2'])(
     'with MIGRATE_ON_START=false and WORKERS=%s it is not ready before the migration, and then it is',
     async (workers) => {
@@ -73,4 +95,25 @@ describe.concurrent('a start', () => {
       expect(stdout()).not.toContain('petstore_');
     },
   );
+
+  test('with HOST=:: is reached by IPv4, and by IPv6 where there is one', async () => {
+    const { url } = await startProcess({ DATABASE_URL: 'sqlite::memory:', HOST: '::' });
+    const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+    for (const host of ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])]) {
+      expect((await send(`http://${host}:${new URL(url).port}/livez`)).status).toBe(200);
+    }
+  });
+
+  test('a greeting that fails does not end it', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'data/petstore.sqlite'); // a newcomer's
+    await migrateUp(await openDatabase(`sqlite:${path}`));
+    const other = new DatabaseSync(path);
+    afterFile(() => other.close());
+    other.exec('BEGIN IMMEDIATE'); // nobody else can write
+    const gateway = await startProcess({ MIGRATE_ON_START: 'false' }, folder);
+    await gateway.waitFor(/the greeting could not be given/);
+    expect((await send(`${gateway.url}/livez`)).status).toBe(200);
+    await gateway.stop();
+  });
 });

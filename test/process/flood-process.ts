@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { endWithUs } from '../support/end-with-us.ts';
-import { afterFile } from '../support/engines.ts';
+import { endAfterFile } from '../support/child.ts';
 
 const FLOOD = join(import.meta.dirname, '../keys/flood.ts');
 
@@ -21,14 +20,11 @@ export async function startFlood(url: string, key: string, kind: string, connect
   const child = spawn(process.execPath, [FLOOD, url, key, kind, String(connections)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  child.once('exit', endWithUs({ pid: child.pid }));
-  const exited = once(child, 'exit');
-  const stop = async () => {
+  const exited = endAfterFile(child);
+  await once(child.stdout, 'data');
+  child.stdout.resume();
+  return async () => {
     child.kill('SIGKILL');
     await exited;
   };
-  afterFile(stop);
-  await once(child.stdout, 'data');
-  child.stdout.resume();
-  return stop;
 }

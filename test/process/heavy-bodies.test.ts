@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
+import { openSocket } from '../support/client.ts';
+import { SQLITE } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
+import { rawGet, rawPost } from '../support/raw-requests.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; what a body costs is the same on each engine
 const BODIES = 128;
 /** How many of them may be looked into before another key's list is answered: each takes some ms. */
 const BEFORE_MAX = 24;
@@ -15,34 +13,21 @@ const ROUNDS = 8;
 /** Each number is looked at by itself, for an exponent may make it larger than a double holds exactly. */
 const NUMBERS = `[${'1e2,'.repeat(15_900)}1]`;
 
-const post = (path: string, key: string, body: string) =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-
 test.each([
   ['/v1/pets', `{"name":"a","categoryId":${NUMBERS}}`],
   ['/graphql', `{"query":"{ pets(limit: 1) { id } }","variables":{"a":${NUMBERS}}}`],
 ])(
   'bodies of one key that cost much to read hold up no other key: %s',
   async (path, body) => {
-    const { url: DATABASE_URL, keys, key } = await prepareDatabase(sqlite);
-    const { key: greedy } = await keys.create({ name: 'greedy', expiresAt: null });
-    const gateway = await startProcess({ DATABASE_URL });
-    const open = async (): Promise<Socket> => {
-      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').setNoDelay();
-      afterFile(() => void socket.destroy());
-      await once(socket, 'connect');
-      return socket.resume();
-    };
-    const request = post(path, greedy, body);
-    const list = `GET /v1/pets?limit=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const { prepared, gateway, key } = await startPrepared(SQLITE);
+    const { key: greedy } = await prepared.keys.create({ name: 'greedy', expiresAt: null });
+    const open = async () => (await openSocket(gateway.port)).setNoDelay().resume();
+    const request = rawPost(path, greedy, body);
+    const list = rawGet('/v1/pets?limit=1', key);
     const polite = await open();
     const sockets = await Promise.all(Array.from({ length: BODIES }, open));
     // The log tells in which order the gateway was done with them, whenever we come to know it.
-    const done = () =>
-      gateway
-        .stdout()
-        .split('\n')
-        .filter((entry) => entry.includes('"status":'));
+    const done = () => gateway.stdout().match(/^.*"status":.*$/gm) ?? [];
     let before = BODIES;
     for (let round = 0; round < ROUNDS && before > BEFORE_MAX; round++) {
       const begun = done().length;
@@ -52,9 +37,8 @@ test.each([
       for (const socket of sockets) socket.write(request.slice(-1));
       polite.write(list);
       await eventually(() => done().length === begun + 2 + BODIES, 30_000, 'all are answered');
-      before = done()
-        .slice(begun + 1)
-        .findIndex((entry) => entry.includes('"method":"GET"'));
+      const since = done().slice(begun + 1);
+      before = since.findIndex((entry) => entry.includes('"method":"GET"'));
     }
     expect(before).toBeLessThanOrEqual(BEFORE_MAX);
   },

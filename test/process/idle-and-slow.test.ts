@@ -1,36 +1,28 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { sendRaw } from '../support/client.ts';
+import { openSocket, sendRaw } from '../support/client.ts';
 import { COLLECTING, readCollected } from '../support/collected.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { connectClient, eventually, petBody, readFootprint } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
+import { rawPost } from '../support/raw-requests.ts';
 import { msSince } from '../support/stall-clock.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; connections are the same on each engine
 const IDLE = 1000;
 const COST_AT_MOST_MB = 60;
 /** The header must be there within 10 s of the connection; the gateway looks every 2 s. */
 const HEADER_WITHIN_MS = 10_000;
 const CLOSED_WITHIN_MS = HEADER_WITHIN_MS + 4000;
 
-async function start() {
-  const { url: databaseUrl, key } = await prepareDatabase(sqlite);
-  const NODE_OPTIONS = `--max-semi-space-size=8 ${COLLECTING}`;
-  const gateway = await startProcess({ DATABASE_URL: databaseUrl, NODE_OPTIONS });
-  return { gateway, key, port: Number(new URL(gateway.url).port) };
-}
+const start = () => startPrepared(SQLITE, { NODE_OPTIONS: `--max-semi-space-size=8 ${COLLECTING}` });
 
 test(`${IDLE} idle connections cost little, and the next request is served`, async () => {
-  const { gateway, key, port } = await start();
+  const { gateway, key } = await start();
   const client = connectClient(gateway.url, key);
   for (let round = 0; round < 50; round++) await client.ask('GET', '/v1/pets');
   const before = await readCollected(gateway);
-  const sockets: Socket[] = Array.from({ length: IDLE }, () => connect(port, '127.0.0.1'));
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const sockets = await Promise.all(Array.from({ length: IDLE }, () => openSocket(gateway.port)));
   // Half of them have made a request before: kept connections are idle in another way.
   const used = sockets.filter((_, index) => index % 2 === 0);
   for (const socket of used) socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -51,10 +43,10 @@ test(`${IDLE} idle connections cost little, and the next request is served`, asy
 });
 
 test('clients that send their header a byte at a time are closed with 400; others are served meanwhile', async () => {
-  const { gateway, key, port } = await start();
+  const { gateway, key } = await start();
   const startedAt = performance.now();
   const slow = Array.from({ length: 50 }, async () => {
-    const socket = connect(port, '127.0.0.1').on('error', () => {}); // a reset ends it, too
+    const socket = await openSocket(gateway.port);
     let received = '';
     socket.on('data', (text) => {
       received += text;
@@ -79,7 +71,7 @@ test('clients that send their header a byte at a time are closed with 400; other
 });
 
 test('a process that was held up sheds load as 503 with Retry-After, and heals at once', async () => {
-  const { gateway, key, port } = await start();
+  const { gateway, key } = await start();
   const client = connectClient(gateway.url, key);
   expect((await client.ask('GET', '/v1/pets')).status).toBe(200);
   // One pause is no overload, several in a second of its own time are.
@@ -90,11 +82,10 @@ test('a process that was held up sheds load as 503 with Retry-After, and heals a
     await delay(50);
   }
   gateway.child.kill('SIGSTOP');
-  const head = `Host: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`;
-  const body = petBody('held up');
-  const create = `POST /v1/pets HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  const held = Array.from({ length: 50 }, () => sendRaw(port, create));
-  const probe = sendRaw(port, `GET /livez HTTP/1.1\r\n${head}\r\n`);
+  const close = 'Connection: close\r\n';
+  const create = rawPost('/v1/pets', key, petBody('held up'), close);
+  const held = Array.from({ length: 50 }, () => sendRaw(gateway.port, create));
+  const probe = sendRaw(gateway.port, `GET /livez HTTP/1.1\r\nHost: x\r\n${close}\r\n`);
   await delay(1700);
   gateway.child.kill('SIGCONT');
   const answers = await Promise.all(held);

@@ -1,12 +1,16 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { afterFile } from '../support/engines.ts';
+import type { Socket } from 'node:net';
+import type { Database } from '../../src/gateway/database/connect.ts';
+import { createStores } from '../../src/gateway/store/store.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { openSocket } from '../support/client.ts';
+import { rawGet, rawHead, rawPost } from '../support/raw-requests.ts';
 
-const get = (path: string, key: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-const head = (path: string, key: string) =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
-const post = (path: string, key: string, body: string) =>
-  `${head(path, key)}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+/** Adds so many animals with names of that length. */
+export async function addLarge(database: Database, count: number, nameLength: number): Promise<void> {
+  const pets = createStores(database)(PETS);
+  const animal = { name: 'x'.repeat(nameLength), categoryId: '1' as never, status: null }; // digits
+  for (let added = 0; added < count; added++) await pets.addAll([animal]);
+}
 
 interface Load {
   readonly connections: number;
@@ -27,7 +31,7 @@ export function largeLoads(animals: number, nameLength: number): Readonly<Record
       `a${n}: pets(limit: 100, after: "${(5 * connection + n) % pages}") { ${field} }`;
     return JSON.stringify({ query: `{ ${Array.from({ length: 5 }, page).join(' ')} }` });
   };
-  const lists = (connection: number, key: string) => get(`/v1/pets?limit=100&after=${connection % pages}`, key);
+  const lists = (connection: number, key: string) => rawGet(`/v1/pets?limit=100&after=${connection % pages}`, key);
   const large = `{"name":"${'x'.repeat(nameLength)}","categoryId":1}`;
   /** Of all JSON of its length, this takes the most memory. */
   const variables = `{${Array.from({ length: Math.min(6000 * (nameLength / 65_000), 30_000) }, (_, n) => `"${n}":{}`).join()}}`;
@@ -37,20 +41,20 @@ export function largeLoads(animals: number, nameLength: number): Readonly<Record
     'slow readers of lists': { connections: 150, readsEvery: 20, request: lists },
     'unread GraphQL lists by aliases': {
       connections: 150,
-      request: (connection, key) => post('/graphql', key, aliases(connection, 'name')),
+      request: (connection, key) => rawPost('/graphql', key, aliases(connection, 'name')),
     },
     'GraphQL lists whose names are not asked for': {
       connections: 150,
-      request: (connection, key) => post('/graphql', key, aliases(connection, 'id')),
+      request: (connection, key) => rawPost('/graphql', key, aliases(connection, 'id')),
     },
     'GraphQL variables': {
       connections: 150,
-      request: (_, key) => post('/graphql', key, `{"query":"{ pets(limit: 1) { id } }","variables":${variables}}`),
+      request: (_, key) => rawPost('/graphql', key, `{"query":"{ pets(limit: 1) { id } }","variables":${variables}}`),
     },
-    creates: { connections: 150, request: (_, key) => post('/v1/pets', key, large).repeat(3) },
+    creates: { connections: 150, request: (_, key) => rawPost('/v1/pets', key, large).repeat(3) },
     'bodies in small pieces': {
       connections: 100,
-      request: (_, key) => `${head('/v1/pets', key)}Transfer-Encoding: chunked\r\n\r\n${pieces}`,
+      request: (_, key) => `${rawHead('/v1/pets', key)}Transfer-Encoding: chunked\r\n\r\n${pieces}`,
     },
   };
 }
@@ -59,9 +63,7 @@ export function largeLoads(animals: number, nameLength: number): Readonly<Record
 export async function startLoad(url: string, key: string, load: Load) {
   const outcomes = new Set<string>();
   const open = async (connection: number): Promise<Socket> => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {}); // it may be cut
-    afterFile(() => void socket.destroy());
-    await once(socket, 'connect');
+    const socket = await openSocket(Number(new URL(url).port));
     socket.setEncoding('latin1').on('data', (part: string) => {
       for (const [, status = ''] of part.matchAll(/HTTP\/1.1 (\d+)/g)) outcomes.add(status);
       socket.pause();

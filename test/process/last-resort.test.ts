@@ -1,46 +1,25 @@
-import { describe, expect, it, test } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { eventually, sumMetric } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { sendHalf } from './half-sent.ts';
-import { startTwo, workerOf, workersOf } from './workers-of.ts';
+import { FAULT_SIGNALS, LAST_RESORT, startTwo, WITH_FAULTS, workerOf } from './workers-of.ts';
 
-/** Signals that make a serving process fail as no request is known to. */
-const FAULTS = `
-process.on('SIGUSR2', () => setImmediate(() => { throw new Error('a fault on purpose'); }));
-process.on('SIGPWR', () => { Promise.reject(new Error('a fault on purpose')); });`;
-const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(FAULTS)}`;
-const LAST_RESORT = /"level":60.*a fault on purpose.*a fault that nothing caught; stopping/;
-
-describe('a fault that nothing catches', () => {
-  it.each(['SIGUSR2', 'SIGPWR'] as const)('%s: it is logged, requests under way end, exit code 1', async (signal) => {
-    const prepared = await prepareDatabase(SQLITE);
-    const gateway = await startProcess({ DATABASE_URL: prepared.url, NODE_OPTIONS });
-    const half = await sendHalf(gateway.url, prepared.key, 'under way');
+it.each(FAULT_SIGNALS)(
+  'a fault that nothing catches, by %s: it is logged, requests under way end, exit code 1',
+  async (signal) => {
+    const { gateway, key } = await startPrepared(SQLITE, WITH_FAULTS);
+    const half = await sendHalf(gateway.url, key, 'under way');
     gateway.child.kill(signal);
     await gateway.waitFor(LAST_RESORT);
     expect(await half.finish()).toMatch(/^HTTP\/1.1 201 /);
     expect(await gateway.exited).toEqual({ code: 1, signal: null });
-  });
+  },
+);
 
-  test('in a worker: the primary starts another', async () => {
-    const { gateway, workers: before } = await startTwo(SQLITE, { NODE_OPTIONS });
-    const [first, second] = before;
-    process.kill(first, 'SIGUSR2');
-    await gateway.waitFor(LAST_RESORT);
-    await gateway.waitFor(/(?:listening on[\s\S]*){3}/);
-    const workers = await workersOf(gateway);
-    expect(workers).toHaveLength(2);
-    expect([workers.includes(first), workers.includes(second)]).toEqual([false, true]);
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
-  });
-});
-
-test('the metrics of two workers of which one does not answer come in time, with its last ones', async () => {
+test('the metrics are those of both workers, whichever is asked; of one that does not answer, in time, its last ones', async () => {
   const { gateway } = await startTwo(SQLITE);
   const ask = async (path: string) => {
     const { status, text } = await send(gateway.url + path, { headers: { connection: 'close' } });
@@ -49,8 +28,13 @@ test('the metrics of two workers of which one does not answer come in time, with
   };
   for (let round = 0; round < 10; round++) await ask('/livez');
   const counted = (page: string) => sumMetric(page, 'http_request_duration_seconds_count', 'operation="livez"');
-  await eventually(async () => counted(await ask('/metrics')) === 10, 5000, 'all are counted');
-  await Promise.all(Array.from({ length: 60 }, () => ask('/metrics')));
+  const pages = () => Promise.all(Array.from({ length: 60 }, () => ask('/metrics')));
+  // The last request is counted when its connection has closed.
+  await eventually(async () => (await pages()).every((page) => counted(page) === 10), 5000, 'all, on every page');
+  for (const page of await pages()) {
+    expect([sumMetric(page, 'petstore_build_info'), sumMetric(page, 'http_requests_shed_total')]).toEqual([1, 0]);
+    expect(page.match(/^# TYPE http_request_duration_seconds /gm)).toHaveLength(1);
+  }
   const silent = await workerOf(gateway);
   process.kill(silent, 'SIGSTOP');
   // Connections that the silent one was given wait; one that the other was given is answered.

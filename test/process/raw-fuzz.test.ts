@@ -3,13 +3,11 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { COLLECTING, readCollected } from '../support/collected.ts';
-import { ENGINES, type TestEngine } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { eventually, readFootprint, STRESS_SECONDS } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 import { createRandom, type SeededRandom } from '../support/random.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; connections are the same on each engine
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const SECONDS = STRESS_SECONDS || 6;
 /** However slow the machine is, so many; no more are needed. */
@@ -130,18 +128,16 @@ function startTime(pid: number): string | undefined {
 test(`raw connections for ${SECONDS} s: the process is the same one afterwards`, {
   timeout: (SECONDS + 120) * 1000,
 }, async () => {
-  const { url: databaseUrl, key } = await prepareDatabase(sqlite);
   const NODE_OPTIONS = `--max-old-space-size=128 --max-semi-space-size=8 ${COLLECTING}`;
-  const gateway = await startProcess({ DATABASE_URL: databaseUrl, NODE_OPTIONS, LOG_LEVEL: 'debug' });
+  const { gateway, key } = await startPrepared(SQLITE, { NODE_OPTIONS, LOG_LEVEL: 'debug' });
   await gateway.waitFor(/all is loaded/); // what it opens after its start is nobody's connection
   const pid = gateway.child.pid ?? 0;
-  const port = Number(new URL(gateway.url).port);
   const startedAt = startTime(pid);
   expect(startedAt).toMatch(/^\d+$/);
   let count = 0;
   const run = async (until: () => boolean) => {
     const worker = async () => {
-      while (!until()) await useConnection(port, createRandom(SEED + count++), key);
+      while (!until()) await useConnection(gateway.port, createRandom(SEED + count++), key);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
   };
@@ -164,14 +160,9 @@ test(`raw connections for ${SECONDS} s: the process is the same one afterwards`,
   expect(after.heapMb - before.heapMb).toBeLessThan(30);
   expect(after.residentMb - before.residentMb).toBeLessThan(80);
   expect(gateway.stderr()).toBe('');
-  expect(
-    gateway
-      .stdout()
-      .match(/^\{"level":[56]0.*$/gm)
-      ?.slice(0, 3) ?? [],
-  ).toEqual([]); // error and fatal
+  const faults = gateway.stdout().match(/^\{"level":[56]0.*$/gm) ?? []; // error and fatal
+  expect(faults.slice(0, 3)).toEqual([]);
   const answer = await fetch(`${gateway.url}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
   expect(answer.status).toBe(200);
-  gateway.child.kill('SIGTERM');
-  expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  await gateway.stop();
 });

@@ -1,55 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { beforeAll, expect, test } from 'vitest';
-import { createStores } from '../../src/gateway/store/store.ts';
-import { PETS } from '../../src/petstore/pets/pet.ts';
+import { expect, test } from 'vitest';
 import { describeEachEngine } from '../support/engines.ts';
-import { connectClient, eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
-import { largeLoads, startLoad } from './large-loads.ts';
+import { addLarge } from './large-loads.ts';
 
 /** Far less than what is asked for; the process ends when it does not suffice. */
 const HEAP_MB = 256;
-/** As long as the default BODY_LIMIT allows: a page of a hundred has 6.5 MB. */
-const NAME_LENGTH = 65_000;
-const ANIMALS = 200;
-
-describeEachEngine(`large names, with a heap of ${HEAP_MB} MB`, (engine) => {
-  let prepared: Awaited<ReturnType<typeof prepareDatabase>>;
-  beforeAll(async () => {
-    prepared = await prepareDatabase(engine);
-    const pets = createStores(prepared.database)(PETS);
-    const animal = { name: 'x'.repeat(NAME_LENGTH), categoryId: '1' as never, status: null }; // digits
-    for (let count = 0; count < ANIMALS; count += 10) await pets.addAll(Array.from({ length: 10 }, () => animal));
-  }, 240_000);
-
-  // What requests hold is the same on both engines, but for the rows of lists.
-  const loads = Object.entries(largeLoads(ANIMALS, NAME_LENGTH)).filter(
-    ([name]) => engine.name === 'sqlite' || name.endsWith('lists'),
-  );
-  test.each(loads)(
-    '%s: the process lives, another key is served, the rest is 429',
-    async (_, load) => {
-      const { key: greedy } = await prepared.keys.create({ name: 'greedy', expiresAt: null });
-      const environment = { DATABASE_URL: prepared.url, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` };
-      const gateway = await startProcess(environment);
-      const { outcomes, stop } = await startLoad(gateway.url, greedy, load);
-      const polite = connectClient(gateway.url, prepared.key);
-      const serves = async () => (await polite.ask('GET', '/v1/pets?limit=1')).status === 200;
-      for (let round = 0; round < 4; round++) {
-        await delay(500);
-        await eventually(serves, 60_000, 'another key is served');
-      }
-      expect(gateway.child.exitCode).toBeNull();
-      // A machine with much else to do is too late for some: 503. Too many small chunks are 400.
-      expect(outcomes.size).toBeGreaterThan(0);
-      for (const outcome of outcomes) expect(['200', '201', '400', '429', '503']).toContain(outcome);
-      stop();
-    },
-    300_000,
-  );
-});
-
 /** The longest that a setting allows. */
 const LONGEST = 4 * 2 ** 20;
 const JUNK: Readonly<Record<string, string>> = {
@@ -63,9 +19,7 @@ describeEachEngine(`the largest BODY_LIMIT, with a heap of ${HEAP_MB} MB`, (engi
   test('pages of the longest names and bodies of every kind: the process lives, another key is served', async () => {
     const prepared = await prepareDatabase(engine);
     const { key: greedy } = await prepared.keys.create({ name: 'greedy', expiresAt: null });
-    const pets = createStores(prepared.database)(PETS);
-    const animal = { name: 'x'.repeat(LONGEST - 100), categoryId: '1' as never, status: null }; // digits
-    for (let count = 0; count < 60; count++) await pets.addAll([animal]);
+    await addLarge(prepared.database, 60, LONGEST - 100);
     const gateway = await startProcess({
       DATABASE_URL: prepared.url,
       BODY_LIMIT: String(LONGEST),

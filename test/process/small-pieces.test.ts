@@ -1,14 +1,12 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
+import { openSocket } from '../support/client.ts';
+import { SQLITE } from '../support/engines.ts';
 import { connectClient, eventually, readFootprint } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
+import { rawHead } from '../support/raw-requests.ts';
 
-const [sqlite] = ENGINES as [TestEngine]; // always there; connections are the same on each engine
 /** More than the clients send, many times; the process ends when it does not suffice. */
 const HEAP_MB = 128;
 /** A chunk of one byte, which Node makes an object of. As many as the default BODY_LIMIT allows. */
@@ -23,8 +21,7 @@ const KINDS: readonly (readonly [what: string, connections: number, send: (asset
   [
     'bodies on their way',
     30,
-    (_asset, key) =>
-      `POST /v1/pets HTTP/1.1\r\n${CHUNKED}Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n\r\n${PIECES}`,
+    (_asset, key) => `${rawHead('/v1/pets', key)}Transfer-Encoding: chunked\r\n\r\n${PIECES}`,
   ],
   ['bodies that nobody takes', 30, (asset) => `GET ${asset} HTTP/1.1\r\n${CHUNKED}\r\n${PIECES}`],
   [
@@ -42,14 +39,12 @@ const KINDS: readonly (readonly [what: string, connections: number, send: (asset
 test.each(KINDS)(
   '%s, in the smallest pieces, do not exhaust the memory',
   async (_what, connections, send) => {
-    const { url: DATABASE_URL, key } = await prepareDatabase(sqlite);
-    const gateway = await startProcess({ DATABASE_URL, NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
+    const { gateway, key } = await startPrepared(SQLITE, { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` });
     const page = await (await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } })).text();
     const [asset = ''] = /assets\/\w+\/graphiql\.js/.exec(page) ?? [];
     const bytes = send(`/${asset}`, key);
     for (let connection = 0; connection < connections; connection++) {
-      const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => {}); // it may be cut
-      afterFile(() => void socket.destroy());
+      const socket = await openSocket(gateway.port);
       socket.pause();
       socket.write(bytes);
       await delay(20); // what comes within one turn of the event loop is there before anybody can refuse it
@@ -71,16 +66,11 @@ test.each(KINDS)(
 );
 
 test('100 packets of the smallest requests at once hold neither memory nor the others, and are all answered', async () => {
-  const { url: DATABASE_URL } = await prepareDatabase(sqlite);
-  const gateway = await startProcess({ DATABASE_URL, NODE_OPTIONS: '--max-old-space-size=256' });
+  const { gateway } = await startPrepared(SQLITE, { NODE_OPTIONS: '--max-old-space-size=256' });
   const { ask } = connectClient(gateway.url, 'none');
   for (let round = 0; round < 50; round++) await ask('GET', '/livez');
   const before = await readFootprint(gateway.url);
-  const port = Number(new URL(gateway.url).port);
-  const connections = 100;
-  const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1').on('error', () => {}));
-  for (const socket of sockets) afterFile(() => void socket.destroy());
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const sockets = await Promise.all(Array.from({ length: 100 }, () => openSocket(gateway.port)));
   const smallest = 'GET /nope HTTP/1.1\r\nHost:a\r\n\r\n';
   const requests = Math.floor(65_536 / smallest.length);
   let answers = 0;

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ENGINES, type TestEngine } from '../support/engines.ts';
 import { connectClient, petBody, readFootprint, STRESS_SECONDS } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
 
 const SECONDS = STRESS_SECONDS || 30;
 const CLIENTS = 8;
@@ -15,11 +14,10 @@ test.each(ENGINES.slice(-1))(
   `$name › ${SECONDS} seconds of mixed load: every answer right, memory and handles flat`,
   { timeout: (SECONDS + 180) * 1000 },
   async (engine: TestEngine) => {
-    const { url: databaseUrl, key } = await prepareDatabase(engine);
     // A leak would soon fill so small a heap, and end the process. V8 lets the young generation grow under load, by as much
     // as a leak that we look for: here it may not.
     const NODE_OPTIONS = '--max-old-space-size=96 --max-semi-space-size=8';
-    const gateway = await startProcess({ DATABASE_URL: databaseUrl, NODE_OPTIONS });
+    const { gateway, key } = await startPrepared(engine, { NODE_OPTIONS });
     const wrong: string[] = [];
     let served = 0;
     let shed = 0;
@@ -58,7 +56,6 @@ test.each(ENGINES.slice(-1))(
     expect(served).toBeGreaterThan(shed);
     expect(after.residentMb - before.residentMb).toBeLessThan(50);
     expect(Math.abs(after.openFiles - before.openFiles)).toBeLessThan(10);
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
   },
 );

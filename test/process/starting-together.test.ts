@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
-import { describe, expect, it, test } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { migrateUp, migrationStatus } from '../../src/gateway/database/migrations.ts';
 import { createKeyStore } from '../../src/gateway/keys/key-store.ts';
 import { send } from '../support/client.ts';
-import { describeEachEngine, ENGINES, type TestEngine } from '../support/engines.ts';
-import { eventually } from '../support/load.ts';
+import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
+import { connectClient, eventually, petBody } from '../support/load.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
 
@@ -35,9 +35,8 @@ describeEachEngine('starting together', (engine) => {
     const { key } = await createKeyStore(database).create({ name: 'test', expiresAt: null });
     for (const [index, { url, stderr }] of gateways.entries()) {
       expect((await send(`${url}/readyz`)).status).toBe(200);
-      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-      const body = JSON.stringify({ name: `from ${index}`, categoryId: index });
-      expect((await send(`${url}/v1/pets`, { method: 'POST', headers, body })).status).toBe(201);
+      const created = await connectClient(url, key).ask('POST', '/v1/pets', petBody(`from ${index}`));
+      expect(created.status).toBe(201);
       expect(stderr()).toBe('');
     }
     expect((await migrationStatus(database)).completed).toHaveLength(MIGRATIONS);
@@ -73,8 +72,7 @@ describeEachEngine('starting together', (engine) => {
 });
 
 test('sqlite › starting together › a start waits for a migration that takes longer than a request may', async () => {
-  const [sqlite] = ENGINES as [TestEngine]; // always there
-  const url = await sqlite.freshDatabase();
+  const url = await SQLITE.freshDatabase();
   const migrating = new DatabaseSync(url.slice('sqlite:'.length));
   migrating.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
   const waiting = migrateUp(await openDatabase(url));
@@ -84,7 +82,7 @@ test('sqlite › starting together › a start waits for a migration that takes 
   expect(await waiting).toHaveLength(MIGRATIONS);
 });
 
-describe.each(ENGINES.filter(({ name }) => name === 'mysql'))('$name › starting together', (engine) => {
+describeOnMysql('starting together', (engine) => {
   test('a runner that is killed between a table and its record blocks nobody', async () => {
     const { url, database } = await prepareDatabase(engine);
     expect((await run('cli/migrate.ts', ['--rollback'], { DATABASE_URL: url }).exited).code).toBe(0);

@@ -6,16 +6,8 @@ import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
 import { send, sendRaw } from '../support/client.ts';
 import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
-import {
-  connectClient,
-  eventually,
-  isIdleClose,
-  isShed,
-  type LoadAnswer,
-  type LoadClient,
-  petBody,
-} from '../support/load.ts';
-import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
+import { connectClient, eventually, isIdleClose, isShed, type LoadClient, petBody } from '../support/load.ts';
+import { prepareDatabase, startPrepared } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -25,17 +17,10 @@ const CLIENTS = 24;
 /** Far more than a busy machine takes; a stop that waits for its end is seen. */
 const GRACE_MS = 30_000;
 
-/** How a client's connection ended. */
-interface ClientEnd {
-  readonly served: number;
-  readonly unserved: string[];
-  readonly acknowledged: string[];
-}
-
-/** Creates, lists and gets on one kept connection until the gateway ends it in good order; retries nothing. */
-async function useUntilClosed(url: string, key: string, number: number): Promise<ClientEnd> {
+/** Creates, lists and gets on one kept connection until the gateway ends it in good order; retries nothing. Gives how it ended. */
+async function useUntilClosed(url: string, key: string, number: number) {
   const client = connectClient(url, key);
-  const end: ClientEnd & { served: number } = { served: 0, unserved: [], acknowledged: [] };
+  const end = { served: 0, unserved: [] as string[], acknowledged: [] as string[] };
   let askedBefore = performance.now();
   for (let closes = false; !closes; ) {
     const askedAt = performance.now();
@@ -59,7 +44,7 @@ async function useUntilClosed(url: string, key: string, number: number): Promise
 }
 
 /** Asks, from a signal on, until the gateway ends the connection: the last answer; none when that was closed as idle. */
-async function lastReadiness({ ask }: LoadClient, signalledAt: number): Promise<LoadAnswer | undefined> {
+async function lastReadiness({ ask }: LoadClient, signalledAt: number) {
   for (let askedBefore = signalledAt; ; ) {
     const askedAt = performance.now();
     try {
@@ -85,8 +70,8 @@ async function tryToConnect(port: number): Promise<string | undefined> {
 }
 
 describeEachEngine('stopping', (engine) => {
-  const start = ({ url }: PreparedDatabase, env: Record<string, string> = {}) =>
-    startProcess({ DATABASE_URL: url, SHUTDOWN_GRACE_MS: String(GRACE_MS), ...env });
+  const start = (env: Record<string, string> = {}) =>
+    startPrepared(engine, { SHUTDOWN_GRACE_MS: String(GRACE_MS), ...env });
 
   it.each([
     ['SIGTERM', '1'],
@@ -95,8 +80,7 @@ describeEachEngine('stopping', (engine) => {
   ] as const)(
     '%s under load, WORKERS=%s: no request fails, every connection is ended in good order',
     async (signal, workers) => {
-      const prepared = await prepareDatabase(engine);
-      const gateway = await start(prepared, { WORKERS: workers });
+      const { prepared, gateway } = await start({ WORKERS: workers });
       const probe = connectClient(gateway.url, prepared.key);
       // A machine with much else to do is too late for some probes.
       await eventually(async () => (await probe.ask('GET', '/readyz')).status === 200, 20_000, 'it is ready');
@@ -124,41 +108,40 @@ describeEachEngine('stopping', (engine) => {
 
   if (engine.name !== 'sqlite') return; // the rest is the same on each engine
 
-  test('a request under way is answered; a new connection is not taken; what was counted is written', async () => {
-    const prepared = await prepareDatabase(engine);
-    const gateway = await start(prepared);
+  it.each([
+    'SIGTERM',
+    'SIGHUP', // as when its terminal is closed
+  ] as const)('%s: a request under way is answered; a new connection is not taken', async (signal) => {
+    const { prepared, gateway } = await start();
     const half = await sendHalf(gateway.url, prepared.key, 'half-sent');
     const probe = connectClient(gateway.url, prepared.key);
     expect((await probe.ask('GET', '/readyz')).status).toBe(200);
     const signalledAt = performance.now();
-    gateway.child.kill('SIGTERM');
+    gateway.child.kill(signal);
     const ready = await lastReadiness(probe, signalledAt);
     if (ready !== undefined) expect(ready.status).toBe(503);
-    await eventually(
-      async () => (await tryToConnect(Number(new URL(gateway.url).port))) === 'ECONNREFUSED',
-      10_000,
-      'nobody listens any more',
-    );
+    const isRefused = async () => (await tryToConnect(gateway.port)) === 'ECONNREFUSED';
+    await eventually(isRefused, 10_000, 'nobody listens any more');
     expect(await half.finish()).toMatch(/^HTTP\/1\.1 201 .*\r\nconnection: close\r\n/is);
-    expect((await gateway.exited).code).toBe(0);
-    const [key] = await prepared.keys.list();
-    expect(key?.lastUsedAt).not.toBeNull();
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('a request that never ends does not hold it beyond SHUTDOWN_GRACE_MS', async () => {
-    const prepared = await prepareDatabase(engine);
-    const gateway = await start(prepared, { SHUTDOWN_GRACE_MS: '1000' });
+  test('requests that never end do not hold it beyond SHUTDOWN_GRACE_MS, and what was counted is written', async () => {
+    const { prepared, gateway } = await start({ SHUTDOWN_GRACE_MS: '1000' });
+    const headers = { authorization: `Bearer ${prepared.key}` };
+    await sendHalf(gateway.url, prepared.key, 'never sent');
     await sendUnfinished(gateway.url, `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Le`);
-    await fetch(`${gateway.url}/livez`); // by now it has read the other one, too
+    // By now it has read the other one, too.
+    for (let use = 0; use < 3; use++) expect((await send(`${gateway.url}/v1/pets/1`, { headers })).status).toBe(404);
     const stoppedAt = performance.now();
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
     expect(msSince(stoppedAt)).toBeLessThan(8000); // sooner than its header would be refused as late
+    expect((await prepared.keys.list())[0]?.lastUsedAt).not.toBeNull();
+    expect(await prepared.database.knex('deprecated_use').pluck('uses')).toEqual([3]);
   });
 
   test('a second signal ends it at once', async () => {
-    const prepared = await prepareDatabase(engine);
-    const gateway = await start(prepared, { SHUTDOWN_GRACE_MS: '60000' });
+    const { gateway } = await start({ SHUTDOWN_GRACE_MS: '60000' });
     await sendUnfinished(gateway.url, 'GET /livez HTTP/1.1\r\n');
     await fetch(`${gateway.url}/livez`);
     gateway.child.kill('SIGTERM');
@@ -178,20 +161,11 @@ describeOnMysql('a stop while the database is silent', (engine) => {
     close();
     proxy.swallowAnswersTo(/^/);
     const stoppedAt = performance.now();
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
     expect(msSince(stoppedAt)).toBeLessThan(3000);
     expect(gateway.stdout().match(/"level":[456]0/g)).toHaveLength(1);
     expect(gateway.stdout()).toMatch(/"lost":2,"msg":"the last use of API keys could not be written"/);
   });
-});
-
-test('who opens a new connection to ask learns that it stops', async () => {
-  const gateway = await startGateway(SQLITE);
-  const closed = gateway.close();
-  const { status, headers } = await send(`${gateway.url}/readyz`);
-  expect([status, headers.get('connection')]).toEqual([503, 'close']);
-  await closed;
 });
 
 // A machine that holds this process up for ACCEPT_MS takes the chance from any connection: then it is tried again.

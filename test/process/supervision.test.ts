@@ -15,8 +15,7 @@ describe('the primary', { timeout: 180_000 }, () => {
   test('a stop ends a worker that is frozen, too', async () => {
     const { gateway, workers } = await startTwo(SQLITE, { SHUTDOWN_GRACE_MS: '100' });
     for (const pid of workers) process.kill(pid, 'SIGSTOP');
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
     for (const pid of workers) await eventually(() => hasEnded(pid), 10_000, 'no frozen one stays behind');
   });
 
@@ -34,8 +33,7 @@ describe('the primary', { timeout: 180_000 }, () => {
     await said(/a message did not reach a worker/);
     await said(/(?:listening on[\s\S]*){3}/);
     expect((await send(`${gateway.url}/livez`)).status).toBe(200);
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
   });
 
   test('a first worker that is killed while it starts ends it, with one line that says so', async () => {
@@ -59,8 +57,7 @@ describe('the primary', { timeout: 180_000 }, () => {
     await said(/ETXTBSY/);
     await installing.close();
     await said(/(?:listening on[\s\S]*){3}/);
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    await gateway.stop();
   });
 
   test('SIGHUP, as a closed terminal sends it to all of them, even twice, cuts no request', async () => {

@@ -1,10 +1,9 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { endWithUs } from '../support/end-with-us.ts';
+import { endAfterFile } from '../support/child.ts';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
-import { eventually } from '../support/load.ts';
+import { eventually, succeeds } from '../support/load.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
 const SYSTEMD = '/lib/systemd/systemd';
@@ -59,40 +58,28 @@ export function canBoot(): boolean {
 }
 
 /** A systemd that is process 1 of namespaces of its own, on a copy of this machine. It ends after the test file. */
-export interface Machine {
-  /** Runs a block of a page as the administrator, in the folder of the project; gives the standard output. */
-  run(block: string): Promise<string>;
-}
+export type Machine = Awaited<ReturnType<typeof boot>>;
 
 /** Starts one, with the project in `/opt/petstore-gateway` and no network but loopback. */
-export async function boot(): Promise<Machine> {
+export async function boot() {
   const folder = temporaryFolder();
   const { PATH = '' } = process.env;
   const env = { PATH: `${PATH}:/usr/sbin:/sbin`, GROUP, FOLDER: folder, PROJECT: ROOT, NODE: process.execPath, INSIDE };
   const child = spawn('sh', ['-euc', OUTSIDE], { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  child.once('exit', endWithUs({ pid: child.pid }));
-  const ended = once(child, 'exit');
   const remove = () => promisify(execFile)('find', [GROUP, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';']);
-  afterFile(async () => {
-    child.kill('SIGKILL');
-    await ended;
-    await eventually(() => remove().then(() => !existsSync(GROUP)), 10_000, 'all processes are gone');
-  });
+  afterFile(() => eventually(() => remove().then(() => !existsSync(GROUP)), 10_000, 'all processes are gone'));
+  void endAfterFile(child); // before that
   const first = () => readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
+  /** Runs a block of a page as the administrator, in the folder of the project; gives the standard output. */
   const run = async (block: string) => {
     const words = ['--target', first(), '--all', 'bash', '-euo', 'pipefail', '-c'];
     const script = `sudo() { "$@"; }; cd /opt/petstore-gateway; ${block}`;
     return (await promisify(execFile)('nsenter', [...words, script])).stdout;
   };
-  const isUp = () =>
-    run('systemctl is-system-running').then(
-      () => true,
-      () => false,
-    );
   await eventually(
     async () => {
       if (child.exitCode !== null) throw new Error('systemd did not start');
-      return isUp();
+      return succeeds(run('systemctl is-system-running'));
     },
     STARTS_WITHIN_MS,
     'systemd runs',

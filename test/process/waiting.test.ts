@@ -8,7 +8,7 @@ import { failure } from '../support/impostor.ts';
 import { eventually } from '../support/load.ts';
 import { ALLOWED } from '../support/petstore-api.ts';
 import { freePort } from '../support/ports.ts';
-import { run, startProcess, type TestProcess } from '../support/process.ts';
+import { run, startProcess } from '../support/process.ts';
 import { sendUnfinished } from './half-sent.ts';
 
 const WAITS =
@@ -25,11 +25,6 @@ async function startWaiting(databaseUrl: string, env: Record<string, string> = {
   const gateway = run('main.ts', [], { PORT: '0', DATABASE_URL: databaseUrl, ...env });
   const [, reason = '', url = ''] = await gateway.waitFor(WAITS);
   return { gateway, reason, url, port: Number(new URL(url).port) };
-}
-
-async function stop({ child, exited }: TestProcess): Promise<void> {
-  child.kill('SIGTERM');
-  expect(await exited).toEqual({ code: 0, signal: null });
 }
 
 function expectRefusal({ status, json, headers }: Answer): void {
@@ -78,7 +73,7 @@ describe.each(['1', '2'])('a start whose database does not answer, WORKERS=%s', 
     await sendUnfinished(url, 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{');
     const answerToHalf = await sendUnfinished(url, 'GET /v1/pets HTT');
     expect((await send(`${url}/livez`)).status).toBe(200);
-    await stop(gateway);
+    await gateway.stop();
     expect(answerToHalf()).toBe(''); // such as that it did not come in time: nobody waited for it
     expect(gateway.stderr()).toBe('');
     expect(gateway.stdout().match(/Waiting for it/g)).toHaveLength(1);

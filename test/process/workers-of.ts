@@ -1,13 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import type { TestEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
-import { prepareDatabase } from '../support/prepared.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
+import { startPrepared } from '../support/prepared.ts';
+import type { TestProcess } from '../support/process.ts';
+
+/** Signals that make a serving process fail as no request is known to, with this environment. */
+export const FAULT_SIGNALS = ['SIGUSR2', 'SIGPWR'] as const;
+const FAULTS = `
+  process.on('SIGUSR2', () => setImmediate(() => { throw new Error('a fault on purpose'); }));
+  process.on('SIGPWR', () => { Promise.reject(new Error('a fault on purpose')); });`;
+export const WITH_FAULTS = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(FAULTS)}` };
+/** What such a process logs. */
+export const LAST_RESORT = /"level":60.*a fault on purpose.*a fault that nothing caught; stopping/;
 
 /** A gateway of two workers that listen, the first one first. */
 export async function startTwo(engine: TestEngine, env: Record<string, string> = {}, node?: string) {
-  const prepared = await prepareDatabase(engine);
-  const gateway = await startProcess({ DATABASE_URL: prepared.url, WORKERS: '2', ...env }, undefined, node);
+  const { prepared, gateway } = await startPrepared(engine, { WORKERS: '2', ...env }, node);
   await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
   const workers = await twoWorkersOf(gateway);
   const said = (pattern: RegExp, limitMs = 60_000) =>

@@ -1,17 +1,17 @@
 import { writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
-import { send, sendRaw } from '../support/client.ts';
+import { openSocket, send, sendRaw } from '../support/client.ts';
 import { describeEachEngine, SQLITE, temporaryFolder } from '../support/engines.ts';
-import { eventually, sumMetric } from '../support/load.ts';
+import { eventually } from '../support/load.ts';
 import { openFiles } from '../support/open-files.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
-import { startTwo, twoWorkersOf, workersOf } from './workers-of.ts';
+import { rawPost } from '../support/raw-requests.ts';
+import { FAULT_SIGNALS, LAST_RESORT, startTwo, twoWorkersOf, WITH_FAULTS, workersOf } from './workers-of.ts';
 
 /** Lets both workers serve: every request on a connection of its own. */
 async function askApart(url: string, key: string, count: number): Promise<void> {
@@ -20,41 +20,6 @@ async function askApart(url: string, key: string, count: number): Promise<void> 
 }
 
 describeEachEngine('WORKERS=2', (engine) => {
-  test('metrics are those of all workers, whichever is asked', async () => {
-    const { prepared, gateway } = await startTwo(engine);
-    await askApart(gateway.url, prepared.key, 30);
-    const pages = async () => {
-      const answers = await Promise.all(
-        Array.from({ length: 4 }, () => send(`${gateway.url}/metrics`, { headers: { connection: 'close' } })),
-      );
-      return answers.map(({ text }) => text);
-    };
-    const counted = (page: string) =>
-      sumMetric(page, 'http_request_duration_seconds_count', 'operation="getPet"', 'status="404"');
-    // The last request is counted when its connection has closed.
-    await eventually(async () => (await pages()).every((page) => counted(page) === 30), 5000, '30 in every page');
-    const [page = ''] = await pages();
-    expect(sumMetric(page, 'deprecated_use_total', 'operation="getPet"')).toBe(30);
-    expect(sumMetric(page, 'petstore_build_info')).toBe(1);
-    expect(sumMetric(page, 'http_requests_shed_total')).toBe(0);
-    expect(page.match(/^# TYPE http_request_duration_seconds /gm)).toHaveLength(1);
-  });
-
-  test('a dead worker is replaced; the other one serves meanwhile', async () => {
-    const { prepared, gateway, workers } = await startTwo(engine);
-    const [first, second] = workers;
-    process.kill(first, 'SIGKILL');
-    await eventually(async () => !(await workersOf(gateway)).includes(first), 5000, 'it is dead');
-    await askApart(gateway.url, prepared.key, 10);
-    const now = await twoWorkersOf(gateway, [first]);
-    expect(now).toContain(second);
-    await gateway.waitFor(/"signal":"SIGKILL".*a worker died; starting another/);
-    await gateway.waitFor(/(?:listening on[\s\S]*){3}/);
-    await askApart(gateway.url, prepared.key, 10);
-    gateway.child.kill('SIGTERM');
-    expect(await gateway.exited).toEqual({ code: 0, signal: null });
-  });
-
   test('a worker that begins later has the settings of the start, whatever .env and DATABASE_URL_FILE say by then', async () => {
     const { url, key } = await prepareDatabase(engine);
     const DATABASE_URL_FILE = join(temporaryFolder(), 'url');
@@ -72,22 +37,37 @@ describeEachEngine('WORKERS=2', (engine) => {
 
   test('a request that is at work when the primary closes the ports is answered, and its use is counted', async () => {
     const { prepared, gateway } = await startTwo(engine);
-    const port = Number(new URL(gateway.url).port);
-    const body = '{"query":"{ pet(id: 1) { id } }"}';
-    const socket = connect(port, '127.0.0.1');
+    const { port } = gateway;
+    const socket = await openSocket(port);
     const answer = text(socket);
-    const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${prepared.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
-    socket.write(`${head}\r\n\r\n${body.slice(0, -1)}`);
+    const request = rawPost('/graphql', prepared.key, '{"query":"{ pet(id: 1) { id } }"}');
+    socket.write(request.slice(0, -1));
     await delay(200); // until a worker has it
     gateway.child.kill('SIGTERM');
     const probe = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
     await eventually(async () => (await sendRaw(port, probe)) === '', 10_000, 'no port is open');
     await delay(DRAIN_MS); // the workers have heard of it
-    socket.write(body.slice(-1));
+    socket.write(request.slice(-1));
     expect(await answer).toContain('{"data":{"pet":null}}');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
     expect(await prepared.database.knex('deprecated_use').pluck('uses')).toEqual([1]);
   });
+});
+
+test.each([
+  ['is killed', 'SIGKILL', /"signal":"SIGKILL".*a worker died; starting another/],
+  ['has a fault', FAULT_SIGNALS[0], LAST_RESORT],
+])('a worker that %s is replaced; the other one serves meanwhile', async (_how, signal, told) => {
+  const { prepared, gateway, workers } = await startTwo(SQLITE, WITH_FAULTS);
+  const [first, second] = workers;
+  process.kill(first, signal);
+  await eventually(async () => !(await workersOf(gateway)).includes(first), 10_000, 'it is dead');
+  await askApart(gateway.url, prepared.key, 10);
+  expect(await twoWorkersOf(gateway, [first])).toContain(second);
+  await gateway.waitFor(told);
+  await gateway.waitFor(/(?:listening on[\s\S]*){3}/);
+  await askApart(gateway.url, prepared.key, 10);
+  await gateway.stop();
 });
 
 test('the primary leaves the database to its workers', async () => {

@@ -2,10 +2,8 @@ import { expect, test } from 'vitest';
 import { KINDS } from '../../src/gateway/kinds.ts';
 import { columnsOf } from '../../src/gateway/store/table.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { ENGINES } from '../support/engines.ts';
+import { describeOnMysql } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
-
-const mysql = ENGINES.find(({ name }) => name === 'mysql');
 
 interface ColumnRow {
   readonly name: string;
@@ -14,11 +12,9 @@ interface ColumnRow {
 }
 
 // SQLite keeps what it is given, but a text in a numeric column: https://www.sqlite.org/datatype3.html#type_affinity
-test.runIf(mysql)(
-  'every field has a column that holds its kind exactly, and may be null as the field may be absent',
-  async () => {
-    if (!mysql) return;
-    const { database } = await prepareDatabase(mysql);
+describeOnMysql('every field', (engine) => {
+  test('has a column that holds its kind exactly, and may be null as the field may be absent', async () => {
+    const { database } = await prepareDatabase(engine);
     for (const { table } of PETSTORE.resources) {
       const [rows = []]: ColumnRow[][] = await database.knex.raw(
         'SELECT column_name AS name, data_type AS type, is_nullable AS nullable FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?',
@@ -32,5 +28,5 @@ test.runIf(mysql)(
       }
     }
     expect(PETSTORE.resources.length).toBeGreaterThan(0);
-  },
-);
+  });
+});

@@ -5,50 +5,30 @@ import { describeOnMysql } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 
 const NEXT = 'UPDATE counter SET n = n + 1';
-const FROM_COUNTER = `BEGIN ${NEXT}; SET NEW.id = 1000000 + (SELECT n FROM counter); END`;
 
 /** What a trigger does with each row, and when. */
-const TRIGGERS: readonly (readonly [what: string, when: string, body: string])[] = [
-  ['by UUID_SHORT()', 'BEFORE', 'SET NEW.id = UUID_SHORT()'],
-  ['by a table that counts', 'BEFORE', FROM_COUNTER],
-  [
-    'by a table that counts with LAST_INSERT_ID(n)',
-    'BEFORE',
-    'BEGIN UPDATE counter SET n = LAST_INSERT_ID(n + 1); SET NEW.id = 1000000 + LAST_INSERT_ID(); END',
-  ],
-  ['downwards', 'BEFORE', `BEGIN ${NEXT}; SET NEW.id = 1000000 - (SELECT n FROM counter); END`],
-  ['below zero', 'BEFORE', `BEGIN ${NEXT}; SET NEW.id = 0 - (SELECT n FROM counter); END`],
-  [
-    'up to the last one there is',
-    'BEFORE',
-    `BEGIN ${NEXT}; SET NEW.id = 9223372036854775807 - (SELECT n FROM counter); END`,
-  ],
-  ['anywhere, for some rows', 'BEFORE', "IF NEW.status = 'sold' THEN SET NEW.id = 1 + FLOOR(RAND() * 1e17); END IF"],
-  ['by UUID_SHORT(), for some rows', 'BEFORE', "IF NEW.status = 'sold' THEN SET NEW.id = UUID_SHORT(); END IF"],
-  [
-    'as the next one of all, for some rows',
-    'BEFORE',
-    "IF NEW.status = 'sold' THEN SET NEW.id = (SELECT MAX(id) + 1 FROM pets); END IF",
-  ],
-  [
-    'with a gap, for some rows',
-    'BEFORE',
-    "IF NEW.status = 'sold' THEN SET NEW.id = (SELECT MAX(id) + 2 FROM pets); END IF",
-  ],
-  [
-    'before the first one, for some rows',
-    'BEFORE',
-    "IF NEW.status = 'sold' THEN SET NEW.id = (SELECT MIN(id) - 1 FROM pets); END IF",
-  ],
-  [
-    'in pairs, each the other way round',
-    'BEFORE',
-    'BEGIN UPDATE counter SET n = n + IF(n % 2 = 0, 3, -1); SET NEW.id = 1000000 + (SELECT n FROM counter); END',
-  ],
-  ['now and then', 'BEFORE', 'IF RAND() < 0.1 THEN SET NEW.id = 1 + FLOOR(RAND() * 1e17); END IF'],
-  ['in a table beside it', 'AFTER', 'INSERT INTO beside (pet) VALUES (NEW.id), (NEW.id)'],
-  ['in a table beside it, before', 'BEFORE', 'INSERT INTO beside (pet) VALUES (0), (0)'],
-];
+const TRIGGERS = Object.entries({
+  'by UUID_SHORT()': 'BEFORE: SET NEW.id = UUID_SHORT()',
+  'by a table that counts': `BEFORE: BEGIN ${NEXT}; SET NEW.id = 1000000 + (SELECT n FROM counter); END`,
+  'by a table that counts with LAST_INSERT_ID(n)':
+    'BEFORE: BEGIN UPDATE counter SET n = LAST_INSERT_ID(n + 1); SET NEW.id = 1000000 + LAST_INSERT_ID(); END',
+  downwards: `BEFORE: BEGIN ${NEXT}; SET NEW.id = 1000000 - (SELECT n FROM counter); END`,
+  'below zero': `BEFORE: BEGIN ${NEXT}; SET NEW.id = 0 - (SELECT n FROM counter); END`,
+  'up to the last one there is': `BEFORE: BEGIN ${NEXT}; SET NEW.id = 9223372036854775807 - (SELECT n FROM counter); END`,
+  'anywhere, for some rows': "BEFORE: IF NEW.status = 'sold' THEN SET NEW.id = 1 + FLOOR(RAND() * 1e17); END IF",
+  'by UUID_SHORT(), for some rows': "BEFORE: IF NEW.status = 'sold' THEN SET NEW.id = UUID_SHORT(); END IF",
+  'as the next one of all, for some rows':
+    "BEFORE: IF NEW.status = 'sold' THEN SET NEW.id = (SELECT MAX(id) + 1 FROM pets); END IF",
+  'with a gap, for some rows':
+    "BEFORE: IF NEW.status = 'sold' THEN SET NEW.id = (SELECT MAX(id) + 2 FROM pets); END IF",
+  'before the first one, for some rows':
+    "BEFORE: IF NEW.status = 'sold' THEN SET NEW.id = (SELECT MIN(id) - 1 FROM pets); END IF",
+  'in pairs, each the other way round':
+    'BEFORE: BEGIN UPDATE counter SET n = n + IF(n % 2 = 0, 3, -1); SET NEW.id = 1000000 + (SELECT n FROM counter); END',
+  'now and then': 'BEFORE: IF RAND() < 0.1 THEN SET NEW.id = 1 + FLOOR(RAND() * 1e17); END IF',
+  'in a table beside it': 'AFTER: INSERT INTO beside (pet) VALUES (NEW.id), (NEW.id)',
+  'in a table beside it, before': 'BEFORE: INSERT INTO beside (pet) VALUES (0), (0)',
+});
 
 /** What the cause of a refusal says. */
 const TAKEN = /^Error: a new row of the table pets got an id that another row has: from a trigger/;
@@ -78,7 +58,8 @@ describeOnMysql('a trigger that gives ids', (engine) => {
     ['before the gateway adds', 0],
     ['while it adds', 1],
   ])('and is made %s', (_when, madeIn) => {
-    test.each(TRIGGERS)('%s: each id that is told is that of the animal', async (_what, when, body) => {
+    test.each(TRIGGERS)('%s: each id that is told is that of the animal', async (_what, does) => {
+      const [when, body = ''] = does.split(': ');
       const gateway = await startGateway(engine, { LOG_LEVEL: 'silent', DATABASE_POOL_MAX: '4' });
       const { knex } = gateway.database;
       await knex.raw('CREATE TABLE counter (n BIGINT)');

@@ -70,10 +70,9 @@ const start = (databaseUrl: string, settings = {}): Promise<TestGateway> => {
 async function listNames(gateway: TestGateway, after: string): Promise<string[]> {
   const rest = await gateway.request(`/v1/pets?limit=100&after=${after}`);
   const { data } = (await gateway.graphql(`{ pets(limit: 100, after: "${after}") { name } }`)).json;
-  expect(data.pets.map(({ name }: { name: string }) => name)).toEqual(
-    rest.json.map(({ name }: { name: string }) => name),
-  );
-  return rest.json.map(({ name }: { name: string }) => name);
+  const [names, same] = [rest.json, data.pets].map((pets) => pets.map(({ name }: { name: string }) => name));
+  expect(same).toEqual(names);
+  return names;
 }
 
 /** Creates every name by REST, by GraphQL and under an Idempotency-Key; each comes back, and stands there, byte for byte. */
@@ -256,7 +255,7 @@ describe.runIf(engine)('a session', () => {
     await expectExactNames(gateway);
     const fresh = await start(proxy.url, { DATABASE_POOL_MAX: '1' });
     await expectExactNames(fresh);
-    for (const categoryId of ['9223372036854775807', '-9223372036854775808', '9007199254740993', '0']) {
+    for (const categoryId of ['9223372036854775807', '-9223372036854775808', '9007199254740993', '0', '-1']) {
       const created = await fresh.createPet(`{"name":"exact","categoryId":${categoryId}}`);
       expect(created.status).toBe(201);
       const { id } = created.json;
@@ -265,41 +264,15 @@ describe.runIf(engine)('a session', () => {
     await Promise.all([gateway.close(), fresh.close()]);
   });
 
-  test('text and prepared statements take and give the same values', async () => {
-    const columns = ['name', 'category_id', 'status'];
-    const rows = NAMES.flatMap((name) =>
-      [2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 0, -1].map((id) => [name, id, null]),
-    );
-    const answers: unknown[] = [];
-    for (const most of [16_382, 0]) {
-      await admin.query('SET GLOBAL max_prepared_stmt_count = ?', [most]);
-      const database = await openDatabase(url);
-      await migrateUp(database);
-      const ids = await database.insert(`pets (${columns})`, rows, undefined);
-      const added = await database.query(
-        `SELECT ${columns} FROM pets WHERE id IN (${ids.map(() => '?')}) ORDER BY id`,
-        ids.map(BigInt),
-        undefined,
-      );
-      expect(added.length).toBe(rows.length);
-      answers.push(added);
-    }
-    expect(answers[1]).toEqual(answers[0]);
-  });
-
   test('gives rows their ids when the server counts in steps', async () => {
     await migrateUp(await openDatabase(url));
     await admin.query("SET GLOBAL init_connect = 'SET auto_increment_increment = 7, auto_increment_offset = 3'");
     const database = await openDatabase(url);
     const names = Array.from({ length: 5 }, () => crypto.randomUUID());
-    const ids = await database.insert(
-      'pets (name, category_id)',
-      names.map((name) => [name, 1]),
-      undefined,
-    );
-    const [rows] = await admin.query<RowDataPacket[]>('SELECT id, name FROM app.pets WHERE name IN (?) ORDER BY id', [
-      names,
-    ]);
+    const values = names.map((name) => [name, 1]);
+    const ids = await database.insert('pets (name, category_id)', values, undefined);
+    const named = 'SELECT id, name FROM app.pets WHERE name IN (?) ORDER BY id';
+    const [rows] = await admin.query<RowDataPacket[]>(named, [names]);
     expect(rows.map(({ id, name }) => [String(id), name])).toEqual(names.map((name, index) => [ids[index], name]));
     expect(rows.map(({ id }) => id % 7)).toEqual(names.map(() => 3));
   });

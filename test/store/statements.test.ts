@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import mysql from 'mysql2/promise';
+import type mysql from 'mysql2/promise';
 import { describe, expect, test } from 'vitest';
 import { createRecords } from '../../src/gateway/idempotency/idempotency-records.ts';
 import { succeed } from '../cli/command.ts';
-import { afterFile, SQLITE } from '../support/engines.ts';
+import { startAppServer } from '../support/app-server.ts';
+import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
-import { startMysqlServer } from '../support/mysql-server.ts';
 import { normalise } from '../support/normal-statement.ts';
 import { type Dialect, startStatementProxy } from '../support/statement-proxy.ts';
 import { has, serverPath } from '../support/tools.ts';
@@ -44,14 +44,10 @@ describe.runIf(isMariaDb)('the statements of the gateway', () => {
   const sent = new Set<string>();
 
   test.each(PRODUCTS)('$name: everything works without what it refuses', async ({ args, ...dialect }) => {
-    const server = await startMysqlServer(args);
-    afterFile(server.remove);
-    const admin = await mysql.createConnection(server.url);
-    await admin.query('CREATE DATABASE petstore');
+    const { server, root } = await startAppServer(args);
     const { url, statements } = await startStatementProxy(server.url.replace(/mysql$/, 'petstore'), dialect);
-    await sendAll(url, admin, statements);
+    await sendAll(url, root, statements);
     if (args.length === 0) await runCommands(url);
-    await admin.end();
     const texts = [...statements];
     for (const { pattern } of dialect.refuses) expect(texts.filter((sql) => pattern.test(sql))).toEqual([]);
     for (const sql of texts) sent.add(normalise(sql));

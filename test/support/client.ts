@@ -1,4 +1,6 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterFile } from './engines.ts';
 import { msSince } from './stall-clock.ts';
 
 /** An HTTP answer with its body read. */
@@ -16,6 +18,14 @@ export async function send(url: string, init?: RequestInit): Promise<Answer> {
   const response = await fetch(url, init);
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, json: parseOrUndefined(text) };
+}
+
+/** Opens a connection, which may be cut, and ends after the test file. */
+export async function openSocket(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  afterFile(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
 }
 
 /** A status line that is no interim one: only such an answer is the last to its request, RFC 9110 §15.2. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { describe, inject } from 'vitest';
@@ -10,10 +10,10 @@ export interface TestEngine {
   freshDatabase(): Promise<string>;
 }
 
-const cleanups: (() => Promise<void> | void)[] = [];
+const cleanups: (() => unknown)[] = [];
 
 /** Runs `cleanup` after the test file, the last one first. */
-export function afterFile(cleanup: () => Promise<void> | void): void {
+export function afterFile(cleanup: () => unknown): void {
   cleanups.push(cleanup);
 }
 
@@ -30,9 +30,10 @@ export async function cleanUpAfterFile(): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** A folder that is removed after the test file. */
-export function temporaryFolder(): string {
+/** A folder with these files that is removed after the test file. */
+export function temporaryFolder(files: Readonly<Record<string, string | Buffer>> = {}): string {
   const folder = mkdtempSync(join(inject('folder'), 'folder-'));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -79,8 +80,11 @@ async function dropTables(connection: mysql.Connection): Promise<void> {
   for (const row of rows) await connection.query(`DROP TABLE \`${Object.values(row)[0]}\``);
 }
 
+/** Whether there is a server; none in a plain script, such as the fault table, which vitest does not run. */
+const hasMysql = process.env.VITEST !== undefined && inject('mysqlUrl') !== '';
+
 /** The engines of this run: SQLite always, MySQL where there is a server. */
-export const ENGINES: readonly TestEngine[] = inject('mysqlUrl') === '' ? [SQLITE] : [SQLITE, mysqlEngine];
+export const ENGINES: readonly TestEngine[] = hasMysql ? [SQLITE, mysqlEngine] : [SQLITE];
 
 /** Runs the same tests on each engine: `mysql › listPets › …`. */
 export function describeEachEngine(body: (engine: TestEngine) => void): void;
@@ -96,5 +100,5 @@ export function describeEachEngine(name: string | ((engine: TestEngine) => void)
 
 /** Runs tests on MySQL alone, `mysql › …`; without a server they are skipped. */
 export function describeOnMysql(name: string, body: (engine: TestEngine) => void): void {
-  describe.runIf(inject('mysqlUrl') !== '')(`mysql › ${name}`, () => body(mysqlEngine));
+  describe.runIf(hasMysql)(`mysql › ${name}`, () => body(mysqlEngine));
 }

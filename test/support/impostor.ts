@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
-import { afterFile } from './engines.ts';
+import { listenOnFreePort } from './served-app.ts';
 
 /** What an impostor says and hears, packet by packet. */
 export interface Talk {
@@ -28,11 +27,8 @@ export async function startImpostor(script: (talk: Talk) => Promise<unknown>) {
       return tls.on('error', () => {}); // the client may not trust it
     };
     void script({ socket, say: speaker(socket), hear: listening.hear, encrypt }).catch(() => socket.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  afterFile(() => void server.close());
-  const { port } = server.address() as { port: number }; // it listens on a port
-  return { port, allHeard: () => Buffer.concat(heard) };
+  });
+  return { port: await listenOnFreePort(server), allHeard: () => Buffer.concat(heard) };
 }
 
 /** The first packet of a server: its nonce is 20 times the letter n. */

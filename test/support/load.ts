@@ -107,6 +107,13 @@ export async function eventually<T>(
   }
 }
 
+/** Whether work ends well. */
+export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  );
+
 /** What `ask` gives, asked again while a process that was held up refuses it: nothing was done of a refused request. */
 export function unlessShed<T extends { readonly text: string }>(ask: () => Promise<T>): Promise<T> {
   const once = async () => {

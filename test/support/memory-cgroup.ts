@@ -1,6 +1,7 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterFile, temporaryFolder } from './engines.ts';
+import { afterFile } from './engines.ts';
+import { shellNode } from './process.ts';
 
 /** Where groups of processes with a limit of memory are made, and their files: of cgroup v1, or of v2. */
 const VERSIONS = [
@@ -8,16 +9,11 @@ const VERSIONS = [
   { root: '/sys/fs/cgroup', limit: 'memory.max', peak: 'memory.peak' },
 ] as const;
 
-/** A group of processes that may have so much memory, as a container has. */
-export interface MemoryCgroup {
-  /** A program that is Node within the group, with these options. */
-  readonly node: string;
-  /** The most that it ever had, in MB. */
-  peakMb(): number;
-}
-
-/** A group with a limit, which ends after the test file; undefined where none may be made. */
-export function memoryCgroup(limitMb: number, options: string): MemoryCgroup | undefined {
+/**
+ * A group of processes that may have so much memory, as a container has; it ends after the test file. `node` is Node within the
+ * group, with these options, `peakMb` the most that it ever had. Undefined where none may be made.
+ */
+export function memoryCgroup(limitMb: number, options: string) {
   const version = VERSIONS.find(({ root, limit }) => existsSync(root) && isWritable(root, limit));
   if (version === undefined) return undefined;
   const { root, limit, peak } = version;
@@ -25,9 +21,7 @@ export function memoryCgroup(limitMb: number, options: string): MemoryCgroup | u
   mkdirSync(group);
   afterFile(() => rmdirSync(group));
   writeFileSync(join(group, limit), String(limitMb * 2 ** 20));
-  const node = join(temporaryFolder(), 'node');
-  writeFileSync(node, `#!/bin/sh\necho $$ > ${group}/cgroup.procs\nexec ${process.execPath} ${options} "$@"\n`);
-  chmodSync(node, 0o755);
+  const node = shellNode(`echo $$ > ${group}/cgroup.procs\nexec '${process.execPath}' ${options} "$@"`);
   return { node, peakMb: () => Math.round(Number(readFileSync(join(group, peak), 'latin1')) / 2 ** 20) };
 }
 

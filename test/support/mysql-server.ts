@@ -108,6 +108,15 @@ export async function startMysqlServer(args: readonly string[] = [], program = s
   };
 }
 
+/** Ends the sessions of an account, by their numbers: MySQL has no KILL USER. */
+export async function killSessions(root: mysql.Connection, user: string): Promise<void> {
+  const [rows] = await root.query<mysql.RowDataPacket[]>(
+    'SELECT id AS id FROM information_schema.processlist WHERE user = ?',
+    [user],
+  );
+  for (const { id } of rows) await root.query(`KILL ${id}`).catch(() => {}); // gone by itself meanwhile
+}
+
 function initialize(program: string, common: readonly string[]): void {
   const installer = findProgram('mariadb-install-db');
   const isMaria = execFileSync(program, ['--no-defaults', '--version'], { encoding: 'utf8' }).includes('MariaDB');

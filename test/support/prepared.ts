@@ -3,6 +3,7 @@ import { connectDatabase, type Database } from '../../src/gateway/database/conne
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { createKeyStore, type KeyStore } from '../../src/gateway/keys/key-store.ts';
 import { afterFile, type TestEngine } from './engines.ts';
+import { startProcess } from './process.ts';
 
 /** A migrated database with an API key, for gateways that run as processes; closed after the test file. */
 export interface PreparedDatabase {
@@ -18,8 +19,8 @@ export interface PreparedDatabase {
 }
 
 /** Opens the database of a `DATABASE_URL`, as it is; it is closed after the test file. */
-export async function openDatabase(url: string): Promise<Database> {
-  const database = await connectDatabase(readConfig({ DATABASE_URL: url }));
+export async function openDatabase(url: string, settings: Record<string, string> = {}): Promise<Database> {
+  const database = await connectDatabase(readConfig({ DATABASE_URL: url, ...settings }));
   afterFile(() => database.close());
   return database;
 }
@@ -44,4 +45,11 @@ export async function prepareDatabase(engine: TestEngine, url?: string): Promise
       return counts;
     },
   };
+}
+
+/** A gateway as a process of its own, on a database that is prepared for it. */
+export async function startPrepared(engine: TestEngine, env: Record<string, string> = {}, node?: string) {
+  const prepared = await prepareDatabase(engine);
+  const gateway = await startProcess({ DATABASE_URL: prepared.url, ...env }, undefined, node);
+  return { prepared, gateway, key: prepared.key };
 }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { endWithUs } from './end-with-us.ts';
-import { afterFile, temporaryFolder } from './engines.ts';
+import { expect } from 'vitest';
+import { endAfterFile, readOutput } from './child.ts';
+import { temporaryFolder } from './engines.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -15,6 +16,8 @@ export interface TestProcess {
   /** Resolves with the first match in the standard output; rejects when the process ends before. */
   waitFor(pattern: RegExp): Promise<RegExpMatchArray>;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** Ends it by a signal, SIGTERM unless told otherwise, and expects a good end. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /** Runs a file of `src`, such as `cli/keys.ts`, in a temporary folder; what still runs ends after the test file. */
@@ -31,38 +34,30 @@ export function run(
     env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  child.once('exit', endWithUs({ pid: child.pid }));
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    stderr += text;
-  });
-  const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }));
-  afterFile(async () => {
-    child.kill('SIGKILL');
-    await exited;
-  });
-  const waitFor = async (pattern: RegExp): Promise<RegExpMatchArray> => {
-    for (;;) {
-      const match = stdout.match(pattern);
-      if (match) return match;
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`ended: ${stdout}${stderr}`);
-      await Promise.race([once(child.stdout, 'data'), exited]);
-    }
+  const exited = endAfterFile(child);
+  const errors = readOutput(child, child.stderr, exited);
+  const { text, waitFor } = readOutput(child, child.stdout, exited, errors.text);
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    expect(await exited).toEqual({ code: 0, signal: null });
   };
-  return { child, folder, stdout: () => stdout, stderr: () => stderr, waitFor, exited };
+  return { child, folder, stdout: text, stderr: errors.text, waitFor, exited, stop };
 }
 
-/** A started gateway process and its address. */
+/** A program in the place of Node that is a shell script; it ends with `exec` of the real one. */
+export function shellNode(script: string): string {
+  const node = join(temporaryFolder({ node: `#!/bin/sh\n${script}\n` }), 'node');
+  chmodSync(node, 0o700);
+  return node;
+}
+
+/** A started gateway process, its address and its port. */
 export async function startProcess(
   env: Record<string, string> = {},
   folder?: string,
   node?: string,
-): Promise<TestProcess & { url: string }> {
+): Promise<TestProcess & { url: string; port: number }> {
   const started = run('main.ts', [], { PORT: '0', ...env }, folder, node);
   const [, url = ''] = await started.waitFor(/listening on (http:\/\/[^"\s]+)/);
-  return { ...started, url };
+  return { ...started, url, port: Number(new URL(url).port) };
 }

@@ -1,18 +1,11 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { endWithUs } from './end-with-us.ts';
-import { afterFile, temporaryFolder } from './engines.ts';
+import { endAfterFile, readOutput } from './child.ts';
+import { temporaryFolder } from './engines.ts';
 import { eventually } from './load.ts';
 import { freePort } from './ports.ts';
 import { ROOT } from './tracked-files.ts';
-
-/** A series that a query of Prometheus gave: its labels and its value. */
-export interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
 
 /** A Prometheus that watches. */
 export type TestPrometheus = Awaited<ReturnType<typeof startPrometheus>>;
@@ -55,16 +48,7 @@ export async function startPrometheus(target: string, times: number) {
     `--web.listen-address=${address}`,
   ];
   const child = spawn('prometheus', words, { stdio: ['ignore', 'ignore', 'pipe'] });
-  child.once('exit', endWithUs({ pid: child.pid }));
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    said += text;
-  });
-  const exited = once(child, 'close');
-  afterFile(async () => {
-    child.kill('SIGKILL');
-    await exited;
-  });
+  const said = readOutput(child, child.stderr, endAfterFile(child)).text;
   const answers = () =>
     fetch(`http://${address}/-/ready`).then(
       ({ ok }) => ok,
@@ -72,18 +56,17 @@ export async function startPrometheus(target: string, times: number) {
     );
   await eventually(async () => child.exitCode !== null || (await answers()), 60_000, 'Prometheus is ready');
   const ask = async (path: string) => {
-    if (child.exitCode !== null) throw new Error(said);
+    if (child.exitCode !== null) throw new Error(said());
     const { data, error } = await (await fetch(`http://${address}/api/v1/${path}`)).json();
     if (error !== undefined) throw new Error(`${path}: ${error}`);
     return data;
   };
   return {
-    async query(expression: string): Promise<readonly Sample[]> {
+    /** The series that a query gives: their labels and values. */
+    async query(expression: string) {
       const { result } = await ask(`query?query=${encodeURIComponent(expression)}`);
-      return result.map(({ metric, value }: { metric: Record<string, string>; value: [number, string] }) => ({
-        labels: metric,
-        value: Number(value[1]),
-      }));
+      const series: { metric: Record<string, string>; value: [number, string] }[] = result;
+      return series.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
     },
     /** The names of the alerts that fire, sorted. */
     async firing(): Promise<readonly string[]> {

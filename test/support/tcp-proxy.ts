@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { afterFile } from './engines.ts';
+import { listenOnFreePort } from './served-app.ts';
 
 /** A way through the network. */
 export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
@@ -60,18 +60,13 @@ export async function startTcpProxy(url: string) {
       else setTimeout(pass, way.delayMs);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // it listens on a port
+  const port = await listenOnFreePort(server);
   own.port = String(port);
   /** Cuts every open connection. */
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
-  afterFile(() => {
-    cut();
-    server.close();
-  });
+  afterFile(cut);
   return {
     /** The address of the server, by way of this proxy. */
     url: own.href,

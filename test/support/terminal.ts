@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
-import { endWithUs } from './end-with-us.ts';
-import { afterFile } from './engines.ts';
+import { endAfterFile, readOutput } from './child.ts';
 
 /** Runs a shell command on a terminal of `columns`, by `script` of util-linux; what still runs ends after the test file. */
 export function onTerminal(command: string, columns: number, env: Record<string, string>, folder: string) {
@@ -13,30 +11,14 @@ export function onTerminal(command: string, columns: number, env: Record<string,
     env: { PATH, HOME, NODE_COMPILE_CACHE, TERM: 'xterm', SHELL: '/bin/sh', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  child.once('exit', endWithUs({ pid: child.pid }));
-  let shown = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    shown += text;
-  });
-  const exited = once(child, 'close');
-  const waitFor = async (pattern: RegExp): Promise<RegExpMatchArray> => {
-    for (;;) {
-      const match = shown.match(pattern);
-      if (match) return match;
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`ended: ${shown}`);
-      await Promise.race([once(child.stdout, 'data'), exited]);
-    }
-  };
+  const exited = endAfterFile(child);
+  const { text, waitFor } = readOutput(child, child.stdout, exited);
   /** Sends the program Ctrl+C and waits for its end. */
   const interrupt = async () => {
     child.stdin.write('\u0003');
     await exited;
   };
-  afterFile(async () => {
-    child.kill('SIGKILL');
-    await exited;
-  });
-  return { /** All that the terminal was sent so far. */ shown: () => shown, waitFor, interrupt, exited };
+  return { /** All that the terminal was sent so far. */ shown: text, waitFor, interrupt, exited };
 }
 
 /** What stays on the screen of each line that was redrawn from its begin, without colours. */

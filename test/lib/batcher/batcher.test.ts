@@ -230,14 +230,17 @@ describe('batches', () => {
     await Promise.all(reads);
   });
 
-  test('hold up no other when they have no answer for 10 ms: what comes later goes beside them', async () => {
+  test.each([
+    [10, {}],
+    [100, { slowMs: 100 }], // as their rule says, if it is longer
+  ])('hold up no other when they have no answer for %i ms: what comes later goes beside them', async (ms, rule) => {
     stopTimers();
-    const { read, end, sent, inputs } = slowStore({ inFlight: 1, maxSize: 8 });
+    const { read, end, sent, inputs } = slowStore({ inFlight: 1, maxSize: 8, ...rule });
     const stuck = read(1);
     await sent(1);
     const later = read(2);
     await turn();
-    vi.advanceTimersByTime(9);
+    vi.advanceTimersByTime(ms - 1);
     await turn();
     expect(inputs()).toEqual([[1]]);
     vi.advanceTimersByTime(1);
@@ -247,38 +250,6 @@ describe('batches', () => {
     expect(inputs()).toEqual([[1]]);
     await end(0);
     await stuck;
-  });
-
-  test('hold up others for as long as their rule says, if it is longer', async () => {
-    stopTimers();
-    const { read, end, sent, inputs } = slowStore({ inFlight: 1, maxSize: 8, slowMs: 100 });
-    void read(1);
-    await sent(1);
-    for (const input of [2, 3]) {
-      void read(input);
-      vi.advanceTimersByTime(40);
-      await turn();
-    }
-    expect(inputs()).toEqual([[1]]);
-    vi.advanceTimersByTime(20);
-    await sent(2);
-    expect(inputs()).toEqual([[1], [2, 3]]);
-    while (inputs().length > 0) await end(0);
-  });
-
-  test('are joined by no read once they are sent, even an equal one', async () => {
-    const { store, read, end, sent } = slowStore({ inFlight: 1, maxSize: 8 });
-    const before = read(7);
-    await sent(1);
-    store.version++;
-    const after = read(7);
-    await end(0);
-    await sent(2);
-    await end(0);
-    expect([await before, await after]).toEqual([
-      { input: 7, version: 0 },
-      { input: 7, version: 1 },
-    ]);
   });
 
   test('give their error to those whose statement it is; what is queued is sent all the same', async () => {

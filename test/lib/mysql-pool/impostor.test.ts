@@ -1,12 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { constants, privateDecrypt } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { constants, createPublicKey, privateDecrypt } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { deadlineIn } from '../../../src/lib/deadline/deadline.ts';
 import { parseMysqlAddress } from '../../../src/lib/mysql-pool/mysql-address.ts';
 import { createConnection, queryRows } from '../../../src/lib/mysql-pool/mysql-connection.ts';
 import { openSession } from '../../../src/lib/mysql-pool/mysql-session.ts';
+import { makeCertificate } from '../../support/certificate.ts';
 import { temporaryFolder } from '../../support/engines.ts';
 import { failure, greeting, startImpostor, switchTo, type Talk } from '../../support/impostor.ts';
 import { has } from '../../support/tools.ts';
@@ -18,12 +18,11 @@ const PASSWORD = 'S3cret-and-long';
 const OK = [0, 0, 0, 2, 0, 0, 0];
 const folder = temporaryFolder();
 const file = (name: string) => join(folder, name);
-const openssl = (...words: string[]) => execFileSync('openssl', words, { stdio: 'ignore' });
 const hasKeys = has('openssl');
 for (const who of hasKeys ? ['server', 'thief'] : []) {
-  openssl('genrsa', '-out', file(`${who}.key`), '2048');
-  openssl('rsa', '-in', file(`${who}.key`), '-pubout', '-out', file(`${who}.pub`));
-  openssl('req', '-x509', '-key', file(`${who}.key`), '-subj', '/CN=db', '-days', '2', '-out', file(`${who}.pem`));
+  makeCertificate('db', file(`${who}.key`), file(`${who}.pem`));
+  const publicKey = createPublicKey(readFileSync(file(`${who}.key`)));
+  writeFileSync(file(`${who}.pub`), publicKey.export({ type: 'spki', format: 'pem' }));
 }
 
 /** What a script hears of us when we connect with these options, and how that ends for us. */
@@ -67,11 +66,8 @@ async function askForPassword({ say, hear }: Talk, plugin: string, who: string):
 describe.runIf(hasKeys).each(['caching_sha2_password', 'sha256_password'])('without TLS, %s', (plugin) => {
   const meetWith = async (options: string, who: string) => {
     let sent: Buffer | undefined;
-    const script = async (talk: Talk) => {
-      sent = await askForPassword(talk, plugin, who);
-    };
     const met = await meet(options, async (talk) => {
-      await script(talk);
+      sent = await askForPassword(talk, plugin, who);
       talk.socket.destroy();
     });
     met.end();

@@ -61,13 +61,12 @@ describe('hosts', () => {
 /** The rows need the certificates, so that skipping them alone would not do. */
 const describeTrust = () => {
   const folder = temporaryFolder();
-  const [ca, key, publicKey, empty] = ['ca.pem', 'key.pem', 'public.pem', 'empty.pem'].map((name) =>
-    join(folder, name),
-  );
-  makeCertificate('db', `${key}`, `${ca}`);
-  execFileSync('openssl', ['rsa', '-in', `${key}`, '-pubout', '-out', `${publicKey}`], { stdio: 'ignore' });
-  writeFileSync(`${empty}`, '');
-  const text = readFileSync(`${ca}`, 'utf8');
+  const file = (name: string) => join(folder, name);
+  const [ca, key, publicKey, empty] = [file('ca.pem'), file('key.pem'), file('public.pem'), file('empty.pem')];
+  makeCertificate('db', key, ca);
+  execFileSync('openssl', ['rsa', '-in', key, '-pubout', '-out', publicKey], { stdio: 'ignore' });
+  writeFileSync(empty, '');
+  const text = readFileSync(ca, 'utf8');
   const trustOf = (query: string) => parseMysqlAddress(`mysql://u:p@db/d${query}`).readTrust();
 
   it.each([
@@ -75,8 +74,8 @@ const describeTrust = () => {
     ['?ssl=false', undefined],
     ['?ssl=true', { verifyIdentity: true }],
     ['?ssl=skip-verify', { rejectUnauthorized: false }],
-    [`?ssl=${encodeURIComponent(`${ca}`)}`, { ca: text }],
-    [`?ssl=${ca}&ssl-cert=${ca}&ssl-key=${key}`, { ca: text, cert: text, key: readFileSync(`${key}`, 'utf8') }],
+    [`?ssl=${encodeURIComponent(ca)}`, { ca: text }],
+    [`?ssl=${ca}&ssl-cert=${ca}&ssl-key=${key}`, { ca: text, cert: text, key: readFileSync(key, 'utf8') }],
     [`?ssl=${encodeURIComponent('{"minVersion":"TLSv1.3"}')}`, { minVersion: 'TLSv1.3' }],
   ])('%.30s is understood', (query, ssl) => expect(trustOf(query)).toEqual(ssl === undefined ? {} : { ssl }));
 
@@ -108,16 +107,18 @@ const describeTrust = () => {
   });
 
   test('a file is read again, and what it says is the same object while it is the same', () => {
-    const file = join(folder, 'renewed.pem');
-    writeFileSync(file, text);
-    const { readTrust } = parseMysqlAddress(`mysql://u:p@db/d?ssl=${file}`);
+    const renewed = file('renewed.pem');
+    writeFileSync(renewed, text);
+    const { readTrust } = parseMysqlAddress(`mysql://u:p@db/d?ssl=${renewed}`);
     const first = readTrust();
     expect(readTrust()).toBe(first);
-    writeFileSync(file, `${text}\n`);
+    writeFileSync(renewed, `${text}\n`);
     expect(readTrust()).toEqual({ ssl: { ca: `${text}\n` } });
-    writeFileSync(file, text.slice(0, 200));
-    expect(readTrust).toThrow(expect.objectContaining({ code: 'POOL_TRUST', message: expect.stringContaining(file) }));
-    writeFileSync(file, text);
+    writeFileSync(renewed, text.slice(0, 200));
+    expect(readTrust).toThrow(
+      expect.objectContaining({ code: 'POOL_TRUST', message: expect.stringContaining(renewed) }),
+    );
+    writeFileSync(renewed, text);
     expect(readTrust()).toEqual(first);
   });
 };

@@ -1,31 +1,24 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deadlineIn } from '../../../src/lib/deadline/deadline.ts';
 import { parseMysqlAddress } from '../../../src/lib/mysql-pool/mysql-address.ts';
 import { createConnection, type MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connection.ts';
 import type { MysqlSession, Role } from '../../../src/lib/mysql-pool/mysql-session.ts';
 import { createSessionPool, type PoolEntry } from '../../../src/lib/mysql-pool/session-pool.ts';
+import { startSilent } from '../../support/served-app.ts';
 import { TIMES } from './pool-settings.ts';
 
 // Nothing is asked on these connections: somebody listens, and says nothing.
-const listener = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
-await once(listener, 'listening');
-const { port } = listener.address() as AddressInfo; // of a server that listens on a port
+const port = await startSilent();
 const address = parseMysqlAddress(`mysql://root@127.0.0.1:${port}/petstore`);
 const opened: MysqlConnection[] = [];
 const openConnection = () => {
-  const connection = createConnection(
-    address,
-    { host: '127.0.0.1', address: '127.0.0.1', port },
-    TIMES.connectionEndMs,
-  );
+  const target = { host: '127.0.0.1', address: '127.0.0.1', port };
+  const connection = createConnection(address, target, TIMES.connectionEndMs);
   opened.push(connection);
   return connection;
 };
 afterAll(() => {
   for (const connection of opened) connection.destroy(new Error('the test is over'));
-  listener.close();
 });
 
 beforeEach(
@@ -41,7 +34,7 @@ const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 const roundTrip = { ms: () => 0, measure: async <Result>(work: () => PromiseLike<Result>) => work() };
 
 /** What the pool does not ask of a session here. */
-const UNUSED = { lockMs: 1000, packetBytes: 1024, idRule: undefined, isSurelyUndone: undefined };
+const UNUSED = { lockMs: 1000, packetBytes: 1024, idRule: undefined };
 
 /** How an opening goes: after so many ms it fails, or leads to a server. */
 interface Opening {
@@ -49,6 +42,7 @@ interface Opening {
   readonly fails?: boolean;
   readonly identity?: string;
   readonly role?: Role;
+  readonly isSurelyUndone?: () => Promise<boolean>;
 }
 
 /** A pool whose connections are called 1, 2 and so on; `answers` tells what servers say when they are asked for their role. */
@@ -63,7 +57,7 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
     roundTrip,
     open: async () => {
       const name = ++count;
-      const { ms, fails, identity = 'a', role = 'writable' } = openings[name - 1] ?? { ms: 1 };
+      const { ms, fails, identity = 'a', role = 'writable', isSurelyUndone } = openings[name - 1] ?? { ms: 1 };
       await new Promise((resolve) => setTimeout(resolve, ms));
       if (fails) throw new Error(`refused ${name}`);
       const connection = Object.assign(openConnection(), { end: () => void ended.push(name) });
@@ -79,6 +73,7 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
         identity,
         checkedAt: performance.now(),
         stillTakesWrites,
+        isSurelyUndone,
       } satisfies MysqlSession;
     },
   });
@@ -93,9 +88,26 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
   };
   const giveBack = ({ session }: ReturnType<typeof ask>) => pool.release(session as PoolEntry); // where it is there
   const lose = ({ session }: ReturnType<typeof ask>) => session?.connection.destroy(new Error('it is broken'));
+  /** What becomes of a use that fails with this error. */
   const fail = (asked: ReturnType<typeof ask>, error: object) =>
-    pool.runOn(asked.session as PoolEntry, deadlineIn(5000), () => Promise.reject(error)).catch(() => {});
-  return { pool, ask, giveBack, lose, fail, ended, checked, openings: () => count };
+    pool
+      .runOn(asked.session as PoolEntry, deadlineIn(5000), () => Promise.reject(error))
+      .catch((thrown: unknown) => thrown);
+  /** Opens so many connections, and gives them back. */
+  const openIdle = async (connections: number) => {
+    const all = Array.from({ length: connections }, () => ask());
+    await pass(10);
+    for (const asked of all) giveBack(asked);
+    return all;
+  };
+  const failBesideIdle = async (error: object) => {
+    const [first, second] = [ask(), ask()];
+    await pass(10);
+    giveBack(second);
+    await fail(first, error);
+    giveBack(first);
+  };
+  return { pool, ask, giveBack, lose, fail, openIdle, failBesideIdle, ended, checked, openings: () => count };
 }
 
 test('a connection that ends rejects the uses that are under way, whichever of them settled before', async () => {
@@ -110,12 +122,19 @@ test('a connection that ends rejects the uses that are under way, whichever of t
   await expect(uses[1]).rejects.toThrow('it is broken');
 });
 
+test('a command on a connection that has failed is refused at once, with the reason, and not sent', async () => {
+  const { exchange, destroy } = openConnection();
+  const reason = new Error('the server is not the one that it was');
+  destroy(reason);
+  const send = vi.fn(() => new Promise<never>(() => {})); // mysql2 need not call back
+  await expect(exchange(deadlineIn(1000), send)).rejects.toBe(reason);
+  expect(send).not.toHaveBeenCalled();
+});
+
 describe('a connection of the pool', () => {
   test('is ended when nobody has used it for half a minute', async () => {
-    const { pool, ask, giveBack, ended } = poolOf(2);
-    const both = [ask(), ask()];
-    await pass(10);
-    for (const asked of both) giveBack(asked);
+    const { pool, ask, giveBack, openIdle, ended } = poolOf(2);
+    await openIdle(2);
     await pass(20_000);
     const again = ask();
     await pass(0);
@@ -127,19 +146,15 @@ describe('a connection of the pool', () => {
   });
 
   test('is ended with all others that nobody has used', async () => {
-    const { pool, ask, giveBack, ended } = poolOf(3);
-    const all = [ask(), ask(), ask()];
-    await pass(10);
-    for (const asked of all) giveBack(asked);
+    const { pool, openIdle, ended } = poolOf(3);
+    await openIdle(3);
     await pass(45_000);
     expect([ended, pool.state().free]).toEqual([[1, 2, 3], 0]);
   });
 
   test('is ended when it is found too old, with all others of its age', async () => {
-    const { ask, giveBack, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
-    const both = [ask(), ask()];
-    await pass(10);
-    for (const asked of both) giveBack(asked);
+    const { ask, openIdle, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
+    await openIdle(2);
     await pass(300);
     const next = ask();
     await pass(10);
@@ -218,22 +233,14 @@ describe('a new generation', () => {
     ['rights that the session lacks', { errno: 1142, sqlState: '42000' }, true],
     ['a table that is away', { errno: 1146, sqlState: '42S02' }, false],
   ])('begins with an error of %s: %o', async (_what, error, begins) => {
-    const { ask, giveBack, fail, ended } = poolOf(2);
-    const [first, second] = [ask(), ask()];
-    await pass(10);
-    giveBack(second);
-    await fail(first, error);
-    giveBack(first);
+    const { failBesideIdle, ended } = poolOf(2);
+    await failBesideIdle(error);
     expect(ended).toEqual(begins ? [2, 1] : []);
   });
 
   test('does not begin when a server that was known to be read-only refuses a write', async () => {
-    const { ask, giveBack, fail, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
-    const [first, second] = [ask(), ask()];
-    await pass(10);
-    giveBack(second);
-    await fail(first, READ_ONLY);
-    giveBack(first);
+    const { failBesideIdle, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
+    await failBesideIdle(READ_ONLY);
     expect(ended).toEqual([]);
   });
 
@@ -270,12 +277,8 @@ describe('a new generation', () => {
   });
 
   test('an answer that the driver could not read ends its connection only', async () => {
-    const { ask, giveBack, fail, ended } = poolOf(2);
-    const [first, second] = [ask(), ask()];
-    await pass(10);
-    giveBack(second);
-    await fail(first, new Error('a packet that nobody knows'));
-    giveBack(first);
+    const { failBesideIdle, ended } = poolOf(2);
+    await failBesideIdle(new Error('a packet that nobody knows'));
     expect(ended).toEqual([1]);
   });
 });
@@ -365,10 +368,8 @@ describe('the server of the pool', () => {
     ['says that it takes no writes', async () => false],
     ['does not answer', () => Promise.reject(new Error('silence'))],
   ])('that %s loses all connections', async (_what, answer) => {
-    const { ask, giveBack, ended } = poolOf(2, [], answer);
-    const both = [ask(), ask()];
-    await pass(10);
-    for (const asked of both) giveBack(asked);
+    const { ask, openIdle, ended } = poolOf(2, [], answer);
+    await openIdle(2);
     await pass(TIMES.roleMaxAgeMs + 1);
     const next = ask();
     await pass(10);
@@ -376,48 +377,31 @@ describe('the server of the pool', () => {
   });
 
   test('that was given less than its time says nothing about the other connections by its silence', async () => {
-    const { ask, giveBack, lose, ended, checked } = poolOf(2, [], async () => {
+    const { ask, lose, openIdle, ended, checked } = poolOf(2, [], async () => {
       if (checked.length > 1) return true;
-      lose(both[1]); // as a deadline does
+      for (const other of both.slice(1)) lose(other); // as a deadline does
       throw new Error('silence');
     });
-    const both = [ask(), ask()] as const;
-    await pass(10);
-    for (const asked of both) giveBack(asked);
+    const both = await openIdle(2);
     await pass(TIMES.roleMaxAgeMs + 1);
     const next = ask(10);
     await pass(1);
     expect([next.got, ended]).toEqual([1, [2]]);
   });
 
-  test('of Galera may have done what it calls a deadlock while its members change', async () => {
-    for (const [isUndone, code] of [
-      [true, undefined],
-      [false, 'POOL_NOT_UNDERSTOOD'],
-    ] as const) {
-      const session = {
-        connection: openConnection(),
-        role: 'writable' as const,
-        identity: undefined,
-        ...UNUSED,
-        checkedAt: performance.now(),
-      };
-      const pool = createSessionPool({
-        max: 1,
-        times: TIMES,
-        roundTrip,
-        open: async () => ({
-          ...session,
-          stillTakesWrites: async () => true,
-          isSurelyUndone: async () => isUndone,
-        }),
-      });
+  test.each([
+    [true, undefined],
+    [false, 'POOL_NOT_UNDERSTOOD'],
+  ])(
+    'of Galera may have done what it calls a deadlock while its members change: is it undone? %s',
+    async (isUndone, code) => {
+      const { ask, fail } = poolOf(1, [{ ms: 1, isSurelyUndone: async () => isUndone }]);
       const deadlock = Object.assign(new Error('deadlock'), { errno: 1213, sqlState: '40001' });
-      const asked = pool.runOn(await pool.acquire(deadlineIn(5000)), deadlineIn(5000), () => Promise.reject(deadlock));
-      const error = await asked.catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject(code ? { code, cause: deadlock } : { errno: 1213 });
-    }
-  });
+      const asked = ask();
+      await pass(10);
+      expect(await fail(asked, deadlock)).toMatchObject(code ? { code, cause: deadlock } : { errno: 1213 });
+    },
+  );
 });
 
 test('closing waits for those who use or wait, then ends all; nobody gets a connection any more', async () => {

@@ -16,7 +16,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import knexFactory from 'knex';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createSqliteConfig, peekSqlite } from '../../../src/lib/node-sqlite/node-sqlite.ts';
-import { eventually } from '../../support/load.ts';
+import { afterFile } from '../../support/engines.ts';
+import { eventually, succeeds } from '../../support/load.ts';
 import { BUSY_MS, notesFile, openNotes } from './notes.ts';
 
 const MOVED = { errcode: 1032 };
@@ -31,14 +32,13 @@ function modesBeside(filename: string): Record<string, string> {
 describe('files', () => {
   test('that are new are for their owner only, and so is their folder', async () => {
     const filename = join(dirname(notesFile()), 'deep', 'data', 'notes.sqlite');
-    const { knex } = await openNotes(filename);
+    await openNotes(filename);
     expect(modesBeside(filename)).toEqual({
       'notes.sqlite': '600',
       'notes.sqlite-shm': '600',
       'notes.sqlite-wal': '600',
     });
     expect(modeOf(dirname(filename))).toBe('700');
-    await knex.destroy();
   });
 
   test('that were there before keep their modes', async () => {
@@ -47,10 +47,9 @@ describe('files', () => {
     writeFileSync(filename, '');
     chmodSync(filename, 0o664);
     chmodSync(dirname(filename), 0o2775);
-    const { knex } = await openNotes(filename);
+    await openNotes(filename);
     expect(new Set(Object.values(modesBeside(filename)))).toEqual(new Set(['664']));
     expect(modeOf(dirname(filename))).toBe('2775');
-    await knex.destroy();
   });
 
   test('that cannot be made are told as fs tells it', async () => {
@@ -75,7 +74,7 @@ describe('files', () => {
 describe('the log', () => {
   test('is cut when a long reader has gone', async () => {
     const filename = notesFile();
-    const { knex, add } = await openNotes(filename);
+    const { add } = await openNotes(filename);
     const logBytes = () => statSync(`${filename}-wal`).size;
     const reader = new DatabaseSync(filename);
     reader.exec('BEGIN; SELECT * FROM notes');
@@ -87,7 +86,6 @@ describe('the log', () => {
     await add('three'); // begins it anew
     expect(grown).toBeGreaterThan(20_000_000);
     expect(logBytes()).toBeLessThan(9_000_000);
-    await knex.destroy();
   });
 
   test.each(['write', 'read'] as const)('is written to the file when it is removed, at the next %s', async (next) => {
@@ -110,12 +108,7 @@ describe('the log', () => {
     await add(...Array(20).fill('x'.repeat(4000)));
     truncateSync(`${filename}-wal`, statSync(`${filename}-wal`).size / 2);
     await expect(add('behind the gap')).rejects.toMatchObject(MOVED);
-    const isRefused = () =>
-      read().then(
-        () => false,
-        () => true,
-      );
-    await eventually(isRefused, 10_000, 'reads are refused');
+    await eventually(async () => !(await succeeds(read())), 10_000, 'reads are refused');
   });
 });
 
@@ -124,41 +117,34 @@ describe('a file that goes away', () => {
 
   test('before the first read: it is read when it is back', async () => {
     const filename = notesFile();
-    const { knex, read } = await openNotes(filename);
+    const { read } = await openNotes(filename);
     renameSync(filename, `${filename}.away`);
     await expect(read()).rejects.toMatchObject(MOVED);
     renameSync(`${filename}.away`, filename);
     expect(await read()).toEqual([]);
-    await knex.destroy();
   });
 
   test('is missed by every read, not only by the one that notices it', async () => {
     const filename = notesFile();
-    const { knex, read } = await openNotes(filename);
+    const { read } = await openNotes(filename);
     expect(await read()).toEqual([]);
     renameSync(filename, `${filename}.away`);
-    const isRefused = () =>
-      read().then(
-        () => false,
-        () => true,
-      );
-    await eventually(isRefused, 5000, 'it is noticed');
-    expect(await Promise.all([isRefused(), isRefused()])).toEqual([true, true]);
+    await eventually(async () => !(await succeeds(read())), 5000, 'it is noticed');
+    expect(await Promise.all([succeeds(read()), succeeds(read())])).toEqual([false, false]);
     renameSync(`${filename}.away`, filename);
     expect(await read()).toEqual([]);
-    await knex.destroy();
   });
 
   test('after the first read of a young process is noticed by the next look', async () => {
     const filename = notesFile();
     vi.useFakeTimers({ toFake: ['performance'] }); // its time begins with 0
     const knex = knexFactory(createSqliteConfig({ filename, busyMs: BUSY_MS, acquireMs: 2500 }));
+    afterFile(() => knex.destroy());
     const read = () => knex.client.queryPrepared('SELECT 1 AS one', []); // not after a write, which looks too
     expect(await read()).toEqual([{ one: 1 }]);
     rmSync(`${filename}-wal`);
     vi.advanceTimersByTime(300);
     await expect(read()).rejects.toMatchObject(MOVED);
-    await knex.destroy();
   });
 
   test('is missed when it is the log of one that was opened by a link', async () => {
@@ -171,7 +157,6 @@ describe('a file that goes away', () => {
     await expect(knex('notes').first()).rejects.toMatchObject(MOVED);
     renameSync(`${target}-wal.away`, `${target}-wal`);
     expect(await knex('notes').first()).toBeUndefined();
-    await knex.destroy();
   });
 
   test('during a write: the write is not acknowledged', async () => {
@@ -181,6 +166,5 @@ describe('a file that goes away', () => {
     connection.function('moved', () => renameSync(filename, `${filename}.away`) ?? 'Rex');
     knex.client.releaseConnection(connection);
     await expect(knex.raw('INSERT INTO notes (text) VALUES (moved())')).rejects.toMatchObject(MOVED);
-    await knex.destroy();
   });
 });

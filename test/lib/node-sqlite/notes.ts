@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import knexFactory, { type Knex } from 'knex';
 import { createSqliteConfig } from '../../../src/lib/node-sqlite/node-sqlite.ts';
-import { temporaryFolder } from '../../support/engines.ts';
+import { afterFile, temporaryFolder } from '../../support/engines.ts';
 
 /** A statement's wait for a lock. */
 export const BUSY_MS = 2000;
@@ -17,10 +17,11 @@ export interface Notes {
 
 export const notesFile = (): string => join(temporaryFolder(), 'notes.sqlite');
 
-/** Opens the notes of a file, and makes their table when it is missing. */
+/** Opens the notes of a file, and makes their table when it is missing; closed after the test file. */
 export async function openNotes(filename: string, acquireMs = 2500): Promise<Notes> {
   const log = { warn() {}, error() {} };
   const knex = knexFactory({ ...createSqliteConfig({ filename, busyMs: BUSY_MS, acquireMs }), log });
+  afterFile(() => knex.destroy());
   await knex.raw('CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL)');
   return {
     knex,

@@ -59,7 +59,6 @@ describe('a database file', () => {
     const begin = () => other.exec('BEGIN IMMEDIATE');
     await knex.transaction(async () => expect(begin).toThrow('database is locked'));
     expect(begin).not.toThrow();
-    await knex.destroy();
   });
 
   test('holds nothing of rows that were refused, and what is added after them', async () => {
@@ -88,7 +87,6 @@ describe.each(['a file', 'memory'])('a database in %s', (where) => {
     const exact = [ids[0], ids[1], 9007199254740991, ids[3], -1];
     expect(Object.values((await knex.raw(sql))[0])).toEqual(exact);
     expect(Object.values((await knex.client.queryPrepared(sql, []))[0])).toEqual(exact);
-    await knex.destroy();
   });
 
   test('adds rows within a transaction, and forgets them with it', async () => {
@@ -101,7 +99,6 @@ describe.each(['a file', 'memory'])('a database in %s', (where) => {
     await expect(both).rejects.toThrow('undone');
     expect(await add('three')).toEqual(['1']);
     expect(await read()).toEqual(['three']);
-    await knex.destroy();
   });
 
   test('tells a query whose turn does not come in time', async () => {
@@ -110,7 +107,6 @@ describe.each(['a file', 'memory'])('a database in %s', (where) => {
     expect(knex.client.poolState()).toEqual({ used: 1, free: 0, waiting: 0 });
     await expect(knex('notes').first()).rejects.toMatchObject({ code: 'POOL_TIMEOUT' });
     await held.rollback();
-    await knex.destroy();
   });
 
   test('takes nothing once it is closed', async () => {
@@ -134,5 +130,4 @@ test('a write waits for the lock of another process, and the event loop does not
   other.exec('COMMIT');
   await Promise.all(own);
   expect((await read()).toSorted()).toEqual(['by Knex', 'by the thread', 'theirs']);
-  await knex.destroy();
 });

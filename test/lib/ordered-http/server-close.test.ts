@@ -1,10 +1,8 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { sendRaw } from '../../support/client.ts';
-import { afterFile } from '../../support/engines.ts';
+import { openSocket, sendRaw } from '../../support/client.ts';
+import { startSilent } from '../../support/served-app.ts';
 import { startOrdered } from './ordered-server.ts';
 
 const GET = 'GET /first HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
@@ -15,8 +13,7 @@ test('a server that closes takes requests, old and new connections, until drainM
   const { port, close } = await startOrdered({
     serve: ({ url }, response) => void (url === '/slow' ? isFree.then(() => response.end(url)) : response.end(url)),
   });
-  const [slow, old] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
-  await Promise.all([once(slow, 'connect'), once(old, 'connect')]);
+  const [slow, old] = [await openSocket(port), await openSocket(port)];
   const answers = [slow, old].map(text);
   slow.write(GET.replace('/first', '/slow'));
   let isClosed = false;
@@ -35,18 +32,14 @@ test('a server that closes takes requests, old and new connections, until drainM
 
 test('without a grace its ports are free at once, and idle connections are cut', async () => {
   const { port, close } = await startOrdered();
-  const socket = connect(port, '127.0.0.1');
-  await once(socket, 'connect');
+  const socket = await openSocket(port);
   const received = text(socket).catch(() => 'cut');
   await close({ graceMs: 0, drainMs: 0, acceptMs: 0, idleMs: 0 });
   expect(['', 'cut']).toContain(await received);
 });
 
 test('further ports lead to the same server; when one of them cannot be used, none is open', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  afterFile(() => void taken.close());
-  const { port: takenPort } = taken.address() as AddressInfo;
+  const takenPort = await startSilent();
   const { listen, close, port } = await startOrdered();
   await close({ graceMs: 0, drainMs: 0, acceptMs: 0, idleMs: 0 });
   await expect(listen([takenPort, port], '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE' });
