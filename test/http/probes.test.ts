@@ -6,6 +6,7 @@ import { createRoutes } from '../../src/gateway/routes.ts';
 import type { Stores } from '../../src/gateway/store/store.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { callOf } from '../support/calls.ts';
+import { sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually, sumMetric } from '../support/load.ts';
@@ -71,4 +72,13 @@ test('probes are logged at level debug, those that fail at level info and counte
   const page = await gateway.metrics.registry.metrics();
   expect(sumMetric(page, 'http_requests_failed_total', 'api="other"', 'status="503"')).toBe(1);
   expect(sumMetric(page, 'http_requests_failed_total')).toBe(1);
+});
+
+test('while it drains, what is refused unread closes its connection, too', async () => {
+  const gateway = await startGateway(SQLITE);
+  gateway.drain();
+  for (const target of ['http://', '/v1/pets']) {
+    const answer = await sendRaw(gateway.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(answer, target).toMatch(/^HTTP\/1\.1 40[01] .*\r\nConnection: close\r\n/s);
+  }
 });

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { createReservation } from '../../src/gateway/http/admission.ts';
 import { shareLimitsOf } from '../../src/gateway/http/share-limits.ts';
+import { createShares } from '../../src/lib/fair-shares/fair-shares.ts';
 
 const MB = 2 ** 20;
 test.each([
@@ -20,9 +22,27 @@ test('the least reserved for an object follows the longest body', () => {
   ]);
 });
 
+test.each([
+  ['heap', 192 * MB, 0],
+  ['container', 8000 * MB, 256 * MB],
+])('in the smallest %s, the longest body finds room for the largest answer', (_what, heap, container) => {
+  const limits = shareLimitsOf(1, 4 * MB, heap, container);
+  const shares = createShares(limits);
+  const share = shares.of('1');
+  expect(shares.hold(share, 4 * MB)).toBe(true);
+  expect(createReservation(shares, share, limits, { closed: false }).reserve(1000)).toBeUndefined();
+});
+
 test('a heap that cannot bear the longest bodies is refused, by what it needs', () => {
   expect(() => shareLimitsOf(1, 4 * MB, 191 * MB, 0)).toThrow(
     'BODY_LIMIT=4194304 needs a heap of 192 MB, and this one has 191: NODE_OPTIONS=--max-old-space-size=192, or a lower limit',
   );
   expect(shareLimitsOf(1, 4 * MB, 192 * MB, 0).objectBytes).toBe(4 * MB);
+});
+
+test('so is a container that cannot', () => {
+  expect(() => shareLimitsOf(4, 4 * MB, 8000 * MB, 1023 * MB)).toThrow(
+    'BODY_LIMIT=4194304 needs a container with WORKERS=4 of 1024 MB, and this one has 1023: fewer workers, or a lower limit',
+  );
+  expect(shareLimitsOf(4, 4 * MB, 8000 * MB, 1024 * MB).bytes).toBe(32 * MB);
 });

@@ -42,8 +42,11 @@ export function createAdmission(shares: Shares, bodyLimitBytes: number, metrics:
 /** Answers of at least this length, in characters or bytes, count until they are read. The limit of requests in flight bounds the others. */
 const COUNTED_LENGTH = 16_384;
 
-/** The largest reservation of one answer, as a fraction of all bytes. There is room for one beside bodies, never for two. */
-const RESERVED_FRACTION = 1 / 3;
+/**
+ * The largest reservation of one answer, as a fraction of all bytes. There is room for one beside bodies, never for three, and beside
+ * the longest body where no more than eight of them are shared.
+ */
+const RESERVED_FRACTION = 0.3;
 
 /**
  * Reserves bytes for one answer until `free`, and counts each of its reads as a request in flight. `limits` are those

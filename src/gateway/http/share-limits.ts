@@ -11,8 +11,10 @@ const MIB = 2 ** 20;
 const BYTES_MAX = 384 * 2 ** 20;
 /** The least that is reserved for an object of an answer, in bytes: its row, its text and its part of the whole answer. */
 const OBJECT_BYTES = 65_536;
-/** The least heap for a BODY_LIMIT: so many of the longest bodies. */
-const HEAP_BODIES = 48;
+/** The part of the heap, which also holds the program and garbage, and of a container, because bodies are also held outside of the heap. */
+const [HEAP_PART, CONTAINER_PART] = [6, 8];
+/** The least that is shared, in the longest bodies: one finds room for its answer, see RESERVED_FRACTION. */
+const LEAST_BODIES = 8;
 
 const REFUSALS: Readonly<Record<Refusal, string>> = {
   'queue full': 'Too many requests of this API key at once; try again shortly.',
@@ -21,8 +23,8 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
 };
 
 /**
- * The limits of one of `workers` processes on this machine. Throws ConfigError when the heap is too small
- * for bodies of `bodyLimitBytes`.
+ * The limits of one of `workers` processes on this machine. Throws ConfigError when the heap or the container is too small for
+ * bodies of `bodyLimitBytes`.
  */
 export function shareLimitsOf(
   workers: number,
@@ -30,21 +32,20 @@ export function shareLimitsOf(
   heapBytes = getHeapStatistics().heap_size_limit,
   containerBytes = process.constrainedMemory(),
 ) {
-  const leastBytes = HEAP_BODIES * bodyLimitBytes;
-  if (heapBytes < leastBytes) {
-    const [needed, is] = [leastBytes, heapBytes].map((bytes) => Math.ceil(bytes / MIB));
-    throw new ConfigError(
-      `BODY_LIMIT=${bodyLimitBytes} needs a heap of ${needed} MB, and this one has ${is}: NODE_OPTIONS=--max-old-space-size=${needed}, or a lower limit`,
-    );
-  }
-  const ofContainer = containerBytes > 0 ? containerBytes / workers / 8 : BYTES_MAX; // 0: no container
+  const refuseBelow = (leastBytes: number, isBytes: number, what: string, remedy: (needed: number) => string) => {
+    if (isBytes >= leastBytes) return;
+    const [needed = 0, is] = [leastBytes, isBytes].map((bytes) => Math.ceil(bytes / MIB));
+    const reason = `BODY_LIMIT=${bodyLimitBytes} needs ${what} of ${needed} MB, and this one has ${is}`;
+    throw new ConfigError(`${reason}: ${remedy(needed)}, or a lower limit`);
+  };
+  const least = LEAST_BODIES * bodyLimitBytes;
+  refuseBelow(HEAP_PART * least, heapBytes, 'a heap', (needed) => `NODE_OPTIONS=--max-old-space-size=${needed}`);
+  const memory = containerBytes > 0 ? containerBytes : Number.POSITIVE_INFINITY; // 0: no container
+  refuseBelow(CONTAINER_PART * least * workers, memory, `a container with WORKERS=${workers}`, () => 'fewer workers');
   return {
     inFlight: 256,
-    /**
-     * Bytes of bodies, of reservations for answers and of answers that clients have not read. A sixth of the heap, which also
-     * holds the program and garbage; at most an eighth of a container's memory, because bodies are also held outside of the heap.
-     */
-    bytes: Math.min(BYTES_MAX, heapBytes / 6, ofContainer),
+    /** Bytes of bodies, of reservations for answers and of answers that clients have not read. */
+    bytes: Math.min(BYTES_MAX, heapBytes / HEAP_PART, memory / workers / CONTAINER_PART),
     /** Bytes that are reserved for an object of an answer before it is read. */
     objectBytes: Math.max(OBJECT_BYTES, bodyLimitBytes),
     waiting: 2000,
