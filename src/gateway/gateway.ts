@@ -119,9 +119,13 @@ async function tryWrites(database: Database, tables: readonly Table[], log: Logg
   if (problem !== undefined) throw new ConfigError(`the database changes what is written: ${problem}`);
 }
 
-/** Whether the server refused a write by itself: an error without a number, such as a timeout, is none, nor is a wait for somebody's lock. */
+/**
+ * Whether the database refused a write by itself. No refusal is an error without a number, such as a timeout, a wait for somebody's
+ * lock, or what a server says that is leaving, was just made read-only, or had its connection killed.
+ */
 function refusesWrites(error: unknown): boolean {
-  return errorNumber(error) > 0 && !means(error, 'lockWait', 'rolledBack');
+  const isOfTheMoment = means(error, 'lockWait', 'rolledBack', 'unknownOutcome', 'notBegun', 'notReady', 'readOnly');
+  return errorNumber(error) > 0 && !isOfTheMoment;
 }
 
 /**
@@ -142,11 +146,13 @@ function readinessCheck(database: Database, tables: readonly Table[]): () => Pro
     if (pending.length > 0) throw notReady('Migrations are pending: npm run migrate.');
     const failures = database.failures();
     if (failures !== checkedFailures && database.takesWrites()) {
+      let ownFailures = 0;
       await checkWrites(database, tables, { deadline }).catch((error) => {
         // Where only some values are refused, the others are served.
-        if (refusesWrites(error) && !isRefused(error)) throw notReady('The database refuses writes.', error);
+        if (isRefused(error)) ownFailures = 1;
+        else if (refusesWrites(error)) throw notReady('The database refuses writes.', error);
       });
-      checkedFailures = failures;
+      checkedFailures = failures + ownFailures;
     }
     return { database: database.takesWrites() ? 'ok' : 'takes no writes' };
   };

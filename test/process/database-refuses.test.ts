@@ -177,8 +177,8 @@ describeEachEngine('readiness', (engine) => {
     await eventually(isReady, HEALED_WITHIN_MS, 'it is back');
   });
 
-  test.runIf(engine.name === 'mysql').for([1205, 1213])(
-    'the wait for a lock that the server ends with error %i is no reason, either',
+  test.runIf(engine.name === 'mysql').for([1047, 1205, 1213, 1290, 1317])(
+    'error %i is of the moment, and no reason to be 503',
     async (errno) => {
       const refuses = [{ pattern: /^INSERT INTO pets/, errno, message: 'try restarting transaction' }];
       const proxy = await startStatementProxy(await engine.freshDatabase(), { refuses, ignores: [] });
@@ -188,6 +188,19 @@ describeEachEngine('readiness', (engine) => {
       expect((await gateway.request('/readyz')).json).toEqual({ status: 'ok', database: 'ok' });
     },
   );
+
+  test('writes are tried once where only some values are refused', async () => {
+    const { database, createPet, request } = await startGateway(engine);
+    await database.knex.raw('CREATE UNIQUE INDEX one ON pets (category_id)');
+    expect([(await createPet(PET)).status, (await createPet(PET)).status]).toEqual([201, 503]);
+    const failuresAfterProbe = async () => {
+      await delay(1000); // it is asked once a second at most
+      expect((await request('/readyz')).status).toBe(200);
+      return database.failures();
+    };
+    const before = database.failures();
+    expect([await failuresAfterProbe(), await failuresAfterProbe()]).toEqual([before + 1, before + 1]);
+  });
 
   test.runIf(engine.name === 'mysql')(
     'a table that somebody has locked for a while is no reason to send readers away',

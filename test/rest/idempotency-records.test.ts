@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test, vi } from 'vitest';
 import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
 import { createRecords, RecordTakenError } from '../../src/gateway/idempotency/idempotency-records.ts';
 import { createIdempotentCreates } from '../../src/gateway/idempotency/idempotent-creates.ts';
@@ -153,6 +154,21 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     };
     await createIdempotentCreates(database, { ...creates, acquireIdLock })(scopedKey('lock'), 'x', deadlineIn(60_000));
     expect([heldAtCreates, held.size]).toEqual([[1, 1], 0]);
+  });
+
+  test.runIf(engine.name === 'sqlite')('the lock of the ids is left alone where no transaction was begun', async () => {
+    const { url, database } = await prepareDatabase(engine);
+    const acquireIdLock = vi.fn(async () => () => {});
+    const create = creating(async (inputs) => inputs.map(() => '7' as Int64));
+    using other = new DatabaseSync(url.slice('sqlite:'.length));
+    other.exec('BEGIN IMMEDIATE');
+    const created = createIdempotentCreates(database, { ...create, acquireIdLock })(
+      scopedKey('k'),
+      'x',
+      deadlineIn(9000),
+    );
+    await expect(created).rejects.toMatchObject({ meaning: 'unavailable' });
+    expect(acquireIdLock).not.toHaveBeenCalled();
   });
 
   test.runIf(engine.name === 'mysql')(

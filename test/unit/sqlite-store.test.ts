@@ -51,6 +51,16 @@ describe('the files of the embedded store', () => {
     expect(Object.keys(await useDatabase(join(folder, 'two.sqlite')))).toContain('two.sqlite-wal');
   });
 
+  test('a store that another process lets nobody read is waited for, and not called foreign', async () => {
+    const path = join(temporaryFolder(), 'pets.sqlite');
+    await useDatabase(path);
+    const other = new DatabaseSync(path);
+    other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
+    await expect(useDatabase(path)).rejects.toMatchObject({ meaning: 'unavailable', cause: { errcode: 5 } });
+    other.close();
+    expect(Object.keys(await useDatabase(path))).toContain('pets.sqlite');
+  });
+
   test('a store is found by a link to it', async () => {
     const folder = temporaryFolder();
     await useDatabase(join(folder, 'pets.sqlite'));

@@ -173,6 +173,11 @@ export function inTransaction<T>(database: Database, work: (within: Database) =>
   );
 }
 
+/** Throws Error when a transaction is over. Knex runs the callback of one even when BEGIN failed, and then refuses only its own queries. */
+export function requireBegun(transaction: Knex.Transaction): void {
+  if (transaction.isCompleted()) throw new Error('The transaction was not begun, or is over.');
+}
+
 /** Adds rows within a transaction, by one prepared INSERT; gives their ids in the order of the rows. */
 export async function insertWithin(
   transaction: Knex.Transaction,
@@ -181,7 +186,6 @@ export async function insertWithin(
 ): Promise<Int64[]> {
   const client: EngineClient & Knex.Client = transaction.client; // Knex types it as any
   const connection = await client.acquireConnection(); // the transaction's own
-  // Knex runs the callback of a transaction even when BEGIN failed, and then refuses only queries through Knex.
-  if (transaction.isCompleted()) throw new Error('The transaction was not begun, or is over.');
+  requireBegun(transaction);
   return client.insertOn(connection, into, rows) as Promise<Int64[]>; // as above
 }

@@ -3,6 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { createSqliteConfig, NodeSqliteClient, peekSqlite } from '../../lib/node-sqlite/node-sqlite.ts';
 import { ConfigError } from '../config.ts';
 import { ACQUIRE_MS, BUSY_MS } from '../deadlines.ts';
+import { DatabaseFault } from '../errors.ts';
+import { means } from './faults.ts';
 import { MIGRATIONS, whyEarlier } from './migration-files.ts';
 
 /** Knex on node:sqlite, with what a server would tell. */
@@ -15,7 +17,7 @@ class GatewaySqliteClient extends NodeSqliteClient {
 
 /**
  * Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError when the file cannot be created, or is not a store of
- * this gateway.
+ * this gateway; DatabaseFault `unavailable` when another process lets nobody read it.
  */
 export function createSqliteClient(databaseUrl: string) {
   const path = databaseUrl.slice('sqlite:'.length);
@@ -73,6 +75,8 @@ function whyForeign(filename: string): string | undefined {
       return isOurs || isEmpty ? undefined : (whyEarlier(done) ?? 'it is the database of another program');
     });
   } catch (error) {
+    // Another process that lets nobody read says nothing of whose file it is: a start waits for it, as for any lock.
+    if (means(error, 'lockWait')) throw new DatabaseFault('unavailable', error);
     return (error as Error).message; // node:sqlite throws Errors
   }
 }

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { createBatcher } from '../../lib/batcher/batcher.ts';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
-import type { Database } from '../database/connect.ts';
+import { type Database, requireBegun } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
@@ -104,6 +104,7 @@ async function createAll<Input>(
   let releaseIdLock = () => {};
   const work = async (transaction: Knex.Transaction): Promise<Int64[]> => {
     releaseIdLock(); // of the previous attempt
+    requireBegun(transaction); // else nobody would release the lock that is acquired next
     releaseIdLock = await acquireIdLock();
     const ids = await addWithin(transaction, inputs);
     const added = batch.map(({ recordKey }, index) => ({ ...recordKey, resultId: ids[index] as Int64 })); // one for each

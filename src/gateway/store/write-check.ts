@@ -21,6 +21,7 @@ export async function checkWrites(
   const insert = ids === 'of ours' ? insertWithOwnIds : insertWithin;
   const writeAndRead = async (knex: Knex) => {
     const transaction = await knex.transaction();
+    if (transaction.isCompleted()) await transaction.executionPromise; // rejects: Knex gives one whose BEGIN failed, too
     try {
       for (const table of tables) {
         const problem = await checkTable(transaction, table, insert);
