@@ -20,6 +20,8 @@ const KEY_MAX = Number(/\{1,(\d+)\}/.exec(IDEMPOTENCY_KEY.pattern.source)?.[1]);
 const REPLAY_H = constantIn('idempotency-records.ts', 'REPLAY_MS') / HOUR;
 const KEY_CACHE_S = constantIn('deadlines.ts', 'KEY_CACHE_MS') / SECOND;
 const WAIT_S = constantIn('deadlines.ts', 'SHARE_WAIT_MS') / SECOND;
+const LEAST_BODIES = constantIn('share-limits.ts', 'LEAST_BODIES');
+const LISTS_ALONE = constantIn('keyset-list.ts', 'aloneMax');
 const IN_FLIGHT = constantIn('share-limits.ts', 'inFlight') / 2; // a key has as much as it leaves free
 const HEADERS_S = constantIn('deadlines.ts', 'HEADERS_MS') / SECOND;
 const REQUEST_S = constantIn('deadlines.ts', 'RECEIVE_MS') / SECOND;
@@ -38,6 +40,8 @@ const LIMITS_DECISION = 'docs/decisions/0012-graphql-limits.md';
 const MADE_UP_DECISION = 'docs/decisions/0026-made-up-keys.md';
 /** What starts Node, or says how. */
 const STARTS = ['Dockerfile', 'deploy/petstore-gateway.service', 'bench/server.ts', RUN];
+const MECHANISMS = 'docs/decisions/0023-mechanisms.md';
+const BATCH_DECISION = 'docs/decisions/0041-when-a-batch-goes.md';
 const SHARES_DECISION = 'docs/decisions/0031-fair-shares.md';
 
 /** What documents say by figures: the sentence, where `#` stands for each of them, and what the code has. */
@@ -65,9 +69,13 @@ export const QUOTATIONS: readonly Row[] = [
   [ERRORS, 'The body must not be larger than # bytes.', CONFIG.bodyLimitBytes],
   [[RUN, ERRORS], '# JSON values', constantIn('json-body.ts', 'VALUES_MAX')],
   [RUN, 'a page of more than # MiB is refused', ANSWER_BYTES_MAX / MIB],
-  [RUN, 'The heap must have # times the limit', constantIn('share-limits.ts', 'HEAP_BODIES')],
+  [RUN, 'The heap must have # times the limit', LEAST_BODIES * constantIn('share-limits.ts', 'HEAP_PART')],
+  [RUN, 'a container # times for each worker', LEAST_BODIES * constantIn('share-limits.ts', 'CONTAINER_PART')],
   [RUN, 'MB at # MiB', Number(boundsOf('BODY_LIMIT')[1]) / MIB],
   // Lists.
+  [MECHANISMS, '| up to # callers of lists wait for nobody |', LISTS_ALONE],
+  [BATCH_DECISION, 'Few are up to # for lists', LISTS_ALONE],
+  [BATCH_DECISION, 'with more than # callers, a statement of lists waits', LISTS_ALONE],
   [README, '`limit` is # to #, by default #.', LIST_LIMIT.min, LIST_LIMIT.max, LIST_LIMIT.defaultValue],
   [ERRORS, 'limit=0 is not allowed: an integer from # to #.', LIST_LIMIT.min, LIST_LIMIT.max],
   [ERRORS, 'limit must be an integer from # to #', LIST_LIMIT.min, LIST_LIMIT.max],

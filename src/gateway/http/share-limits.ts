@@ -11,8 +11,10 @@ const MIB = 2 ** 20;
 const BYTES_MAX = 384 * 2 ** 20;
 /** The least that is reserved for an object of an answer, in bytes: its row, its text and its part of the whole answer. */
 const OBJECT_BYTES = 65_536;
-/** The part of the heap, which also holds the program and garbage, and of a container, because bodies are also held outside of the heap. */
-const [HEAP_PART, CONTAINER_PART] = [6, 8];
+/** A sixth of the heap is shared, which also holds the program and garbage. */
+const HEAP_PART = 6;
+/** An eighth of a container's memory is shared at most, because bodies are also held outside of the heap. */
+const CONTAINER_PART = 8;
 /** The least that is shared, in the longest bodies: one finds room for its answer, see RESERVED_FRACTION. */
 const LEAST_BODIES = 8;
 
