@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { schemaProblems } from '../../src/gateway/database/schema-check.ts';
-import { afterFile, ENGINES, type TestEngine } from '../support/engines.ts';
+import { afterFile, describeOnMysql, ENGINES } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startMysqlServer } from '../support/mysql-server.ts';
 import { openDatabase } from '../support/prepared.ts';
@@ -50,9 +50,7 @@ describe.runIf(has('database') && mysql)('tables on a server with other defaults
   });
 });
 
-describe.runIf(mysql)('a table whose engine has no transactions', () => {
-  const given = mysql as TestEngine; // by runIf
-
+describeOnMysql('a table whose engine has no transactions', (given) => {
   test('is refused by a start, and wrong to the doctor, with the statement that repairs it', async () => {
     const url = await given.freshDatabase();
     const database = await openDatabase(url);
