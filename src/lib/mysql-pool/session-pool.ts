@@ -266,6 +266,7 @@ function handleError(pool: PoolState, error: unknown, { connection, role }: Pool
   if (!means(error, 'readOnly', 'notReady') || role !== 'writable') return;
   // A member that has lost its cluster refuses ROLLBACK, too, and its transaction stays open. The next write would join that
   // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
-  connection.destroy(new MysqlPoolError('POOL_NO_WRITER', 'the server takes no writes now'));
+  // The same error for a ROLLBACK: Knex gives the caller that one, who learns from it that nothing was begun.
+  connection.destroy(asFatal(error));
   beginGeneration(pool);
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deadlineIn } from '../../../src/lib/deadline/deadline.ts';
+import { meaningsOf } from '../../../src/lib/mysql-errors/mysql-errors.ts';
 import { parseMysqlAddress } from '../../../src/lib/mysql-pool/mysql-address.ts';
 import { createConnection, type MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connection.ts';
 import type { MysqlSession, Role } from '../../../src/lib/mysql-pool/mysql-session.ts';
@@ -195,7 +196,7 @@ describe('a connection of the pool', () => {
 });
 
 describe('a new generation', () => {
-  const READ_ONLY = { errno: 1290, sqlState: 'HY000' };
+  const READ_ONLY = { code: 'ER_OPTION_PREVENTS_STATEMENT', errno: 1290, sqlState: 'HY000' };
 
   test('ends idle ones at once, one in use after its use, one that is being opened when it comes', async () => {
     const { ask, giveBack, fail, ended } = poolOf(3, [{ ms: 1 }, { ms: 1 }, { ms: 50 }]);
@@ -225,6 +226,16 @@ describe('a new generation', () => {
     await fail(first, error);
     giveBack(first);
     expect(ended).toEqual(begins ? [2, 1] : []);
+  });
+
+  test('tells each later use of the connection, such as a ROLLBACK, why it was refused', async () => {
+    const { pool, ask, fail } = poolOf(1);
+    const first = ask();
+    await pass(10);
+    await fail(first, READ_ONLY);
+    const rollingBack = pool.runOn(first.session as PoolEntry, deadlineIn(5000), async () => {});
+    const error = await rollingBack.catch((thrown: unknown) => thrown);
+    expect(meaningsOf(error)).toEqual(meaningsOf(READ_ONLY));
   });
 
   test('does not begin when a server that was known to be read-only refuses a write', async () => {
