@@ -41,7 +41,7 @@ const LIFETIME_MS = 30 * 60_000;
 const READ_ONLY_LIFETIME_MS = 250;
 /** The delay after a failed opening, in ms, while other connections are open or opening. */
 const REOPEN_MS = 100;
-/** The shortest time between two new generations because of `staleSession`, in ms. */
+/** The shortest time between two new generations because of errors of statements, in ms. */
 const STALE_INTERVAL_MS = 1000;
 
 const createState = (options: SessionPoolOptions) => ({
@@ -79,8 +79,8 @@ export function createSessionPool(options: SessionPoolOptions) {
       else void validate(pool, entry, roleTimeoutMs).then(() => takeBack(pool, entry));
     },
     /**
-     * Runs `work` on the session's connection (see `exchange`) and gives its result. The errors `readOnly`, `notReady` and
-     * `staleSession` begin a new generation.
+     * Runs `work` on the session's connection (see `exchange`) and gives its result. The errors `readOnly` and `notReady` close the
+     * connection and, as `staleSession` does, begin a new generation.
      */
     async runOn<Answer>(entry: PoolEntry, deadline: Deadline, work: () => PromiseLike<Answer>): Promise<Answer> {
       try {
@@ -253,20 +253,20 @@ function beginGeneration(pool: PoolState): void {
 }
 
 /** Closes the connection or begins a new generation, if the error shows that either is unusable. */
-function handleError(pool: PoolState, error: unknown, { connection, role }: PoolEntry): void {
-  const now = performance.now();
+function handleError(pool: PoolState, error: unknown, { connection, role, generation }: PoolEntry): void {
   // The rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
   if (connection.isOpen() && !isUnderstood(error)) {
     connection.destroy(asFatal(error));
   }
-  if (means(error, 'staleSession') && now > pool.staleAt + STALE_INTERVAL_MS) {
-    pool.staleAt = now;
-    beginGeneration(pool);
-  }
-  if (!means(error, 'readOnly', 'notReady') || role !== 'writable') return;
+  const isRefusal = role === 'writable' && means(error, 'readOnly', 'notReady');
   // A member that has lost its cluster refuses ROLLBACK, too, and its transaction stays open. The next write would join that
   // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
   // The same error for a ROLLBACK: Knex gives the caller that one, who learns from it that nothing was begun.
-  connection.destroy(asFatal(error));
+  if (isRefusal) connection.destroy(asFatal(error));
+  if (generation !== pool.generation || !(isRefusal || means(error, 'staleSession'))) return;
+  // A server may say so to every statement; all connections of a generation as young as this have just asked it for its role.
+  const now = performance.now();
+  if (now <= pool.staleAt + STALE_INTERVAL_MS) return;
+  pool.staleAt = now;
   beginGeneration(pool);
 }

@@ -266,6 +266,37 @@ describe('a new generation', () => {
     }
   });
 
+  test('begins once a second at most for writes that a server refuses although it says that it takes them', async () => {
+    const { pool, ask, giveBack, fail, ended } = poolOf(2);
+    for (const [ms, isEnded] of [
+      [0, true],
+      [900, false],
+      [200, true],
+    ] as const) {
+      await pass(ms);
+      const [refused, idle] = [ask(), ask()];
+      await pass(10);
+      giveBack(idle);
+      await fail(refused, READ_ONLY);
+      expect(pool.state()).toEqual({ used: 1, free: isEnded ? 0 : 1, waiting: 0 });
+      giveBack(refused);
+      expect(ended).toContain(refused.got); // its connection ends in any case
+    }
+  });
+
+  test('does not begin for what is said on a connection of an earlier one', async () => {
+    const { pool, ask, giveBack, fail } = poolOf(3);
+    const both = [ask(), ask()] as const;
+    await pass(10);
+    await fail(both[0], READ_ONLY);
+    await pass(1100);
+    const next = ask();
+    await pass(10);
+    giveBack(next);
+    await fail(both[1], READ_ONLY);
+    expect([next.got, pool.state().free]).toEqual([3, 1]);
+  });
+
   test('begins when another server answers at the address', async () => {
     const { ask, giveBack, ended } = poolOf(2, [{ ms: 1 }, { ms: 50, identity: 'b' }]);
     const first = ask();
