@@ -88,7 +88,8 @@ export function createSessionPool(options: SessionPoolOptions) {
       } catch (error) {
         handleError(pool, error, entry);
         const { isSurelyUndone } = entry;
-        if (!isSurelyUndone || !means(error, 'rolledBack') || (await isSurelyUndone(roleTimeoutMs))) throw error;
+        if (!isSurelyUndone || !means(error, 'rolledBack')) throw error;
+        if (await isSurelyUndone(Math.min(roleTimeoutMs, remainingMs(deadline)))) throw error;
         throw new MysqlPoolError(
           'POOL_NOT_UNDERSTOOD',
           'members of the cluster have changed: it may have been done',

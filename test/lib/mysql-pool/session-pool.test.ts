@@ -432,33 +432,34 @@ describe('the server of the pool', () => {
     expect([next.got, ended]).toEqual([1, [2]]);
   });
 
+  const deadlock = Object.assign(new Error('deadlock'), { errno: 1213, sqlState: '40001' });
+  /** What a caller with so much time gets of a deadlock on a Galera node; `isSurelyUndone` tells whether it was one. */
+  const failOnGalera = async (ms: number, isSurelyUndone: (limitMs: number) => Promise<boolean>) => {
+    const session = {
+      ...UNUSED,
+      connection: openConnection(),
+      role: 'writable' as const,
+      identity: undefined,
+      checkedAt: performance.now(),
+      stillTakesWrites: async () => true,
+      isSurelyUndone,
+    };
+    const pool = createSessionPool({ max: 1, times: TIMES, roundTrip, open: async () => session });
+    const entry = await pool.acquire(deadlineIn(5000));
+    const failing = pool.runOn(entry, deadlineIn(ms), () => Promise.reject(deadlock));
+    return failing.catch((thrown: unknown) => thrown);
+  };
+
   test('of Galera may have done what it calls a deadlock while its members change', async () => {
-    for (const [isUndone, code] of [
-      [true, undefined],
-      [false, 'POOL_NOT_UNDERSTOOD'],
-    ] as const) {
-      const session = {
-        connection: openConnection(),
-        role: 'writable' as const,
-        identity: undefined,
-        ...UNUSED,
-        checkedAt: performance.now(),
-      };
-      const pool = createSessionPool({
-        max: 1,
-        times: TIMES,
-        roundTrip,
-        open: async () => ({
-          ...session,
-          stillTakesWrites: async () => true,
-          isSurelyUndone: async () => isUndone,
-        }),
-      });
-      const deadlock = Object.assign(new Error('deadlock'), { errno: 1213, sqlState: '40001' });
-      const asked = pool.runOn(await pool.acquire(deadlineIn(5000)), deadlineIn(5000), () => Promise.reject(deadlock));
-      const error = await asked.catch((thrown: unknown) => thrown);
-      expect(error).toMatchObject(code ? { code, cause: deadlock } : { errno: 1213 });
-    }
+    expect(await failOnGalera(5000, async () => true)).toBe(deadlock);
+    const unknown = { code: 'POOL_NOT_UNDERSTOOD', cause: deadlock };
+    expect(await failOnGalera(5000, async () => false)).toMatchObject(unknown);
+  });
+
+  test('of Galera is asked about a deadlock for as long as there is time, a second at most', async () => {
+    const limits: number[] = [];
+    for (const ms of [5000, 300]) await failOnGalera(ms, async (limitMs) => limits.push(limitMs) > 0);
+    expect(limits).toEqual([TIMES.roleTimeoutMs, 300]);
   });
 });
 
