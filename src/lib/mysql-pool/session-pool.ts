@@ -50,7 +50,7 @@ const createState = (options: SessionPoolOptions) => ({
   inUse: new Set<PoolEntry>(),
   waiters: new Set<Waiter>(),
   opening: 0, // number of connections that are being opened
-  failedAt: Number.NEGATIVE_INFINITY,
+  backOff: undefined as NodeJS.Timeout | undefined, // runs for REOPEN_MS after a failed opening
   staleAt: Number.NEGATIVE_INFINITY,
   generation: 0,
   newest: undefined as MysqlSession | undefined,
@@ -197,7 +197,7 @@ function nextWaiter({ waiters }: PoolState): Waiter | undefined {
 /** Opens connections for the waiters. After a failure it backs off for REOPEN_MS, while others are in use or opening. */
 function openMore(pool: PoolState): void {
   const missing = Math.min(pool.max - pool.inUse.size - pool.idle.length, pool.waiters.size) - pool.opening;
-  if (pool.opening + pool.inUse.size > 0 && performance.now() < pool.failedAt + REOPEN_MS) return;
+  if (pool.opening + pool.inUse.size > 0 && pool.backOff) return;
   for (let count = 0; count < missing; count++) void openOne(pool);
 }
 
@@ -223,9 +223,14 @@ function add(pool: PoolState, session: MysqlSession): void {
 }
 
 function fail(pool: PoolState, reason: unknown): void {
-  pool.failedAt = performance.now();
-  if (pool.opening + pool.inUse.size > 0) setTimeout(() => openMore(pool), REOPEN_MS).unref();
-  else for (let waiter = nextWaiter(pool); waiter; waiter = nextWaiter(pool)) waiter.reject(reason);
+  clearTimeout(pool.backOff);
+  // The timer itself ends it: Node's may fire a part of a ms before a clock says that the time is over.
+  pool.backOff = setTimeout(() => {
+    pool.backOff = undefined;
+    openMore(pool);
+  }, REOPEN_MS).unref();
+  if (pool.opening + pool.inUse.size > 0) return;
+  for (let waiter = nextWaiter(pool); waiter; waiter = nextWaiter(pool)) waiter.reject(reason);
 }
 
 // Role checks

@@ -364,6 +364,18 @@ describe('an opening that fails', () => {
     await pass(20);
     expect(next.got).toBe(3);
   });
+
+  // Node's timers count whole ms: one of 100 ms may fire after 99.1 of performance.now().
+  test('is followed by another one although the timer is early by a part of its last ms', async () => {
+    const { ask } = poolOf(2, [{ ms: 1 }, { ms: 1, fails: true }]);
+    ask();
+    await pass(10.6);
+    const next = ask();
+    await pass(1); // it fails at 11.6
+    await pass(99.5);
+    await pass(100);
+    expect(next.got).toBe(3);
+  });
 });
 
 describe('the server of the pool', () => {
