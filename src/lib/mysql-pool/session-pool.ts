@@ -248,9 +248,10 @@ function isCheckOlderThan({ role, checkedAt }: PoolEntry, ms: number): boolean {
 async function validate(pool: PoolState, entry: PoolEntry, limitMs: number): Promise<boolean> {
   entry.checkedAt = performance.now();
   const isGood = await pool.roundTrip.measure(() => entry.stillTakesWrites(limitMs)).catch(() => false);
+  if (isGood || entry.generation !== pool.generation) return isGood;
   // After a shorter timeout than `roleTimeoutMs`, only this connection is suspect.
-  if (!isGood && (limitMs === pool.times.roleTimeoutMs || entry.connection.isOpen())) beginGeneration(pool);
-  return isGood;
+  if (limitMs === pool.times.roleTimeoutMs || entry.connection.isOpen()) beginGeneration(pool);
+  return false;
 }
 
 function beginGeneration(pool: PoolState): void {

@@ -444,6 +444,22 @@ describe('the server of the pool', () => {
     expect([next.got, ended]).toEqual([1, [2]]);
   });
 
+  test('that was left says nothing about the connections that were opened since, by what it answers late', async () => {
+    const checks = [Promise.withResolvers<boolean>(), Promise.withResolvers<boolean>()] as const;
+    const { pool, ask, giveBack, checked } = poolOf(3, [], () => (checks[checked.length - 1] ?? checks[0]).promise);
+    const both = [ask(), ask()];
+    await pass(TIMES.roleIntervalMs + 10);
+    for (const asked of both) giveBack(asked);
+    checks[0].resolve(false);
+    await pass(0);
+    const next = ask();
+    await pass(10);
+    giveBack(next);
+    checks[1].resolve(false);
+    await pass(0);
+    expect([next.got, checked.length, pool.state().free]).toEqual([3, 2, 1]);
+  });
+
   const deadlock = Object.assign(new Error('deadlock'), { errno: 1213, sqlState: '40001' });
   /** What a caller with so much time gets of a deadlock on a Galera node; `isSurelyUndone` tells whether it was one. */
   const failOnGalera = async (ms: number, isSurelyUndone: (limitMs: number) => Promise<boolean>) => {
