@@ -23,7 +23,9 @@ export interface GaleraCluster {
   kill(node: number): Promise<void>;
   /** Starts a killed node again; resolves when it is a synced member. */
   rejoin(node: number): Promise<void>;
-  /** Lets all nodes refuse queries (error 1047) for some time, as they do while they have lost each other. */
+  /** Lets the node of a port refuse queries (error 1047), or answer them again; it stays a member. */
+  refuseAt(port: number, isRefusing: boolean): Promise<unknown>;
+  /** Lets all nodes refuse queries for some time, as they do while they have lost each other. */
   refuseFor(ms: number): Promise<void>;
   /** The animals of each node, once it has all that the others have. */
   contents(): Promise<StoredPet[][]>;
@@ -65,15 +67,18 @@ export async function startGaleraCluster(): Promise<GaleraCluster> {
     throw error;
   }
   const ports = nodes.map(({ port }) => port);
+  const refuseAt = (port: number, isRefusing: boolean) =>
+    query(port, `SET GLOBAL wsrep_reject_queries = ${isRefusing ? 'ALL' : 'NONE'}`);
   return {
     url: `mysql://root@${ports.map((port) => `127.0.0.1:${port}`).join(',')}/petstore`,
     ports,
     kill: (index) => killNode(nodeAt(index)),
     rejoin: (index) => launch(nodeAt(index), members()),
+    refuseAt,
     async refuseFor(ms) {
-      await Promise.all(ports.map((port) => query(port, 'SET GLOBAL wsrep_reject_queries = ALL')));
+      await Promise.all(ports.map((port) => refuseAt(port, true)));
       await delay(ms);
-      await Promise.all(ports.map((port) => query(port, 'SET GLOBAL wsrep_reject_queries = NONE')));
+      await Promise.all(ports.map((port) => refuseAt(port, false)));
     },
     contents: () => storedAt(ports, 'SET SESSION wsrep_sync_wait = 1'),
     remove,

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { afterFile } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
+import { openDatabase } from '../support/prepared.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { has } from '../support/tools.ts';
 import { expectAgreement, expectPromisesKept } from './expect-promises.ts';
@@ -30,6 +32,21 @@ describe.runIf(has('database', 'galera'))('a Galera cluster of three nodes', () 
     },
     240_000,
   );
+
+  test('a member that refuses queries (1047) is left for another one, though it takes connections', async () => {
+    const database = await openDatabase(cluster.url);
+    const port = async () => {
+      const sql = 'SELECT @@port AS port, COUNT(*) FROM pets'; // a refusing member reads no table, and answers all else
+      const [row] = await database.query<{ port: number }>(sql, [], undefined);
+      return row?.port;
+    };
+    const refusing = Number(await port());
+    await cluster.refuseAt(refusing, true);
+    const another = () => port().catch(() => refusing);
+    await eventually(async () => (await another()) !== refusing, 10_000, 'another one is asked');
+    await cluster.refuseAt(refusing, false);
+    expect(cluster.ports).toContain(await port());
+  });
 
   test('behind one address that leads to any node: nothing wrong, lost, doubled or older than a 201', async () => {
     const proxy = await startTcpProxy(`mysql://root@127.0.0.1:${cluster.ports[0]}/petstore`);

@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { CONNECT_MS } from '../../src/gateway/deadlines.ts';
-import { DatabaseFault } from '../../src/gateway/errors.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
@@ -128,16 +127,14 @@ describe.runIf(has('database'))('the server that takes writes', () => {
     expect(found).toEqual(Array(8).fill(['on b']));
   });
 
-  test('a create under an Idempotency-Key that is refused leaves the server as any other does', async () => {
+  test('a create under an Idempotency-Key that is refused is done by the server that takes writes', async () => {
     const database = await openDatabase(await both());
     expect(await add(database, 'on a')).toBe(true);
     await setReadOnly(a, 1);
     const once = { ownerId: 'k', idempotencyKey: 'once', position: 1 };
-    const newPet = { name: 'refused', categoryId: '1' as Int64, status: null };
-    await expect(createStores(database)(PETS).add(newPet, once, deadlineIn(5000))).rejects.toBeInstanceOf(
-      DatabaseFault,
-    );
-    expect(await names(database)).toEqual([]); // of b
+    const newPet = { name: 'on b', categoryId: '1' as Int64, status: null };
+    await createStores(database)(PETS).add(newPet, once, deadlineIn(5000));
+    expect(await names(database)).toEqual(['on b']);
   });
 
   test('nobody takes writes: reads of several hosts are refused, a lone host answers them', async () => {

@@ -45,6 +45,7 @@ test.each([
 ])('%s needs no key: a flood of it is work once a second at most', async (path, body, expected) => {
   const { counts, ask } = probesOf();
   const answers = await Promise.all(Array.from({ length: 50 }, () => ask(path)));
+  answers.push(await ask(path)); // after the others, and within the second
   expect([...new Set(answers)]).toEqual([body]);
   expect(counts).toEqual(expected);
 });

@@ -28,4 +28,19 @@ describeOnMysql('a late write', (engine) => {
     await expect(late).rejects.toMatchObject({ meaning: 'unavailable', cause: { code: 'POOL_TIMEOUT' } });
     expect(await knex('late')).toEqual([]);
   });
+
+  test('a row with less time than a wait for a lock may take is neither changed nor removed', async () => {
+    const { knex, run } = await openDatabase(await engine.freshDatabase());
+    await knex.raw("CREATE TABLE late SELECT 1 AS id, 'Rex' AS name");
+    const works = [
+      () => knex('late').update({ name: 'Tom' }),
+      () => knex('late').delete(),
+      () => knex.raw("UPDATE late SET name = 'Tom'"),
+    ];
+    for (const work of works) {
+      const late = run(work, { deadline: deadlineIn(LOCK_MS + ANSWER_MS - 100) });
+      await expect(late).rejects.toMatchObject({ meaning: 'unavailable', cause: { code: 'POOL_TIMEOUT' } });
+    }
+    expect(await knex('late')).toEqual([{ id: 1, name: 'Rex' }]);
+  });
 });

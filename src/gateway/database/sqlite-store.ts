@@ -63,7 +63,6 @@ function whyDenied({ message }: Error): string {
 function whyForeign(filename: string): string | undefined {
   const found = statSync(filename);
   if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no file';
-  if (found.size === 0) return undefined;
   try {
     return peekSqlite(filename, BUSY_MS, (database) => {
       const namesIn = (table: string) =>

@@ -30,8 +30,7 @@ export function parseInt64(text: string): Int64 | undefined {
 /** Converts a JSON value (see `parseJson`); undefined when it is not a 64-bit integer. */
 export function int64FromJson(value: unknown): Int64 | undefined {
   if (typeof value === 'bigint') return inRange(value) ? (String(value) as Int64) : undefined; // canonical by String()
-  // Adding 0 turns -0, which JSON allows, into 0.
-  return Number.isSafeInteger(value) ? (String((value as number) + 0) as Int64) : undefined; // isSafeInteger proves number
+  return Number.isSafeInteger(value) ? (String(value) as Int64) : undefined; // `String` of -0, which JSON allows, is 0
 }
 
 function inRange(value: bigint): boolean {

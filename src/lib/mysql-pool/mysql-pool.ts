@@ -112,12 +112,13 @@ export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR,
       }
     },
     /**
-     * Runs `work`, which sends `sql` on the session's connection, and gives its result. Refuses a COMMIT with POOL_TIMEOUT when its
-     * lock wait might end after the deadline. When a COMMIT or ROLLBACK fails, the connection is closed, which rolls back.
+     * Runs `work`, which sends `sql` on the session's connection, and gives its result. Refuses a COMMIT, UPDATE or DELETE with
+     * POOL_TIMEOUT when its lock wait might end after the deadline. When a COMMIT or ROLLBACK fails, the connection is closed, which
+     * rolls back.
      */
     async run<Answer>(session: PoolEntry, sql: string, deadline: Deadline, work: () => PromiseLike<Answer>) {
       try {
-        if (/^COMMIT\b/i.test(sql)) refuseLateWrite(deadline, session);
+        if (/^(?:COMMIT|UPDATE|DELETE)\b/i.test(sql)) refuseLateWrite(deadline, session);
         return await runOn(session, deadline, work);
       } catch (error) {
         const undone = new MysqlPoolError('POOL_NOT_COMMITTED', 'a transaction was not committed');

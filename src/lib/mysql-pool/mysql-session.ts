@@ -28,7 +28,14 @@ export type Role = 'writable' | 'read-only' | 'not ready';
 export type MysqlSession = Awaited<ReturnType<typeof beginSession>>;
 
 const IDENTITY_VARS = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
-const SERVER_VARS = ['version', 'version_comment', 'wsrep_on', 'auto_increment_increment', 'max_allowed_packet'];
+const SERVER_VARS = [
+  'version',
+  'version_comment',
+  'wsrep_on',
+  'wsrep_reject_queries',
+  'auto_increment_increment',
+  'max_allowed_packet',
+];
 
 /**
  * Connects, sets up the session and reads the server's role, within `connectMs`. `limitsNow` is asked after the login, which is
@@ -64,7 +71,10 @@ async function beginSession(connection: MysqlConnection, limits: SessionLimits) 
   const members = isGalera ? await readMembers(connection) : undefined;
   const refusing = READ_ONLY_VARS.filter((name) => variables.has(name)).map((name) => `@@global.${name} AS ${name}`);
   const roleSql = `SELECT ${['1', ...refusing].join(', ')}`;
-  const role: Role = members === '' ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable';
+  // A member that was told to refuse queries says that it is ready, and answers all that is read from no table,
+  // https://mariadb.com/kb/en/galera-cluster-system-variables/#wsrep_reject_queries
+  const isRefusing = (variables.get('wsrep_reject_queries') ?? 'NONE') !== 'NONE';
+  const role: Role = members === '' || isRefusing ? 'not ready' : isReadOnly(variables) ? 'read-only' : 'writable';
   const isUnchanged = async () => {
     await queryRows(connection, roleSql); // `wsrep_sync_wait`: answered when the node has caught up with its cluster
     return (await readMembers(connection)) === members;

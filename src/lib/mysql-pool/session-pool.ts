@@ -41,7 +41,7 @@ const LIFETIME_MS = 30 * 60_000;
 const READ_ONLY_LIFETIME_MS = 250;
 /** The delay after a failed opening, in ms, while other connections are open or opening. */
 const REOPEN_MS = 100;
-/** The shortest time between two new generations because of `staleSession`, in ms. */
+/** The shortest time between two new generations because of errors of statements, in ms. */
 const STALE_INTERVAL_MS = 1000;
 
 const createState = (options: SessionPoolOptions) => ({
@@ -50,7 +50,7 @@ const createState = (options: SessionPoolOptions) => ({
   inUse: new Set<PoolEntry>(),
   waiters: new Set<Waiter>(),
   opening: 0, // number of connections that are being opened
-  failedAt: Number.NEGATIVE_INFINITY,
+  backOff: undefined as NodeJS.Timeout | undefined, // runs for REOPEN_MS after a failed opening
   staleAt: Number.NEGATIVE_INFINITY,
   generation: 0,
   newest: undefined as MysqlSession | undefined,
@@ -79,8 +79,8 @@ export function createSessionPool(options: SessionPoolOptions) {
       else void validate(pool, entry, roleTimeoutMs).then(() => takeBack(pool, entry));
     },
     /**
-     * Runs `work` on the session's connection (see `exchange`) and gives its result. The errors `readOnly`, `notReady` and
-     * `staleSession` begin a new generation.
+     * Runs `work` on the session's connection (see `exchange`) and gives its result. The errors `readOnly` and `notReady` close the
+     * connection and, as `staleSession` does, begin a new generation.
      */
     async runOn<Answer>(entry: PoolEntry, deadline: Deadline, work: () => PromiseLike<Answer>): Promise<Answer> {
       try {
@@ -88,7 +88,8 @@ export function createSessionPool(options: SessionPoolOptions) {
       } catch (error) {
         handleError(pool, error, entry);
         const { isSurelyUndone } = entry;
-        if (!isSurelyUndone || !means(error, 'rolledBack') || (await isSurelyUndone(roleTimeoutMs))) throw error;
+        if (!isSurelyUndone || !means(error, 'rolledBack')) throw error;
+        if (await isSurelyUndone(Math.min(roleTimeoutMs, remainingMs(deadline)))) throw error;
         throw new MysqlPoolError(
           'POOL_NOT_UNDERSTOOD',
           'members of the cluster have changed: it may have been done',
@@ -196,7 +197,7 @@ function nextWaiter({ waiters }: PoolState): Waiter | undefined {
 /** Opens connections for the waiters. After a failure it backs off for REOPEN_MS, while others are in use or opening. */
 function openMore(pool: PoolState): void {
   const missing = Math.min(pool.max - pool.inUse.size - pool.idle.length, pool.waiters.size) - pool.opening;
-  if (pool.opening + pool.inUse.size > 0 && performance.now() < pool.failedAt + REOPEN_MS) return;
+  if (pool.opening + pool.inUse.size > 0 && pool.backOff) return;
   for (let count = 0; count < missing; count++) void openOne(pool);
 }
 
@@ -222,9 +223,14 @@ function add(pool: PoolState, session: MysqlSession): void {
 }
 
 function fail(pool: PoolState, reason: unknown): void {
-  pool.failedAt = performance.now();
-  if (pool.opening + pool.inUse.size > 0) setTimeout(() => openMore(pool), REOPEN_MS).unref();
-  else for (let waiter = nextWaiter(pool); waiter; waiter = nextWaiter(pool)) waiter.reject(reason);
+  clearTimeout(pool.backOff);
+  // The timer itself ends it: Node's may fire a part of a ms before a clock says that the time is over.
+  pool.backOff = setTimeout(() => {
+    pool.backOff = undefined;
+    openMore(pool);
+  }, REOPEN_MS).unref();
+  if (pool.opening + pool.inUse.size > 0) return;
+  for (let waiter = nextWaiter(pool); waiter; waiter = nextWaiter(pool)) waiter.reject(reason);
 }
 
 // Role checks
@@ -242,9 +248,10 @@ function isCheckOlderThan({ role, checkedAt }: PoolEntry, ms: number): boolean {
 async function validate(pool: PoolState, entry: PoolEntry, limitMs: number): Promise<boolean> {
   entry.checkedAt = performance.now();
   const isGood = await pool.roundTrip.measure(() => entry.stillTakesWrites(limitMs)).catch(() => false);
+  if (isGood || entry.generation !== pool.generation) return isGood;
   // After a shorter timeout than `roleTimeoutMs`, only this connection is suspect.
-  if (!isGood && (limitMs === pool.times.roleTimeoutMs || entry.connection.isOpen())) beginGeneration(pool);
-  return isGood;
+  if (limitMs === pool.times.roleTimeoutMs || entry.connection.isOpen()) beginGeneration(pool);
+  return false;
 }
 
 function beginGeneration(pool: PoolState): void {
@@ -253,19 +260,20 @@ function beginGeneration(pool: PoolState): void {
 }
 
 /** Closes the connection or begins a new generation, if the error shows that either is unusable. */
-function handleError(pool: PoolState, error: unknown, { connection, role }: PoolEntry): void {
-  const now = performance.now();
+function handleError(pool: PoolState, error: unknown, { connection, role, generation }: PoolEntry): void {
   // The rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
   if (connection.isOpen() && !isUnderstood(error)) {
     connection.destroy(asFatal(error));
   }
-  if (means(error, 'staleSession') && now > pool.staleAt + STALE_INTERVAL_MS) {
-    pool.staleAt = now;
-    beginGeneration(pool);
-  }
-  if (!means(error, 'readOnly', 'notReady') || role !== 'writable') return;
+  const isRefusal = role === 'writable' && means(error, 'readOnly', 'notReady');
   // A member that has lost its cluster refuses ROLLBACK, too, and its transaction stays open. The next write would join that
   // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
-  connection.destroy(new MysqlPoolError('POOL_NO_WRITER', 'the server takes no writes now'));
+  // The same error for a ROLLBACK: Knex gives the caller that one, who learns from it that nothing was begun.
+  if (isRefusal) connection.destroy(asFatal(error));
+  if (generation !== pool.generation || !(isRefusal || means(error, 'staleSession'))) return;
+  // A server may say so to every statement; all connections of a generation as young as this have just asked it for its role.
+  const now = performance.now();
+  if (now <= pool.staleAt + STALE_INTERVAL_MS) return;
+  pool.staleAt = now;
   beginGeneration(pool);
 }

@@ -23,8 +23,9 @@ export function createWritableHost(
   open: (at: MysqlTarget) => Promise<MysqlSession>,
 ) {
   let lastUsed: string | undefined;
+  const lookUp = createNameLookUp(nameLookupMs);
   return async (): Promise<MysqlSession> => {
-    const targets = await findTargets(hosts, nameLookupMs);
+    const targets = await findTargets(hosts, lookUp);
     // A lone server may have one address of each family (IPv4, IPv6). A host whose name was not found counts as a second server.
     const families = new Set(targets.map(({ address }) => isIP(address)));
     const accepted = hosts.length === 1 && families.size === targets.length ? ['writable', 'read-only'] : ['writable'];
@@ -70,20 +71,33 @@ function nameOf({ address, port }: MysqlTarget): string {
   return `${address}:${port}`;
 }
 
+type LookUp = (host: MysqlHost) => Promise<MysqlTarget[]>;
+
 /** All addresses of all hosts, in their order; rejects when no name was found. */
-async function findTargets(hosts: readonly MysqlHost[], limitMs: number): Promise<MysqlTarget[]> {
-  const found = await Promise.allSettled(hosts.map((host) => lookUp(host, limitMs)));
+async function findTargets(hosts: readonly MysqlHost[], lookUp: LookUp): Promise<MysqlTarget[]> {
+  const found = await Promise.allSettled(hosts.map(lookUp));
   const targets = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
   const failed = found.find((each) => each.status === 'rejected');
   if (targets.length === 0 && failed) throw failed.reason;
   return targets;
 }
 
-async function lookUp({ host, port }: MysqlHost, limitMs: number): Promise<MysqlTarget[]> {
-  if (isIP(host) !== 0) return [{ host, address: host, port }];
-  const late = delay(limitMs, undefined, { ref: false }).then(() => {
-    throw new MysqlPoolError('POOL_TIMEOUT', `the name ${host} could not be looked up in time`);
-  });
-  const addresses = await Promise.race([lookup(host, { all: true }), late]);
-  return addresses.map(({ address }) => ({ host, address, port }));
+function createNameLookUp(limitMs: number): LookUp {
+  // Shared, because Node cannot end one: those that were given up would wait for the few threads that files need, too,
+  // https://nodejs.org/docs/latest-v24.x/api/dns.html#dnslookup
+  const inFlight = new Map<string, ReturnType<typeof lookUpAll>>();
+  return async ({ host, port }) => {
+    if (isIP(host) !== 0) return [{ host, address: host, port }];
+    const found = inFlight.get(host) ?? lookUpAll(host).finally(() => inFlight.delete(host));
+    inFlight.set(host, found);
+    const late = delay(limitMs, undefined, { ref: false }).then(() => {
+      throw new MysqlPoolError('POOL_TIMEOUT', `the name ${host} could not be looked up in time`);
+    });
+    const addresses = await Promise.race([found, late]);
+    return addresses.map(({ address }) => ({ host, address, port }));
+  };
+}
+
+function lookUpAll(host: string) {
+  return lookup(host, { all: true });
 }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deadlineIn } from '../../../src/lib/deadline/deadline.ts';
+import { meaningsOf } from '../../../src/lib/mysql-errors/mysql-errors.ts';
 import { parseMysqlAddress } from '../../../src/lib/mysql-pool/mysql-address.ts';
 import { createConnection, type MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connection.ts';
 import type { MysqlSession, Role } from '../../../src/lib/mysql-pool/mysql-session.ts';
@@ -42,7 +43,7 @@ interface Opening {
   readonly fails?: boolean;
   readonly identity?: string;
   readonly role?: Role;
-  readonly isSurelyUndone?: () => Promise<boolean>;
+  readonly isSurelyUndone?: (limitMs: number) => Promise<boolean>;
 }
 
 /** A pool whose connections are called 1, 2 and so on; `answers` tells what servers say when they are asked for their role. */
@@ -89,9 +90,9 @@ function poolOf(max: number, openings: readonly Opening[] = [], answers: () => P
   const giveBack = ({ session }: ReturnType<typeof ask>) => pool.release(session as PoolEntry); // where it is there
   const lose = ({ session }: ReturnType<typeof ask>) => session?.connection.destroy(new Error('it is broken'));
   /** What becomes of a use that fails with this error. */
-  const fail = (asked: ReturnType<typeof ask>, error: object) =>
+  const fail = (asked: ReturnType<typeof ask>, error: object, ms = 5000) =>
     pool
-      .runOn(asked.session as PoolEntry, deadlineIn(5000), () => Promise.reject(error))
+      .runOn(asked.session as PoolEntry, deadlineIn(ms), () => Promise.reject(error))
       .catch((thrown: unknown) => thrown);
   /** Opens so many connections, and gives them back. */
   const openIdle = async (connections: number) => {
@@ -210,7 +211,7 @@ describe('a connection of the pool', () => {
 });
 
 describe('a new generation', () => {
-  const READ_ONLY = { errno: 1290, sqlState: 'HY000' };
+  const READ_ONLY = { code: 'ER_OPTION_PREVENTS_STATEMENT', errno: 1290, sqlState: 'HY000' };
 
   test('ends idle ones at once, one in use after its use, one that is being opened when it comes', async () => {
     const { ask, giveBack, fail, ended } = poolOf(3, [{ ms: 1 }, { ms: 1 }, { ms: 50 }]);
@@ -238,6 +239,16 @@ describe('a new generation', () => {
     expect(ended).toEqual(begins ? [2, 1] : []);
   });
 
+  test('tells each later use of the connection, such as a ROLLBACK, why it was refused', async () => {
+    const { pool, ask, fail } = poolOf(1);
+    const first = ask();
+    await pass(10);
+    await fail(first, READ_ONLY);
+    const rollingBack = pool.runOn(first.session as PoolEntry, deadlineIn(5000), async () => {});
+    const error = await rollingBack.catch((thrown: unknown) => thrown);
+    expect(meaningsOf(error)).toEqual(meaningsOf(READ_ONLY));
+  });
+
   test('does not begin when a server that was known to be read-only refuses a write', async () => {
     const { failBesideIdle, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
     await failBesideIdle(READ_ONLY);
@@ -260,6 +271,37 @@ describe('a new generation', () => {
       await fail(asked, { errno: 1142, sqlState: '42000' });
       giveBack(asked);
     }
+  });
+
+  test('begins once a second at most for writes that a server refuses although it says that it takes them', async () => {
+    const { pool, ask, giveBack, fail, ended } = poolOf(2);
+    for (const [ms, isEnded] of [
+      [0, true],
+      [900, false],
+      [200, true],
+    ] as const) {
+      await pass(ms);
+      const [refused, idle] = [ask(), ask()];
+      await pass(10);
+      giveBack(idle);
+      await fail(refused, READ_ONLY);
+      expect(pool.state()).toEqual({ used: 1, free: isEnded ? 0 : 1, waiting: 0 });
+      giveBack(refused);
+      expect(ended).toContain(refused.got); // its connection ends in any case
+    }
+  });
+
+  test('does not begin for what is said on a connection of an earlier one', async () => {
+    const { pool, ask, giveBack, fail } = poolOf(3);
+    const both = [ask(), ask()] as const;
+    await pass(10);
+    await fail(both[0], READ_ONLY);
+    await pass(1100);
+    const next = ask();
+    await pass(10);
+    giveBack(next);
+    await fail(both[1], READ_ONLY);
+    expect([next.got, pool.state().free]).toEqual([3, 1]);
   });
 
   test('begins when another server answers at the address', async () => {
@@ -323,6 +365,18 @@ describe('an opening that fails', () => {
     await pass(90);
     expect([next, openings()]).toEqual([{}, 2]);
     await pass(20);
+    expect(next.got).toBe(3);
+  });
+
+  // Node's timers count whole ms: one of 100 ms may fire after 99.1 of performance.now().
+  test('is followed by another one although the timer is early by a part of its last ms', async () => {
+    const { ask } = poolOf(2, [{ ms: 1 }, { ms: 1, fails: true }]);
+    ask();
+    await pass(10.6);
+    const next = ask();
+    await pass(1); // it fails at 11.6
+    await pass(99.5);
+    await pass(100);
     expect(next.got).toBe(3);
   });
 });
@@ -389,6 +443,22 @@ describe('the server of the pool', () => {
     expect([next.got, ended]).toEqual([1, [2]]);
   });
 
+  test('that was left says nothing about the connections that were opened since, by what it answers late', async () => {
+    const checks = [Promise.withResolvers<boolean>(), Promise.withResolvers<boolean>()] as const;
+    const { pool, ask, giveBack, checked } = poolOf(3, [], () => (checks[checked.length - 1] ?? checks[0]).promise);
+    const both = [ask(), ask()];
+    await pass(TIMES.roleIntervalMs + 10);
+    for (const asked of both) giveBack(asked);
+    checks[0].resolve(false);
+    await pass(0);
+    const next = ask();
+    await pass(10);
+    giveBack(next);
+    checks[1].resolve(false);
+    await pass(0);
+    expect([next.got, checked.length, pool.state().free]).toEqual([3, 2, 1]);
+  });
+
   test.each([
     [true, undefined],
     [false, 'POOL_NOT_UNDERSTOOD'],
@@ -402,6 +472,16 @@ describe('the server of the pool', () => {
       expect(await fail(asked, deadlock)).toMatchObject(code ? { code, cause: deadlock } : { errno: 1213 });
     },
   );
+
+  test('of Galera is asked about a deadlock for as long as there is time, a second at most', async () => {
+    const limits: number[] = [];
+    const isSurelyUndone = async (limitMs: number) => limits.push(limitMs) > 0;
+    const { ask, fail } = poolOf(1, [{ ms: 1, isSurelyUndone }]);
+    const asked = ask();
+    await pass(10);
+    for (const ms of [5000, 300]) await fail(asked, { errno: 1213, sqlState: '40001' }, ms);
+    expect(limits).toEqual([TIMES.roleTimeoutMs, 300]);
+  });
 });
 
 test('closing waits for those who use or wait, then ends all; nobody gets a connection any more', async () => {

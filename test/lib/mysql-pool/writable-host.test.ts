@@ -65,22 +65,27 @@ test('a lone server is taken although it is read-only, and not when it is no wor
   expect(ended).toEqual(['1']);
 });
 
-/** Every name has these addresses until the test ends. */
-function resolveNamesTo(...addresses: string[]): void {
+/** Every name has these addresses until the test ends, once `answered`; gives how often a name was looked up. */
+function resolveNamesTo(addresses: readonly string[], answered?: Promise<void>): () => number {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
-  const lookUp = vi.spyOn(dns, 'lookup').mockImplementation((async () => found) as never); // of its overloads, the one with `all`
+  const look = async () => {
+    await answered;
+    return found;
+  };
+  const lookUp = vi.spyOn(dns, 'lookup').mockImplementation(look as never); // of its overloads, the one with `all`
   syncBuiltinESMExports();
   onTestFinished(() => {
     lookUp.mockRestore();
     syncBuiltinESMExports();
   });
+  return () => lookUp.mock.calls.length;
 }
 
 test.each([
   { addresses: ['::1', '127.0.0.1'], isTaken: true }, // one server, by IPv6 and by IPv4
   { addresses: ['192.0.2.1', '192.0.2.2'], isTaken: false },
 ])('a name with the addresses $addresses, read-only: is it taken? $isTaken', async ({ addresses, isTaken }) => {
-  resolveNamesTo(...addresses);
+  resolveNamesTo(addresses);
   const connection = { end() {} } as unknown as MysqlConnection; // all that is asked of it
   const openWritable = createWritableHost([{ host: 'database', port: 3306 }], 2000, async () => {
     return { connection, role: 'read-only' } as MysqlSession; // nobody here looks at more
@@ -90,7 +95,7 @@ test.each([
 });
 
 test('a name of which one address refuses for good: its own error; beside a host that is away: no server takes writes', async () => {
-  resolveNamesTo('::1', '127.0.0.1');
+  resolveNamesTo(['::1', '127.0.0.1']);
   const away = Object.assign(new Error('nobody listens'), { code: 'ECONNREFUSED' });
   const denied = Object.assign(new Error('Access denied'), { errno: 1045, sqlState: '28000' });
   const open = ({ address }: { address: string }) => Promise.reject(address === '127.0.0.1' ? denied : away);
@@ -98,4 +103,21 @@ test('a name of which one address refuses for good: its own error; beside a host
   await expect(createWritableHost([localhost], 2000, open)()).rejects.toBe(denied);
   const withAnother = createWritableHost([localhost, { host: '192.0.2.1', port: 3306 }], 2000, open)();
   await expect(withAnother).rejects.toMatchObject({ code: 'POOL_NO_WRITER' });
+});
+
+test('a silent name server is asked once for each name, however many openings give up meanwhile; later it is asked anew', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const lookUps = resolveNamesTo(['192.0.2.1'], promise);
+  const connection = { end() {} } as unknown as MysqlConnection; // all that is asked of it
+  const hosts = ['a.example', 'b.example'].map((host) => ({ host, port: 3306 }));
+  const openWritable = createWritableHost(hosts, 5, async () => {
+    return { connection, role: 'writable' } as MysqlSession; // nobody here looks at more
+  });
+  for (let count = 0; count < 3; count++) await expect(openWritable()).rejects.toMatchObject({ code: 'POOL_TIMEOUT' });
+  expect(lookUps()).toBe(2);
+  resolve();
+  await expect(openWritable()).resolves.toMatchObject({ role: 'writable' });
+  expect(lookUps()).toBe(2);
+  await openWritable();
+  expect(lookUps()).toBe(4);
 });
