@@ -33,6 +33,12 @@ const YES = { yes: true };
 const NO = { yes: false };
 const CONDITION = 'query ($yes: Boolean = true) { pet { id @include(if: $yes) parent { id } } }';
 const BETWEEN = 'query ($before: Boolean, $yes: Boolean!, $after: Boolean) { pet { id @include(if: $yes) } }';
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+const NONE = `query (${NAMES.map((name) => `$${name}: Boolean`).join(' ')}) { pet @skip(if: true) { id } }`;
+/** All combinations of six Booleans. */
+const SIX = Array.from({ length: 64 }, (_, bits) =>
+  Object.fromEntries(NAMES.map((name, place) => [name, (bits & (1 << place)) !== 0])),
+);
 const LEVELS = [0, 1, 2, 3, 4, 5, 6];
 /** Each fragment spreads the next one under two names: far more fields than tokens. */
 const DOUBLED = `query ($yes: Boolean) { pet { ...F0 } } ${LEVELS.map((n) => `fragment F${n} on Pet { a: parent { ...F${n + 1} } b: parent { ...F${n + 1} } }`).join(' ')} fragment F7 on Pet { id }`;
@@ -58,6 +64,7 @@ test.each<readonly [string, string, readonly Record<string, unknown>[], number]>
     Array.from({ length: 16 }, () => ({})),
     16,
   ],
+  ['anew when there are more combinations than tokens, also of no field', NONE, [...SIX, ...SIX], 2 * SIX.length],
   ['anew when its fragments make more fields than it has tokens: its memory is not counted', DOUBLED, [YES, YES], 2],
 ])('an operation is planned %s', (_how, text, variables, times) => {
   expect(plansOf(text, variables)).toBe(times);
