@@ -43,7 +43,7 @@ const CACHE_BYTES = 32 * 2 ** 20;
 const LOCATED_MAX = 16_384;
 
 /** An upper estimate of the memory that a token costs in the document and its plans, in bytes. */
-const TOKEN_BYTES = 800;
+const TOKEN_BYTES = 1100;
 
 interface DocumentParts {
   readonly validate: ReturnType<typeof createValidator>;
