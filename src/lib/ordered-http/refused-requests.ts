@@ -1,5 +1,4 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PAUSED_CODE, SMALL_CHUNKS_CODE } from './node-parser.ts';
 
@@ -28,6 +27,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
  */
 export function answerRefused(server: Server, refuse: Refuse, onFault: (error: unknown) => void): void {
   const unfinishedAnswerOn = watchAnswers(server);
+  const drops = dropWhatFollows(server);
   const attempt = (socket: Duplex, work: () => void) => {
     try {
       work();
@@ -47,10 +47,12 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
   };
   const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
     if (error.code === PAUSED_CODE) return; // `serveInOrder` has paused the parser
+    if (drops.has(socket)) return drops.note(socket); // llhttp gives its error for each further packet, too
     const reason = REASONS[error.code ?? ''] ?? 'not HTTP';
     const answer = unfinishedAnswerOn(socket);
     // A pipelined request without a body has arrived whole: it waits only for the answers before it.
     if (reason === 'late' && answer !== undefined && hasNoBody(answer.req)) return;
+    drops.note(socket);
     // `rawPacket` begins with the method, unless the header came in several packets.
     const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
     if (answer === undefined || answer.req.complete) refuseAfter(answer, reason, socket, isHead);
@@ -94,8 +96,26 @@ function watchAnswers(server: Server): (socket: Duplex) => ServerResponse | unde
  * Closes a connection whose client has not read its answer for the server's timeout, because unsent bytes stay in memory. Without
  * unsent bytes the client waits for its answer, and the connection stays open.
  */
-function endStalled(socket: Socket): void {
+function endStalled(socket: Duplex): void {
   if (socket.writableLength > 0) socket.destroy();
+}
+
+/**
+ * The sockets whose last request is refused; `note` is for that, and for each packet behind it, which is dropped. It is read, because
+ * unread bytes would make the end of the connection a reset (RFC 9112 §9.6). But it keeps Node's timer of the socket from
+ * firing: a client that sends and reads nothing is found here.
+ */
+function dropWhatFollows(server: Server) {
+  const refused = new WeakMap<Duplex, { unsent: number; since: number }>();
+  return {
+    has: (socket: Duplex) => refused.has(socket),
+    note(socket: Duplex): void {
+      const { unsent, since } = refused.get(socket) ?? { unsent: -1, since: 0 };
+      const now = performance.now();
+      if (socket.writableLength !== unsent) refused.set(socket, { unsent: socket.writableLength, since: now });
+      else if (now - since > (server.timeout || Number.POSITIVE_INFINITY)) endStalled(socket); // 0 is no limit
+    },
+  };
 }
 
 /** Whether a request that is not yet complete declares no body. */

@@ -1,7 +1,11 @@
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { Reason } from '../../../src/lib/ordered-http/ordered-http.ts';
 import { sendRaw } from '../../support/client.ts';
+import { afterFile } from '../../support/engines.ts';
+import { eventually } from '../../support/load.ts';
 import { startOrdered } from './ordered-server.ts';
 
 const GET = 'GET /first HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -73,4 +77,39 @@ test('an answer that cannot be written ends the connection, and the process goes
   expect(await sendRaw(port, 'GARBAGE\r\n\r\n')).toBe('');
   expect(await sendRaw(port, `${GET}GARBAGE\r\n\r\n`)).toMatch(/\/first$/);
   expect(logged).toEqual(['a listener failed', 'a listener failed']);
+});
+
+/** More than the systems of both sides take of an answer that nobody reads. */
+const LARGE = Buffer.alloc(30_000_000, '.');
+
+/** A client that has sent `bytes` and does not read yet. */
+function sendUnread(port: number, bytes: string) {
+  const socket = connect(port, '127.0.0.1').on('error', () => {}); // it may be cut
+  afterFile(() => void socket.destroy());
+  socket.pause().write(bytes);
+  return socket;
+}
+
+test('who goes on sending behind what was refused, and reads nothing, is cut as without that, and nothing piles up', async () => {
+  const answers: ServerResponse[] = [];
+  const serve: RequestListener = (_request, response) => void answers.push(response.end(LARGE));
+  const { port } = await startOrdered({ serve }, { timeout: 300 });
+  const socket = sendUnread(port, `${GET}GARBAGE\r\n\r\n`);
+  let listeners = 0;
+  const more = setInterval(() => {
+    listeners = Math.max(listeners, answers[0]?.listenerCount('close') ?? 0);
+    if (socket.writable) socket.write('x');
+  }, 10);
+  afterFile(() => clearInterval(more));
+  await eventually(() => answers[0]?.destroyed, 10_000, 'the connection is cut');
+  expect(listeners).toBeLessThan(5);
+});
+
+test('who goes on sending behind what was refused, and reads at last, gets what came before whole', async () => {
+  const { port } = await startOrdered({ serve: (_request, response) => void response.end(LARGE) });
+  for (const first of [GET, GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')]) {
+    const socket = sendUnread(port, `${first}GARBAGE\r\n\r\n`);
+    for (let packets = 0; packets < 100; packets++) await new Promise((sent) => socket.write('x'.repeat(1000), sent));
+    expect((await buffer(socket)).length).toBeGreaterThan(LARGE.length);
+  }
 });
