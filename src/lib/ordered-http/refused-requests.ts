@@ -66,9 +66,14 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
     }
   };
   server.on('clientError', (error, socket) => attempt(socket, () => onClientError(error, socket)));
-  server.on('connect', (_request, socket) =>
-    attempt(socket, () => refuseAfter(unfinishedAnswerOn(socket), 'connect', socket)),
-  );
+  server.on('connect', (_request, socket) => {
+    const earlier = unfinishedAnswerOn(socket);
+    drops.note(socket);
+    // Node has taken its own listeners from it: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js
+    socket.on('data', () => drops.note(socket)).on('timeout', () => endStalled(socket));
+    socket.on('drain', () => earlier?.emit('drain'));
+    attempt(socket, () => refuseAfter(earlier, 'connect', socket));
+  });
   // Emitted for `Expect`. `100 Continue` is sent when the body is read; RFC 9110 §10.1.1 lets a server ignore any other expectation.
   for (const event of ['checkContinue', 'checkExpectation'])
     server.on(event, (request, answer) => server.emit('request', request, answer));

@@ -1,6 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { expect, test } from 'vitest';
 import type { Reason } from '../../../src/lib/ordered-http/ordered-http.ts';
 import { sendRaw } from '../../support/client.ts';
@@ -112,4 +113,38 @@ test('who goes on sending behind what was refused, and reads at last, gets what 
     for (let packets = 0; packets < 100; packets++) await new Promise((sent) => socket.write('x'.repeat(1000), sent));
     expect((await buffer(socket)).length).toBeGreaterThan(LARGE.length);
   }
+});
+
+const CONNECT = 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n';
+
+test.each(['', 'more'])(
+  'a CONNECT behind an answer that nobody reads (and then %j) keeps no connection: the limit of stalled readers stays, and a stop ends',
+  async (further) => {
+    const sockets: Socket[] = [];
+    const serve: RequestListener = ({ socket }, response) => {
+      sockets.push(socket);
+      response.end(LARGE);
+    };
+    const stalled = await startOrdered({ serve }, { timeout: 300 });
+    const stopped = await startOrdered({ serve });
+    for (const { port } of [stalled, stopped]) {
+      const socket = sendUnread(port, GET + CONNECT);
+      const more = setInterval(() => further && socket.writable && socket.write(further), 10);
+      afterFile(() => clearInterval(more));
+    }
+    await eventually(() => sockets.length === 2, 5000, 'both are served');
+    await eventually(() => sockets.some(({ destroyed }) => destroyed), 10_000, 'the stalled one is cut');
+    const closing = stopped.close({ graceMs: 200, drainMs: 0, acceptMs: 0, idleMs: 0 });
+    await eventually(() => sockets.every(({ destroyed }) => destroyed), 10_000, 'the end of the grace cuts the other');
+    await expect(closing).resolves.toBeUndefined();
+  },
+);
+
+test('an answer that is written as its client takes it arrives whole, also with a CONNECT behind it', async () => {
+  const serve: RequestListener = (_request, response) =>
+    void pipeline(Array(300).fill(LARGE.subarray(0, 100_000)), response);
+  const { port } = await startOrdered({ serve });
+  const answers = await buffer(sendUnread(port, GET + CONNECT));
+  expect(answers.length).toBeGreaterThan(LARGE.length);
+  expect(answers.toString('latin1', answers.length - 7)).toBe('connect');
 });
