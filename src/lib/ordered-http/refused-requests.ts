@@ -1,6 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { PAUSED_CODE, SMALL_CHUNKS_CODE } from './node-parser.ts';
+import { PAUSED_CODE, type ParserError, SMALL_CHUNKS_CODE } from './node-parser.ts';
 
 /** Why a request is not served: `late` has not arrived in time, `connect` asks for a tunnel. */
 export type Reason = 'not HTTP' | 'long header' | 'late' | 'small chunks' | 'connect';
@@ -45,7 +45,7 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
     if (earlier === undefined) refuseRaw(reason, socket, isHead);
     else earlier.once('close', () => attempt(socket, () => refuseRaw(reason, socket, isHead)));
   };
-  const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
+  const onClientError = (error: ParserError, socket: Duplex) => {
     if (error.code === PAUSED_CODE) return; // `serveInOrder` has paused the parser
     if (drops.has(socket)) return drops.note(socket); // llhttp gives its error for each further packet, too
     const reason = REASONS[error.code ?? ''] ?? 'not HTTP';
@@ -53,9 +53,7 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
     // A pipelined request without a body has arrived whole: it waits only for the answers before it.
     if (reason === 'late' && answer !== undefined && hasNoBody(answer.req)) return;
     drops.note(socket);
-    // `rawPacket` begins with the method, unless the header came in several packets.
-    const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
-    if (answer === undefined || answer.req.complete) refuseAfter(answer, reason, socket, isHead);
+    if (answer === undefined || answer.req.complete) refuseAfter(answer, reason, socket, refusesHead(error));
     // A refusal must not be mixed into an answer that is being sent.
     else if (answer.headersSent || !socket.writable) socket.destroy();
     else {
@@ -126,6 +124,16 @@ function dropWhatFollows(server: Server) {
 /** Whether a request that is not yet complete declares no body. */
 function hasNoBody({ complete, headers }: IncomingMessage): boolean {
   return !complete && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+}
+
+/**
+ * Whether the parser refuses a HEAD. What it refuses begins with the packet, or behind the last empty line before the error. It is
+ * taken for none where that is unknown: its header came in several packets, or behind a body that is no chunks.
+ */
+function refusesHead({ rawPacket, bytesParsed }: ParserError): boolean {
+  const read = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
+  const line = read.slice(read.lastIndexOf('\r\n\r\n') + 1).trimStart();
+  return line.startsWith('HEAD ');
 }
 
 /** The answer as an HTTP message that closes the connection, for a socket whose request Node could not parse. */

@@ -2,7 +2,7 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Reason } from '../../../src/lib/ordered-http/ordered-http.ts';
 import { sendRaw } from '../../support/client.ts';
 import { afterFile } from '../../support/engines.ts';
@@ -147,4 +147,25 @@ test('an answer that is written as its client takes it arrives whole, also with 
   const answers = await buffer(sendUnread(port, GET + CONNECT));
   expect(answers.length).toBeGreaterThan(LARGE.length);
   expect(answers.toString('latin1', answers.length - 7)).toBe('connect');
+});
+
+describe('a refusal has a body, unless it is for a HEAD, whatever is before it in its packet:', () => {
+  const HEAD = GET.replace('GET', 'HEAD');
+  const BAD_HEAD = 'HEAD / HTTP/1.1\r\nno colon\r\n\r\n';
+  const GARBAGE = 'GARBAGE\r\n\r\n';
+  test.each([
+    ['a HEAD', HEAD, GARBAGE, true],
+    ['two HEADs', HEAD + HEAD, GARBAGE, true],
+    ['an empty line', '\r\n', GARBAGE, true],
+    ['an empty line', '\r\n', BAD_HEAD, false],
+    ['a GET', GET, BAD_HEAD, false],
+    ['two GETs', GET + GET, BAD_HEAD, false],
+    ['chunks', `${CHUNKED}3\r\nabc\r\n0\r\n\r\n`, BAD_HEAD, false],
+    ['chunks', `${CHUNKED}5\r\nHEAD \r\n0\r\n\r\n`, GARBAGE, true],
+  ])('%s (%j), then %j', async (_what, before, refused, hasBody) => {
+    const { port } = await startOrdered();
+    const answers = before.split('HTTP/1.1').length;
+    const received = await sendRaw(port, before + refused, { answers });
+    expect(received).toMatch(hasBody ? /400 .*\r\n\r\nnot HTTP$/s : /400 .*Content-Length: 8\r\n.*\r\n\r\n$/s);
+  });
 });
