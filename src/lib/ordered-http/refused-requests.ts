@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PAUSED_CODE, type ParserError, SMALL_CHUNKS_CODE } from './node-parser.ts';
+import { begunAt } from './request-order.ts';
 
 /** Why a request is not served: `late` has not arrived in time, `connect` asks for a tunnel. */
 export type Reason = 'not HTTP' | 'long header' | 'late' | 'small chunks' | 'connect';
@@ -50,8 +51,11 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
     if (drops.has(socket)) return drops.note(socket); // llhttp gives its error for each further packet, too
     const reason = REASONS[error.code ?? ''] ?? 'not HTTP';
     const answer = unfinishedAnswerOn(socket);
-    // A pipelined request without a body has arrived whole: it waits only for the answers before it.
-    if (reason === 'late' && answer !== undefined && hasNoBody(answer.req)) return;
+    const leftMs = reason === 'late' && answer ? timeLeft(answer.req, server.requestTimeout) : 0;
+    if (leftMs > 0) {
+      const tell = () => answer?.req.complete || server.emit('clientError', error, socket); // Node tells once
+      return void setTimeout(tell, leftMs).unref();
+    }
     drops.note(socket);
     if (answer === undefined || answer.req.complete) refuseAfter(answer, reason, socket, refusesHead(error));
     // A refusal must not be mixed into an answer that is being sent.
@@ -121,9 +125,14 @@ function dropWhatFollows(server: Server) {
   };
 }
 
-/** Whether a request that is not yet complete declares no body. */
-function hasNoBody({ complete, headers }: IncomingMessage): boolean {
-  return !complete && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+/**
+ * How much of `requestTimeout` an incomplete request has left that had to wait. Node times a request from its first byte, but while it
+ * waits nothing more of it is read: it has its time from when it begins.
+ */
+function timeLeft(request: IncomingMessage, requestTimeout: number): number {
+  const begun = begunAt.get(request);
+  if (begun === undefined || request.complete) return 0; // complete: it is the next one that is late
+  return Math.min(begun + requestTimeout - performance.now(), requestTimeout);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, test } from 'vitest';
 import type { Reason } from '../../../src/lib/ordered-http/ordered-http.ts';
@@ -168,4 +168,26 @@ describe('a refusal has a body, unless it is for a HEAD, whatever is before it i
     const received = await sendRaw(port, before + refused, { answers });
     expect(received).toMatch(hasBody ? /400 .*\r\n\r\nnot HTTP$/s : /400 .*Content-Length: 8\r\n.*\r\n\r\n$/s);
   });
+});
+
+test('a request that waits is in time; its body has its time from when it begins', async () => {
+  const times = { requestTimeout: 1000, headersTimeout: 1000, connectionsCheckingInterval: 20 };
+  const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+  const serve: RequestListener = async (request, response) => {
+    if (request.method === 'GET') await isFree;
+    response.end(`[${await text(request).catch(() => 'cut')}]`);
+  };
+  const { port } = await startOrdered({ serve }, times);
+  const post = (body: string) => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nConnection: close\r\n\r\n${body}`;
+  const whole = sendRaw(port, GET + post('here'), { answers: 2 });
+  const never = sendRaw(port, GET + post('he'), { answers: 2 });
+  const socket = connect(port, '127.0.0.1');
+  afterFile(() => void socket.destroy());
+  socket.once('data', () => socket.write('re')).write(GET + post('he'));
+  const afterwards = text(socket);
+  expect(await sendRaw(port, 'GET / HTTP/1.1\r\nHo')).toMatch(/\r\n\r\nlate$/); // and what came before is as late
+  free();
+  expect((await whole).match(/\[.*?\]/g)).toEqual(['[]', '[here]']);
+  expect((await afterwards).match(/\[.*?\]/g)).toEqual(['[]', '[here]']);
+  expect(await never).toMatch(/\[\].* 400 .*late$/s);
 });
