@@ -35,7 +35,8 @@ describe('many requests in one packet', () => {
     };
     const whole = get('/livez').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
     expect(await pipelined(whole)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
-    const half = 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n';
+    const json = `Authorization: Bearer ${impatient.key}\r\nContent-Type: application/json\r\n`;
+    const half = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${json}Content-Length: 5\r\n\r\n`;
     expect(await pipelined(half)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400', 'The request did not arrive in time']);
   });
 

@@ -27,21 +27,21 @@ function openFilesLimit(): number {
 /**
  * Limits a server to `most` connections. A further connection replaces the one that has been idle for the longest time; if none is
  * idle, it is closed itself. `idle` has the idle connections, longest idle first. `tell` gets the number of closed ones since it was
- * last called, once a minute.
+ * last called, once a minute. Gives the open connections.
  */
 export function limitConnections(
   server: Server,
   idle: Set<Socket>,
   most: number,
   tell: (closed: number) => void,
-): void {
-  let open = 0;
+): Set<Socket> {
+  const open = new Set<Socket>();
   let closed = 0;
   let toldAt = Number.NEGATIVE_INFINITY;
   server.on('connection', (socket) => {
-    open++;
-    socket.once('close', () => open--);
-    if (open <= most) return;
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    if (open.size <= most) return;
     const [longest = socket] = idle;
     idle.delete(longest);
     longest.destroy();
@@ -51,4 +51,5 @@ export function limitConnections(
     tell(closed);
     closed = 0;
   });
+  return open;
 }

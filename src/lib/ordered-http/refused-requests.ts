@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { PAUSED_CODE, SMALL_CHUNKS_CODE } from './node-parser.ts';
+import { PAUSED_CODE, type ParserError, SMALL_CHUNKS_CODE } from './node-parser.ts';
+import { begunAt } from './request-order.ts';
 
 /** Why a request is not served: `late` has not arrived in time, `connect` asks for a tunnel. */
 export type Reason = 'not HTTP' | 'long header' | 'late' | 'small chunks' | 'connect';
@@ -28,6 +28,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
  */
 export function answerRefused(server: Server, refuse: Refuse, onFault: (error: unknown) => void): void {
   const unfinishedAnswerOn = watchAnswers(server);
+  const drops = dropWhatFollows(server);
   const attempt = (socket: Duplex, work: () => void) => {
     try {
       work();
@@ -45,15 +46,18 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
     if (earlier === undefined) refuseRaw(reason, socket, isHead);
     else earlier.once('close', () => attempt(socket, () => refuseRaw(reason, socket, isHead)));
   };
-  const onClientError = (error: Error & { code?: string; rawPacket?: Buffer }, socket: Duplex) => {
+  const onClientError = (error: ParserError, socket: Duplex) => {
     if (error.code === PAUSED_CODE) return; // `serveInOrder` has paused the parser
+    if (drops.has(socket)) return drops.note(socket); // llhttp gives its error for each further packet, too
     const reason = REASONS[error.code ?? ''] ?? 'not HTTP';
     const answer = unfinishedAnswerOn(socket);
-    // A pipelined request without a body has arrived whole: it waits only for the answers before it.
-    if (reason === 'late' && answer !== undefined && hasNoBody(answer.req)) return;
-    // `rawPacket` begins with the method, unless the header came in several packets.
-    const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
-    if (answer === undefined || answer.req.complete) refuseAfter(answer, reason, socket, isHead);
+    const leftMs = reason === 'late' && answer ? timeLeft(answer.req, server.requestTimeout) : 0;
+    if (leftMs > 0) {
+      const tell = () => answer?.req.complete || server.emit('clientError', error, socket); // Node tells once
+      return void setTimeout(tell, leftMs).unref();
+    }
+    drops.note(socket);
+    if (answer === undefined || answer.req.complete) refuseAfter(answer, reason, socket, refusesHead(error));
     // A refusal must not be mixed into an answer that is being sent.
     else if (answer.headersSent || !socket.writable) socket.destroy();
     else {
@@ -64,9 +68,14 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
     }
   };
   server.on('clientError', (error, socket) => attempt(socket, () => onClientError(error, socket)));
-  server.on('connect', (_request, socket) =>
-    attempt(socket, () => refuseAfter(unfinishedAnswerOn(socket), 'connect', socket)),
-  );
+  server.on('connect', (_request, socket) => {
+    const earlier = unfinishedAnswerOn(socket);
+    drops.note(socket);
+    // Node has taken its own listeners from it: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js
+    socket.on('data', () => drops.note(socket)).on('timeout', () => endStalled(socket));
+    socket.on('drain', () => earlier?.emit('drain'));
+    attempt(socket, () => refuseAfter(earlier, 'connect', socket));
+  });
   // Emitted for `Expect`. `100 Continue` is sent when the body is read; RFC 9110 §10.1.1 lets a server ignore any other expectation.
   for (const event of ['checkContinue', 'checkExpectation'])
     server.on(event, (request, answer) => server.emit('request', request, answer));
@@ -94,13 +103,46 @@ function watchAnswers(server: Server): (socket: Duplex) => ServerResponse | unde
  * Closes a connection whose client has not read its answer for the server's timeout, because unsent bytes stay in memory. Without
  * unsent bytes the client waits for its answer, and the connection stays open.
  */
-function endStalled(socket: Socket): void {
+function endStalled(socket: Duplex): void {
   if (socket.writableLength > 0) socket.destroy();
 }
 
-/** Whether a request that is not yet complete declares no body. */
-function hasNoBody({ complete, headers }: IncomingMessage): boolean {
-  return !complete && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+/**
+ * The sockets whose last request is refused; `note` is for that, and for each packet behind it, which is dropped. It is read, because
+ * unread bytes would make the end of the connection a reset (RFC 9112 §9.6). But it keeps Node's timer of the socket from
+ * firing: a client that sends and reads nothing is found here.
+ */
+function dropWhatFollows(server: Server) {
+  const refused = new WeakMap<Duplex, { unsent: number; since: number }>();
+  return {
+    has: (socket: Duplex) => refused.has(socket),
+    note(socket: Duplex): void {
+      const { unsent, since } = refused.get(socket) ?? { unsent: -1, since: 0 };
+      const now = performance.now();
+      if (socket.writableLength !== unsent) refused.set(socket, { unsent: socket.writableLength, since: now });
+      else if (now - since > (server.timeout || Number.POSITIVE_INFINITY)) endStalled(socket); // 0 is no limit
+    },
+  };
+}
+
+/**
+ * How much of `requestTimeout` an incomplete request has left that had to wait. Node times a request from its first byte, but while it
+ * waits nothing more of it is read: it has its time from when it begins.
+ */
+function timeLeft(request: IncomingMessage, requestTimeout: number): number {
+  const begun = begunAt.get(request);
+  if (begun === undefined || request.complete) return 0; // complete: it is the next one that is late
+  return Math.min(begun + requestTimeout - performance.now(), requestTimeout);
+}
+
+/**
+ * Whether the parser refuses a HEAD. What it refuses begins with the packet, or behind the last empty line before the error. It is
+ * taken for none where that is unknown: its header came in several packets, or behind a body that is no chunks.
+ */
+function refusesHead({ rawPacket, bytesParsed }: ParserError): boolean {
+  const read = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
+  const line = read.slice(read.lastIndexOf('\r\n\r\n') + 1).trimStart();
+  return line.startsWith('HEAD ');
 }
 
 /** The answer as an HTTP message that closes the connection, for a socket whose request Node could not parse. */

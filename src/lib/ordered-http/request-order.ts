@@ -24,6 +24,9 @@ interface Queue {
 
 const WAITING_MAX = 16;
 
+/** When a request that had to wait was begun, by performance.now(): never, Infinity, while it waits. */
+export const begunAt = new WeakMap<IncomingMessage, number>();
+
 /** What serves requests. It never throws, and may be replaced. */
 interface Serving {
   serve: RequestListener;
@@ -54,6 +57,7 @@ export function serveInOrder(server: Server, serving: Serving): Set<Socket> {
     if (queue === undefined) return serving.serve(request, answer);
     if (queue.isBusy) {
       queue.waiting.push([request, answer]);
+      begunAt.set(request, Number.POSITIVE_INFINITY);
       if (queue.waiting.length > WAITING_MAX) connection.destroy();
       return;
     }
@@ -79,6 +83,7 @@ export function serveInOrder(server: Server, serving: Serving): Set<Socket> {
   const beginNext = (connection: Connection, queue: Queue): void => {
     const next = queue.waiting.shift();
     if (next === undefined || connection.destroyed) return;
+    begunAt.set(next[0], performance.now());
     begin(connection, queue, ...next);
     if (queue.waiting.length === 0) readOn(connection);
   };

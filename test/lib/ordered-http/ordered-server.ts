@@ -3,7 +3,10 @@ import { createOrderedServer, type OrderedServerParts } from '../../../src/lib/o
 import { afterFile } from '../../support/engines.ts';
 
 /** A server on a free port that answers with the path of a request, and refuses with the reason; it ends after the test file. */
-export async function startOrdered(parts: Partial<OrderedServerParts> = {}, options: ServerOptions = {}) {
+export async function startOrdered(
+  parts: Partial<OrderedServerParts> = {},
+  options: ServerOptions & { timeout?: number } = {},
+) {
   const logged: string[] = [];
   const note = (_fields: object, text: string) => void logged.push(text);
   const server = createOrderedServer(

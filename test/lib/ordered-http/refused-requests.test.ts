@@ -1,7 +1,12 @@
-import type { RequestListener } from 'node:http';
-import { expect, test } from 'vitest';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { buffer, text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { describe, expect, test } from 'vitest';
 import type { Reason } from '../../../src/lib/ordered-http/ordered-http.ts';
 import { sendRaw } from '../../support/client.ts';
+import { afterFile } from '../../support/engines.ts';
+import { eventually } from '../../support/load.ts';
 import { startOrdered } from './ordered-server.ts';
 
 const GET = 'GET /first HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -73,4 +78,116 @@ test('an answer that cannot be written ends the connection, and the process goes
   expect(await sendRaw(port, 'GARBAGE\r\n\r\n')).toBe('');
   expect(await sendRaw(port, `${GET}GARBAGE\r\n\r\n`)).toMatch(/\/first$/);
   expect(logged).toEqual(['a listener failed', 'a listener failed']);
+});
+
+/** More than the systems of both sides take of an answer that nobody reads. */
+const LARGE = Buffer.alloc(30_000_000, '.');
+
+/** A client that has sent `bytes` and does not read yet. */
+function sendUnread(port: number, bytes: string) {
+  const socket = connect(port, '127.0.0.1').on('error', () => {}); // it may be cut
+  afterFile(() => void socket.destroy());
+  socket.pause().write(bytes);
+  return socket;
+}
+
+test('who goes on sending behind what was refused, and reads nothing, is cut as without that, and nothing piles up', async () => {
+  const answers: ServerResponse[] = [];
+  const serve: RequestListener = (_request, response) => void answers.push(response.end(LARGE));
+  const { port } = await startOrdered({ serve }, { timeout: 300 });
+  const socket = sendUnread(port, `${GET}GARBAGE\r\n\r\n`);
+  let listeners = 0;
+  const more = setInterval(() => {
+    listeners = Math.max(listeners, answers[0]?.listenerCount('close') ?? 0);
+    if (socket.writable) socket.write('x');
+  }, 10);
+  afterFile(() => clearInterval(more));
+  await eventually(() => answers[0]?.destroyed, 10_000, 'the connection is cut');
+  expect(listeners).toBeLessThan(5);
+});
+
+test('who goes on sending behind what was refused, and reads at last, gets what came before whole', async () => {
+  const { port } = await startOrdered({ serve: (_request, response) => void response.end(LARGE) });
+  for (const first of [GET, GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')]) {
+    const socket = sendUnread(port, `${first}GARBAGE\r\n\r\n`);
+    for (let packets = 0; packets < 100; packets++) await new Promise((sent) => socket.write('x'.repeat(1000), sent));
+    expect((await buffer(socket)).length).toBeGreaterThan(LARGE.length);
+  }
+});
+
+const CONNECT = 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n';
+
+test.each(['', 'more'])(
+  'a CONNECT behind an answer that nobody reads (and then %j) keeps no connection: the limit of stalled readers stays, and a stop ends',
+  async (further) => {
+    const sockets: Socket[] = [];
+    const serve: RequestListener = ({ socket }, response) => {
+      sockets.push(socket);
+      response.end(LARGE);
+    };
+    const stalled = await startOrdered({ serve }, { timeout: 300 });
+    const stopped = await startOrdered({ serve });
+    for (const { port } of [stalled, stopped]) {
+      const socket = sendUnread(port, GET + CONNECT);
+      const more = setInterval(() => further && socket.writable && socket.write(further), 10);
+      afterFile(() => clearInterval(more));
+    }
+    await eventually(() => sockets.length === 2, 5000, 'both are served');
+    await eventually(() => sockets.some(({ destroyed }) => destroyed), 10_000, 'the stalled one is cut');
+    const closing = stopped.close({ graceMs: 200, drainMs: 0, acceptMs: 0, idleMs: 0 });
+    await eventually(() => sockets.every(({ destroyed }) => destroyed), 10_000, 'the end of the grace cuts the other');
+    await expect(closing).resolves.toBeUndefined();
+  },
+);
+
+test('an answer that is written as its client takes it arrives whole, also with a CONNECT behind it', async () => {
+  const serve: RequestListener = (_request, response) =>
+    void pipeline(Array(300).fill(LARGE.subarray(0, 100_000)), response);
+  const { port } = await startOrdered({ serve });
+  const answers = await buffer(sendUnread(port, GET + CONNECT));
+  expect(answers.length).toBeGreaterThan(LARGE.length);
+  expect(answers.toString('latin1', answers.length - 7)).toBe('connect');
+});
+
+describe('a refusal has a body, unless it is for a HEAD, whatever is before it in its packet:', () => {
+  const HEAD = GET.replace('GET', 'HEAD');
+  const BAD_HEAD = 'HEAD / HTTP/1.1\r\nno colon\r\n\r\n';
+  const GARBAGE = 'GARBAGE\r\n\r\n';
+  test.each([
+    ['a HEAD', HEAD, GARBAGE, true],
+    ['two HEADs', HEAD + HEAD, GARBAGE, true],
+    ['an empty line', '\r\n', GARBAGE, true],
+    ['an empty line', '\r\n', BAD_HEAD, false],
+    ['a GET', GET, BAD_HEAD, false],
+    ['two GETs', GET + GET, BAD_HEAD, false],
+    ['chunks', `${CHUNKED}3\r\nabc\r\n0\r\n\r\n`, BAD_HEAD, false],
+    ['chunks', `${CHUNKED}5\r\nHEAD \r\n0\r\n\r\n`, GARBAGE, true],
+  ])('%s (%j), then %j', async (_what, before, refused, hasBody) => {
+    const { port } = await startOrdered();
+    const answers = before.split('HTTP/1.1').length;
+    const received = await sendRaw(port, before + refused, { answers });
+    expect(received).toMatch(hasBody ? /400 .*\r\n\r\nnot HTTP$/s : /400 .*Content-Length: 8\r\n.*\r\n\r\n$/s);
+  });
+});
+
+test('a request that waits is in time; its body has its time from when it begins', async () => {
+  const times = { requestTimeout: 1000, headersTimeout: 1000, connectionsCheckingInterval: 20 };
+  const { promise: isFree, resolve: free } = Promise.withResolvers<void>();
+  const serve: RequestListener = async (request, response) => {
+    if (request.method === 'GET') await isFree;
+    response.end(`[${await text(request).catch(() => 'cut')}]`);
+  };
+  const { port } = await startOrdered({ serve }, times);
+  const post = (body: string) => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nConnection: close\r\n\r\n${body}`;
+  const whole = sendRaw(port, GET + post('here'), { answers: 2 });
+  const never = sendRaw(port, GET + post('he'), { answers: 2 });
+  const socket = connect(port, '127.0.0.1');
+  afterFile(() => void socket.destroy());
+  socket.once('data', () => socket.write('re')).write(GET + post('he'));
+  const afterwards = text(socket);
+  expect(await sendRaw(port, 'GET / HTTP/1.1\r\nHo')).toMatch(/\r\n\r\nlate$/); // and what came before is as late
+  free();
+  expect((await whole).match(/\[.*?\]/g)).toEqual(['[]', '[here]']);
+  expect((await afterwards).match(/\[.*?\]/g)).toEqual(['[]', '[here]']);
+  expect(await never).toMatch(/\[\].* 400 .*late$/s);
 });
