@@ -58,16 +58,16 @@ export function droppedLines(log: Logger): number {
   return stream.dropped ?? 0;
 }
 
-/** A batch of lines is written at this length, in characters, or after this time, in ms. */
-const BATCH_LENGTH = 64_000;
+/** A batch of lines is written at this length, in characters, or after this time, in ms. Lines of a longer one survive collections. */
+const BATCH_LENGTH = 8000;
 const BATCH_MS = 100;
 /** How many bytes of lines are buffered while the reader of standard output, such as a log driver, does not read. */
 const WAITING_BYTES = 4 * 2 ** 20;
 
 /**
  * A stream to standard output that writes lines in batches, because each write costs CPU. While WAITING_BYTES are buffered
- * (backpressure), further batches are dropped and their lines counted. When the buffer is empty again, `tell` gets their
- * number. Node writes to files synchronously, and to pipes without blocking:
+ * (backpressure), further batches are dropped and their lines counted, as those of a write that fails. When the buffer is empty
+ * again, `tell` gets their number. Node writes to files synchronously, and to pipes without blocking:
  * https://nodejs.org/api/process.html#a-note-on-process-io
  */
 function boundedOutput(tell: (lines: number) => void) {
@@ -78,20 +78,26 @@ function boundedOutput(tell: (lines: number) => void) {
   let dropped = 0;
   let told = 0;
   const tellDropped = () => {
-    tell(dropped - told);
+    const lines = dropped - told;
     told = dropped;
+    tell(lines);
   };
   const writeBatch = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (stdout.writableLength + batch.length > WAITING_BYTES) {
-      if (dropped === told) stdout.once('drain', tellDropped);
-      dropped += batch.split('\n').length - 1;
-    } else {
+    const text = batch;
+    const drop = () => {
+      dropped += text.split('\n').length - 1;
+    };
+    if (stdout.writableLength + text.length > WAITING_BYTES) drop();
+    else {
       // Starting a worker makes a pipe that the worker inherits blocking for both processes, and Node has no documented
       // way to undo that: https://github.com/libuv/libuv/blob/v1.x/src/unix/process.c
       if (!stdout.isTTY) handle?.setBlocking?.(false);
-      stdout.write(batch);
+      stdout.write(text, (error) => {
+        if (error) drop();
+        else if (dropped > told && stdout.writableLength === 0) tellDropped();
+      });
     }
     batch = '';
   };

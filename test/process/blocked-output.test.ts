@@ -14,12 +14,22 @@ const LONG = `/v1/${'pets-'.repeat(200)}`;
 
 /** A gateway whose standard output is a pipe that is open, and that nobody reads. */
 async function startUnread(workers: string) {
-  const { url: DATABASE_URL } = await prepareDatabase(SQLITE);
   const pipe = join(temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const held = openSync(pipe, constants.O_RDWR);
-  afterFile(() => closeSync(held));
-  const node = shellNode(`exec '${process.execPath}' "$@" > '${pipe}'`);
+  let isHeld = true;
+  const close = () => {
+    if (isHeld) closeSync(held);
+    isHeld = false;
+  };
+  afterFile(close);
+  return { pipe, close, ...(await startWritingTo(pipe, workers)) };
+}
+
+/** A gateway whose standard output is the file of this path. */
+async function startWritingTo(path: string, workers = '1') {
+  const { url: DATABASE_URL } = await prepareDatabase(SQLITE);
+  const node = shellNode(`exec '${process.execPath}' "$@" > '${path}'`);
   const port = await freePort();
   const env = { DATABASE_URL, PORT: String(port), WORKERS: workers, SHUTDOWN_GRACE_MS: String(GRACE_MS) };
   const gateway = run('main.ts', [], env, undefined, node);
@@ -42,7 +52,7 @@ async function startUnread(workers: string) {
     };
     await Promise.all(clients.map(work));
   };
-  return { gateway, url, pipe, dropped, fill };
+  return { gateway, url, dropped, fill };
 }
 
 test.each(['1', '2'])(
@@ -79,15 +89,18 @@ test('standard output that is read again tells once how many lines are missing, 
   await eventually(() => text.includes('"msg":"stopping"'), 5000, 'the last lines are written');
 }, 180_000);
 
-test('standard output that was closed ends nothing', async () => {
-  const { url: DATABASE_URL } = await prepareDatabase(SQLITE);
-  const port = await freePort();
-  const gateway = run('main.ts', [], { DATABASE_URL, PORT: String(port) });
-  const url = `http://127.0.0.1:${port}`;
-  await gateway.waitFor(/listening on/);
-  gateway.child.stdout?.destroy();
-  const { ask } = connectClient(url, 'none');
-  for (let round = 0; round < 300; round++) expect((await ask('GET', LONG)).status).toBe(401);
+const startClosed = async () => {
+  const { close, ...started } = await startUnread('1');
+  close();
+  return started;
+};
+test.each([
+  ['was closed', startClosed],
+  ['stands on a full disk', () => startWritingTo('/dev/full')],
+])('standard output that %s ends nothing, and its lines are counted', async (_what, start) => {
+  const { gateway, dropped, fill } = await start();
+  await fill(300);
+  await eventually(async () => (await dropped()) >= 300, 5000, 'they are counted');
   await gateway.stop();
   expect(gateway.stderr()).toBe('');
 });
