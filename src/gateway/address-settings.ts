@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 export function parsePublicUrl(text: string): string | undefined | null {
   if (text === '') return undefined;
   const url = URL.parse(text);
-  const isPlain = url !== null && !url.username && !url.password && !url.search && !url.hash;
+  const isPlain = url !== null && !url.username && !url.password && !/[?#]/.test(url.href); // also without anything after it
   return isPlain && /^https?:$/.test(url.protocol) ? url.href.replace(/\/+$/, '') : null;
 }
 

@@ -1,4 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { IS_WORKER } from './cluster-worker.ts';
 import { type Config, ConfigError, readConfig, settingNames } from './config.ts';
 import { loadDotEnv, type UnknownName } from './dot-env.ts';
 import { DatabaseFault } from './errors.ts';
@@ -31,8 +32,9 @@ export async function runProgram<Options extends ParseArgsOptionsConfig>(program
   try {
     const words = readWords(program);
     if (typeof words === 'string') return console.log(words);
-    const unknownNames = loadDotEnv(process.env);
-    // Set, though empty: a worker that begins later takes nothing from a `.env` that was changed since.
+    // A worker has what the start read: an error in a `.env` that was changed since must not end it.
+    const unknownNames = IS_WORKER ? [] : loadDotEnv(process.env);
+    // Set, though empty: a file of a setting counts only where the setting itself is absent.
     for (const name of settingNames()) process.env[name] ??= '';
     config = readConfig();
     await program.run({ ...words, config, unknownNames });

@@ -28,7 +28,7 @@ describeEachEngine('WORKERS=2', (engine) => {
     await gateway.waitFor(/(?:listening on[\s\S]*){2}/);
     const before = await twoWorkersOf(gateway);
     await writeFile(DATABASE_URL_FILE, 'sqlite:another.sqlite');
-    await writeFile(join(gateway.folder, '.env'), 'RATE_LIMIT=1/1h\nBODY_LIMIT=1024\n');
+    await writeFile(join(gateway.folder, '.env'), 'RATE_LIMIT: 1/1h\nBODY_LIMIT=1024\n');
     for (const pid of before) process.kill(pid, 'SIGKILL');
     await twoWorkersOf(gateway, before);
     await gateway.waitFor(/(?:listening on[\s\S]*){4}/);

@@ -87,7 +87,11 @@ const WRONG = (
     ['DATABASE_URL', 'sqlite:PATH', 'sqlite: petstore.sqlite'],
     ['DATABASE_POOL_MAX', '1 to', '0 ten'],
     ['PUBLIC_URL', 'http://', 'pets.example.com ftp://pets.example.com'],
-    ['PUBLIC_URL', 'without credentials', 'https://pets.example.com/?a=1 https://pets.example.com/#top'],
+    [
+      'PUBLIC_URL',
+      'without credentials',
+      'https://pets.example.com/?a=1 https://pets.example.com/#top https://a/? https://a/#',
+    ],
     ['TRUSTED_PROXIES', '10.0.0.0/8', '10.0.0.0/33 ::/129 10.0.0.0/-1 10.0.0.0/8/8 10.0.0.0/'],
     ['TRUSTED_PROXIES', 'addresses and networks', '10.0.0 127.0.0.1, fe80::1%eth0 proxy.example'],
     ['TRUSTED_PROXIES', 'with commas', '*'],
