@@ -8,8 +8,8 @@ import { type Logger, safely } from '../log.ts';
 /**
  * Makes SIGTERM, SIGINT and SIGHUP call `close` and end the process with exit code 0, after `graceMs` and CLOSING_MS at the
  * latest. A second signal ends the process at once, but SIGHUP, which a closed terminal may send twice, and the SIGINTs of one
- * Ctrl+C. A worker ignores
- * SIGINT and SIGHUP, because a terminal sends them to the primary as well, and stops when the primary is gone.
+ * Ctrl+C. A worker ignores SIGINT and SIGHUP, because a terminal sends them to the primary as well, and stops when the
+ * primary is gone.
  *
  * An uncaught error ends the process in the same way with exit code 1, because the state of the process is unknown
  * after it (docs/decisions/0034-last-resort.md). A supervisor starts another process: systemd, Docker, or the primary
