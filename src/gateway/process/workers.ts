@@ -33,6 +33,7 @@ export function superviseWorkers(config: Config, log: Logger, leavePort: () => v
   });
   return {
     listening: listening.then(() => {
+      if (stopping) return;
       for (let worker = 1; worker < config.workers; worker++) tryStart(0);
     }),
     /** Ends all workers; those that are frozen or in an endless loop, too. */
