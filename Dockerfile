@@ -26,5 +26,6 @@ EXPOSE 4000
 # asked where its own settings say, without the proxies of NODE_USE_ENV_PROXY.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=120s \
   CMD ["node", "-e", "Promise.all([import('./src/gateway/config.ts'), import('./src/gateway/dot-env.ts')]).then(([{ readConfig }, { loadDotEnv }]) => { loadDotEnv(process.env); const { host, port, adminPort = port } = readConfig(); require('http').get({ host: host.replace(/^(::|0\\.0\\.0\\.0)$/, '127.0.0.1'), port: adminPort, path: '/readyz', agent: false }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1)); })"]
-# The exec form: node is process 1 and hears SIGTERM itself. It starts no processes that it does not wait for.
+# The exec form: node hears SIGTERM itself. As process 1, without `docker run --init`, only once it has read its settings.
+# It starts no processes that it does not wait for.
 CMD ["node", "--max-semi-space-size=32", "start.js"]

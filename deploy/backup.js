@@ -6,19 +6,21 @@ import '../src/cli/preload.cjs';
 
 const { DatabaseSync } = await import('node:sqlite'); // which an older Node, refused above, does not have
 const [store, backup, keep = '1'] = process.argv.slice(2);
-const part = `${backup}.part`;
+const part = `${backup}.${process.pid}.part`; // another backup may run
 process.umask(0o077);
 try {
   rmSync(part, { force: true });
   new DatabaseSync(store, { readOnly: true, timeout: 5000 }).prepare('VACUUM INTO ?').run(part);
-  const found = new DatabaseSync(part).prepare('PRAGMA integrity_check').get();
-  assert.equal(found.integrity_check, 'ok');
+  const copy = new DatabaseSync(part); // opened read-only, SQLite would check no CHECK
+  assert.equal(copy.prepare('PRAGMA integrity_check').get().integrity_check, 'ok');
+  copy.exec('SELECT 1 FROM knex_migrations'); // an empty file is a whole store, too
   for (let age = Number(keep) - 1; age > 0; age--) {
     const newer = age === 1 ? backup : `${backup}.${age - 1}`;
     if (existsSync(newer)) renameSync(newer, `${backup}.${age}`);
   }
   renameSync(part, backup);
 } catch (error) {
+  rmSync(part, { force: true });
   console.error(`${error.message}\nNO BACKUP`);
   process.exit(1);
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { runProgram, UsageError } from '../gateway/command-line.ts';
+import { onCtrlC, runProgram, UsageError } from '../gateway/command-line.ts';
 import { createStores } from '../gateway/store/store.ts';
 import { PETS, samplePet } from '../petstore/pets/pet.ts';
 import { withDatabase } from './command.ts';
@@ -24,7 +24,8 @@ await runProgram({
     const total = /^[1-9]\d{0,8}$/.test(values.pets ?? '') ? Number(values.pets) : Number.NaN;
     if (!(total <= 100_000_000)) throw new UsageError('--pets must be a whole number from 1 to 100000000.');
     let interrupted = false;
-    process.once('SIGINT', () => {
+    onCtrlC(() => {
+      if (interrupted) process.exit(130); // a database that does not go on
       interrupted = true;
     });
     await withDatabase(config, async (database) => {

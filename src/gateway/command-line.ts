@@ -90,6 +90,22 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** SIGINTs that come within this time, in ms, are of one Ctrl+C. */
+export const CTRL_C_MS = 500;
+
+/**
+ * Calls `listener` at each Ctrl+C. Through npm it may be two SIGINTs: the terminal sends one to all processes, and npm hands its own
+ * on: https://github.com/npm/run-script/blob/v10.0.4/lib/signal-manager.js
+ */
+export function onCtrlC(listener: () => void): void {
+  let endsAt = 0;
+  process.on('SIGINT', () => {
+    if (performance.now() < endsAt) return;
+    endsAt = performance.now() + CTRL_C_MS;
+    listener();
+  });
+}
+
 /** Error codes of a HOST that is no address of this machine or has no address. */
 const NO_HOST = new Set<unknown>(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
 const PORT_MAX = 65_535;

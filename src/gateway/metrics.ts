@@ -25,6 +25,9 @@ export function createMetrics(
 ) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  // prom-client gives the mean over workers, in which one that is late is lost:
+  // https://github.com/siimon/prom-client/blob/v15.1.3/lib/metrics/eventLoopLag.js
+  Object.assign(registry.getSingleMetric('nodejs_eventloop_lag_p99_seconds') as object, { aggregator: 'max' });
   const registers = [registry];
   addState(registers, poolState, droppedLines);
   addExpiringKeys(registers, countExpiring);

@@ -16,6 +16,7 @@ const BEYOND = 9_007_199_254_740_993n;
 const CLIENTS = 6;
 /** So many animals more before the backup, and after it. */
 const ENOUGH = 60;
+const MANY = 100_000;
 const NAMES = [
   '🐾 日本 ñ',
   'two blanks at the end  ',
@@ -145,6 +146,8 @@ describeEachEngine('backup and restore', (engine) => {
       await database.knex('pets').insert({ name: 'cow', category_id: 1, status: 'cow' });
       expect(await site.backUp()).toSatisfy(isNotWhole);
       await database.knex('pets').where({ name: 'cow' }).delete();
+      // An empty file, which SQLite takes for a whole store without tables.
+      expect(await site.backUp('node() { : > empty; command node "$1" empty "$3"; }')).toSatisfy(isNotWhole);
     } else {
       // A program that ends well in the middle, one that fails at the very end, and one that fails at once.
       const dump = maker === 'MySQL' ? 'mysqldump' : 'mariadb-dump';
@@ -153,6 +156,7 @@ describeEachEngine('backup and restore', (engine) => {
       expect(await site.backUp('DB=nowhere')).toSatisfy(isNotWhole);
     }
     expect(readFileSync(join(site.folder, site.file), 'utf8')).toBe('older');
+    expect(readdirSync(site.folder).filter((name) => maker === 'Node' && name.includes('part'))).toEqual([]);
     expect((await site.backUp()).code).toBe(0); // what was left behind is not in the way
   });
 
@@ -171,8 +175,26 @@ describeEachEngine('backup and restore', (engine) => {
     if (maker === 'Node') {
       expect((await site.restore('ulimit -f 16')).code).not.toBe(0); // as on a full disk
       expect(await database.knex('pets').select('id')).toHaveLength(NAMES.length);
+      writeFileSync(file, ''); // a copy that failed
+      expect(await site.restore()).toMatchObject({ code: 1, stderr: expect.stringMatching(/NOT RESTORED\n$/) });
+      expect(await database.knex('pets').select('id')).toHaveLength(NAMES.length);
       expect(existsSync(join(site.folder, 'data/aside'))).toBe(false);
+      writeFileSync(file, bytes);
     }
     expect((await site.restore()).code).toBe(0);
+  });
+
+  if (engine.name !== 'sqlite') return;
+
+  test('backups that run at once are all whole', async ({ skip }) => {
+    const site = await openSite(engine, 'Node', skip);
+    const { database } = await prepareDatabase(engine, site.sourceUrl);
+    // So many that each backup takes longer than the starts of the processes lie apart.
+    await database.knex.raw(`INSERT INTO pets (name, category_id, status)
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MANY}) SELECT 'Rex', 1, 'sold' FROM n`);
+    const ends = await Promise.all(Array.from({ length: 4 }, () => site.backUp()));
+    expect(ends).toEqual(ends.map(() => ({ code: 0, stdout: '', stderr: '' })));
+    expect((await site.restore()).code).toBe(0);
+    expect((await contentOf(site.restoredUrl)).rows.pets).toHaveLength(MANY);
   });
 });

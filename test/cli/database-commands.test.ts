@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { printedSchema } from '../../src/gateway/schema/schema.ts';
-import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
+import { describeEachEngine, describeOnMysql, temporaryFolder } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
 import { SCHEMA } from '../support/petstore-api.ts';
 import { freePort } from '../support/ports.ts';
 import { openDatabase } from '../support/prepared.ts';
@@ -129,6 +131,29 @@ describeEachEngine('commands', (engine) => {
     const [, reported = ''] = /([\d,]+) animals added in/.exec(seed.stdout()) ?? [];
     expect(Number(reported.replaceAll(',', ''))).toBe(await count());
     expect((await count()) % 1000).toBe(0);
+  });
+});
+
+describeOnMysql('seed', (engine) => {
+  // On a machine that holds this process up for half a second they are two Ctrl+C: then it is tried again.
+  test('two SIGINTs that come together, as Ctrl+C is through npm, are one', { retry: 4 }, async () => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    await succeed('migrate', [], env);
+    const { knex } = await openDatabase(env.DATABASE_URL);
+    const seed = await knex.transaction(async (holder) => {
+      await holder.raw('LOCK TABLES pets WRITE');
+      const started = run('cli/seed.ts', ['--pets', '100000000'], env);
+      const waits = () =>
+        holder('information_schema.processlist').whereRaw("db = DATABASE() AND state LIKE 'Waiting for%lock'").first();
+      await eventually(waits, 20_000, 'it is in a batch');
+      started.child.kill('SIGINT');
+      await delay(20); // npm's comes a moment later
+      started.child.kill('SIGINT');
+      await holder.raw('UNLOCK TABLES');
+      return started;
+    });
+    expect(await seed.exited).toEqual({ code: 130, signal: null });
+    expect(seed.stdout()).toMatch(/^1,000 animals added in /);
   });
 });
 

@@ -53,6 +53,17 @@ describe.concurrent('npm start on a terminal of 80 columns', () => {
     expect(lines).toContainEqual(expect.stringMatching(warning));
     expect(lines.filter((line) => line.startsWith('{'))).toEqual([]);
   });
+
+  // Ctrl+C is two SIGINTs: the terminal's, and npm's, where npm's shell becomes the program, as bash does, which is sh on many
+  // machines. On a machine that holds npm up for half a second they are two Ctrl+C: then it is tried again.
+  test('Ctrl+C of npm start drains, and its exit code is 0', { retry: 4 }, async () => {
+    const folder = temporaryFolder({ 'package.json': JSON.stringify({ scripts: { start: program('start.js') } }) });
+    const env = { PORT: '0', npm_config_script_shell: 'bash', npm_config_update_notifier: 'false' };
+    const terminal = onTerminal('npm start', COLUMNS, env, folder);
+    await terminal.waitFor(/graphql#key=petstore_\w+/);
+    await terminal.interrupt();
+    expect(await terminal.exited).toEqual({ code: 0, signal: null });
+  });
 });
 
 describe.concurrent('seed on a terminal', () => {

@@ -77,15 +77,37 @@ describeEachEngine((engine) => {
   });
 });
 
-test('upgrade.md switches to the version beside, with the settings and the data of the old one', async () => {
+/** The folder of a gateway with these files, and others beside it. */
+function makeInstalled(...files: readonly string[]): string {
   const folder = join(temporaryFolder(), 'gateway of one');
-  for (const made of ['data', '../gateway of one.new/node_modules']) mkdirSync(join(folder, made), { recursive: true });
-  for (const file of ['.env', 'old-version', 'data/petstore.sqlite', '../gateway of one.new/new-version']) {
+  for (const file of ['old-version', ...files]) {
+    mkdirSync(join(folder, file, '..'), { recursive: true });
     writeFileSync(join(folder, file), '');
   }
-  const { code, stderr } = await runBlock(readBlock('docs/upgrade.md', 'bash upgrade-switch'), folder);
+  return folder;
+}
+
+const SWITCH = readBlock('docs/upgrade.md', 'bash upgrade-switch');
+const BESIDE = '../gateway of one.new';
+const KEPT = ['.env', 'data/petstore.sqlite'];
+
+test('upgrade.md switches to the version beside, with the settings and the data of the old one', async () => {
+  const folder = makeInstalled(...KEPT, `${BESIDE}/node_modules/koa`, `${BESIDE}/new-version`);
+  const { code, stderr } = await runBlock(SWITCH, folder);
   expect([code, stderr]).toEqual([0, '']);
   expect(readdirSync(folder).sort()).toEqual(['.env', 'data', 'new-version', 'node_modules']);
   expect(readdirSync(join(folder, 'data'))).toEqual(['petstore.sqlite']);
   expect(readdirSync(`${folder}.old`)).toEqual(['old-version']);
+});
+
+test.each([
+  ['no version is beside', []],
+  ['that beside has no packages', [...KEPT, `${BESIDE}/new-version`]],
+  ['an earlier version is in the way', [...KEPT, `${BESIDE}/node_modules/koa`, '../gateway of one.old/older-version']],
+])('upgrade.md moves nothing when %s', async (_what, files) => {
+  const folder = makeInstalled(...files);
+  const all = () => readdirSync(join(folder, '..'), { recursive: true });
+  const before = all();
+  expect((await runBlock(SWITCH, folder)).code).toBe(1);
+  expect(all()).toEqual(before);
 });

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, test } from 'vitest';
+import { CTRL_C_MS } from '../../src/gateway/command-line.ts';
 import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
 import { send, sendRaw } from '../support/client.ts';
 import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
@@ -140,13 +141,17 @@ describeEachEngine('stopping', (engine) => {
     expect(await prepared.database.knex('deprecated_use').pluck('uses')).toEqual([3]);
   });
 
-  test('a second signal ends it at once', async () => {
+  test.each([
+    ['SIGTERM', 0],
+    ['SIGINT', CTRL_C_MS + 50],
+  ] as const)('a second %s ends it at once, when it comes %i ms later', async (signal, laterMs) => {
     const { gateway } = await start({ SHUTDOWN_GRACE_MS: '60000' });
     await sendUnfinished(gateway.url, 'GET /livez HTTP/1.1\r\n');
     await fetch(`${gateway.url}/livez`);
-    gateway.child.kill('SIGTERM');
+    gateway.child.kill(signal);
     await gateway.waitFor(/"msg":"stopping"/);
-    gateway.child.kill('SIGTERM');
+    await delay(laterMs);
+    gateway.child.kill(signal);
     expect((await gateway.exited).code).toBe(1); // 0 had it waited for the request
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { SQLITE, temporaryFolder } from '../support/engines.ts';
-import { connectClient, eventually } from '../support/load.ts';
+import { connectClient, eventually, sumMetric } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { run } from '../support/process.ts';
 import { sendHalf } from './half-sent.ts';
@@ -57,6 +57,13 @@ describe('the primary', { timeout: 180_000 }, () => {
     await said(/ETXTBSY/);
     await installing.close();
     await said(/(?:listening on[\s\S]*){3}/);
+    process.kill(workers[1], 'SIGTERM');
+    await said(/(?:listening on[\s\S]*){4}/);
+    // Each is counted, as PetstoreRestarts watches it, whether it was killed, is missing or cannot be run; but not a good end.
+    const isDeath = (line: string) => line.includes('"waitMs":') && !line.includes('"code":0,');
+    const deaths = gateway.stdout().split('\n').filter(isDeath).length;
+    const counted = async () => sumMetric((await send(`${gateway.url}/metrics`)).text, 'workers_died_total') === deaths;
+    await eventually(counted, 10_000, `${deaths} deaths`);
     await gateway.stop();
   });
 

@@ -3,13 +3,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { afterAll, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createLog } from '../../src/gateway/log.ts';
+import { createMetrics } from '../../src/gateway/metrics.ts';
 import { answerMetricsRequests } from '../../src/gateway/process/worker-metrics.ts';
 
-afterAll(() => {
+afterEach(() => {
   for (const event of ['message', 'exit']) cluster.removeAllListeners(event);
 });
+
+/** What the alert PetstoreEventLoopLate watches. */
+const LATE = 'nodejs_eventloop_lag_p99_seconds';
 
 /** What a worker sends that has served so many requests. */
 async function metersOf(count: number) {
@@ -22,20 +26,19 @@ async function metersOf(count: number) {
 }
 
 test('the metrics are the sum of the workers: what is, of those that live; what was counted, of the others too', async () => {
-  answerMetricsRequests(createLog('silent', { write() {} }));
+  const countDeath = answerMetricsRequests(createLog('silent', { write() {} }));
   const { promise: answer, resolve } = Promise.withResolvers<{ page: string }>();
   const ended = new Set<number>();
   const isDead = (id: number) => () => ended.has(id);
   const workers = [1, 2, 3, 4].map((id) => ({ id, send: resolve, isDead: isDead(id) }) as unknown as Worker); // all that is used of them
   const tell = async (worker: Worker) => cluster.emit('message', worker, await metersOf(10 ** worker.id));
-  const end = (worker: Worker | undefined, code: number | null) => {
+  const end = (worker: Worker | undefined) => {
     ended.add(worker?.id ?? 0);
-    cluster.emit('exit', worker, code);
+    cluster.emit('exit', worker);
   };
   for (const worker of workers) await tell(worker);
-  end(workers[0], 1);
-  end(workers[1], 0); // in good order
-  end(workers[2], null); // killed
+  for (const worker of workers.slice(0, 3)) end(worker);
+  countDeath();
   for (const worker of workers) await tell(worker); // a message may come after the end
   cluster.emit('message', workers[3], { type: 'metrics:ask-page' });
   const { page } = await answer;
@@ -43,8 +46,22 @@ test('the metrics are the sum of the workers: what is, of those that live; what 
   expect(page).toContain('seconds_sum 11110\n');
   expect(page).toContain('seconds_count 4\n');
   expect(page).toContain('open 10000\n');
-  expect(page).toContain('workers_died_total 2\n');
+  expect(page).toContain('workers_died_total 1\n');
   expect(page).toMatch(/^process_start_time_seconds \d{10}$/m);
+});
+
+test('one event loop that is late is not hidden by others that are not', async () => {
+  answerMetricsRequests(createLog('silent', { write() {} }));
+  const { promise: answer, resolve } = Promise.withResolvers<{ page: string }>();
+  const meters = await createMetrics(() => ({})).registry.getMetricsAsJSON();
+  for (const [id, value] of [0.01, 0.9, 0.01].entries()) {
+    const worker = { id, send: resolve, isDead: () => false } as unknown as Worker; // all that is used of it
+    const values = [{ value, labels: {} }];
+    const own = meters.map((meter) => (meter.name === LATE ? { ...meter, values } : meter));
+    cluster.emit('message', worker, { type: 'metrics:meters', meters: own });
+    if (id === 2) cluster.emit('message', worker, { type: 'metrics:ask-page' });
+  }
+  expect((await answer).page).toContain(`${LATE} 0.9\n`);
 });
 
 test('what ended workers have sent is added up and not kept', async () => {

@@ -81,6 +81,15 @@ test('a worker whose start waits when the stop comes is not started', () => {
   expect(cluster.fork).toHaveBeenCalledOnce();
 });
 
+test('a stop just when the first worker listens starts no other one', async () => {
+  vi.spyOn(cluster, 'fork').mockReturnValue(new EventEmitter() as Worker); // all that is used of it
+  const { stop, listening } = superviseWorkers(readConfig({ WORKERS: '4' }), createLog('silent'), () => {});
+  listen(vi.mocked(cluster.fork).mock.results[0]?.value);
+  await stop();
+  await listening;
+  expect(cluster.fork).toHaveBeenCalledOnce();
+});
+
 test('a worker that has served is replaced at once, whatever was before', () => {
   let starts = 0;
   const waits = waitsWhen((worker) => {

@@ -1,13 +1,15 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { IS_WORKER } from '../cluster-worker.ts';
+import { onCtrlC } from '../command-line.ts';
 import { CLOSING_MS, LAST_LINES_MS } from '../deadlines.ts';
 import { type Logger, safely } from '../log.ts';
 
 /**
  * Makes SIGTERM, SIGINT and SIGHUP call `close` and end the process with exit code 0, after `graceMs` and CLOSING_MS at the
- * latest. A second signal ends the process at once, but SIGHUP, which a closed terminal may send twice. A worker ignores
- * SIGINT and SIGHUP, because a terminal sends them to the primary as well, and stops when the primary is gone.
+ * latest. A second signal ends the process at once, but SIGHUP, which a closed terminal may send twice, and the SIGINTs of one
+ * Ctrl+C. A worker ignores SIGINT and SIGHUP, because a terminal sends them to the primary as well, and stops when the
+ * primary is gone.
  *
  * An uncaught error ends the process in the same way with exit code 1, because the state of the process is unknown
  * after it (docs/decisions/0034-last-resort.md). A supervisor starts another process: systemd, Docker, or the primary
@@ -28,7 +30,7 @@ export function stopGracefully(close: () => Promise<void>, graceMs: number, log:
     void stop(0); // ends with the process
   };
   process.on('SIGTERM', stopOn);
-  process.on('SIGINT', (signal) => (IS_WORKER ? undefined : stopOn(signal)));
+  onCtrlC(() => (IS_WORKER ? undefined : stopOn('SIGINT')));
   process.on('SIGHUP', (signal) => (IS_WORKER || stopping ? undefined : stopOn(signal)));
   // This listener must run before Node's own one, which ends the worker at once:
   // https://github.com/nodejs/node/blob/v24.x/lib/internal/cluster/child.js

@@ -24,8 +24,10 @@ function send(to: Pick<NodeJS.Process | Worker, 'send'>, message: Message): void
  * In the primary: makes the metrics page of all workers. For a worker that does not answer, its last known meters
  * count; prom-client's own `clusterMetrics` fails instead:
  * https://github.com/siimon/prom-client/blob/v15.1.3/lib/cluster.js
+ *
+ * Gives the function that counts a worker that died; one that could not be started has no `exit` of the cluster.
  */
-export function answerMetricsRequests(log: Logger): void {
+export function answerMetricsRequests(log: Logger): () => void {
   const meters = new Map<number, MetricObject[]>();
   const registry = new Registry();
   const registers = [registry];
@@ -36,7 +38,11 @@ export function answerMetricsRequests(log: Logger): void {
     aggregator: 'first',
     registers,
   }).set(Math.round(Date.now() / 1000 - process.uptime()));
-  const died = new Counter({ name: 'workers_died_total', help: 'Workers that ended with an error.', registers });
+  const died = new Counter({
+    name: 'workers_died_total',
+    help: 'Workers that ended with an error, or could not be started.',
+    registers,
+  });
   // Prometheus takes a sum that falls for a restart, and all that is left of it for new: what ended workers counted stays.
   let ended: MetricObject[] = [];
   /** By worker: ends the wait for its meters. */
@@ -59,8 +65,7 @@ export function answerMetricsRequests(log: Logger): void {
       makePage().then((page) => send(worker, { type: 'metrics:page', page }), fail);
     }
   };
-  const forget = ({ id }: Worker, code: number | null) => {
-    if (code !== 0) died.inc();
+  const forget = ({ id }: Worker) => {
     const counted = (meters.get(id) ?? []).filter(({ type }) => COUNTED.has(type));
     // Without `get`, a closure that keeps all that was added up: the meters of every worker that has ended.
     const sums = AggregatorRegistry.aggregate([ended, counted]).getMetricsAsArray();
@@ -71,6 +76,7 @@ export function answerMetricsRequests(log: Logger): void {
   };
   cluster.on('exit', safely(log, forget));
   cluster.on('message', safely(log, take));
+  return () => died.inc();
 }
 
 /** The types of meters that only grow; those of prom-client are texts: https://github.com/siimon/prom-client/blob/v15.1.3/lib/counter.js */

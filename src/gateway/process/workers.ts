@@ -23,8 +23,8 @@ export const LISTENS_NEXT = 'process:listens-next';
 export function superviseWorkers(config: Config, log: Logger, leavePort: () => void) {
   const { promise: listening, resolve: noteListening } = Promise.withResolvers<void>();
   let stopping = false;
-  const { start, tryStart } = createStarter(config, log, noteListening, () => stopping);
-  answerMetricsRequests(log);
+  const countDeath = answerMetricsRequests(log);
+  const { start, tryStart } = createStarter(config, log, noteListening, () => stopping, countDeath);
   if (config.rateLimit !== undefined) countForWorkers();
   // Only one, so that the reason of a failed start is logged once. The port is free when its listener has been closed, before
   // the worker's next message: that it listens.
@@ -33,6 +33,7 @@ export function superviseWorkers(config: Config, log: Logger, leavePort: () => v
   });
   return {
     listening: listening.then(() => {
+      if (stopping) return;
       for (let worker = 1; worker < config.workers; worker++) tryStart(0);
     }),
     /** Ends all workers; those that are frozen or in an endless loop, too. */
@@ -44,7 +45,13 @@ export function superviseWorkers(config: Config, log: Logger, leavePort: () => v
 }
 
 /** Gives the functions that start a worker after `failures` starts in a row that failed. `start` throws when `fork` does. */
-function createStarter(config: Config, log: Logger, noteListening: () => void, isStopping: () => boolean) {
+function createStarter(
+  config: Config,
+  log: Logger,
+  noteListening: () => void,
+  isStopping: () => boolean,
+  countDeath: () => void,
+) {
   const { port, databaseUrl, embedded } = config;
   // What DATABASE_URL_FILE says may have changed, and some files can be read once only.
   const database = embedded ? {} : { DATABASE_URL: databaseUrl, DATABASE_URL_FILE: '' };
@@ -74,7 +81,8 @@ function createStarter(config: Config, log: Logger, noteListening: () => void, i
     return worker;
   };
 
-  const startAnother = (failures: number, exit: object): void => {
+  const startAnother = (failures: number, exit: { code?: number | null }): void => {
+    if (exit.code !== 0) countDeath();
     const waitMs = failures === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** failures, BACK_OFF_MAX_MS);
     log.error({ ...exit, waitMs }, 'a worker died; starting another');
     setTimeout(() => isStopping() || tryStart(failures), waitMs);
