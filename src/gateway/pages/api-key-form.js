@@ -21,6 +21,8 @@ const storage = safeStorage('sessionStorage');
 const listeners = [];
 let key = '';
 let checks = 0;
+/** When the key changed last, by `performance.now()`. */
+let changedAt = 0;
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -28,8 +30,9 @@ form.addEventListener('submit', (event) => {
 });
 form.addEventListener('click', ({ target }) => {
   const action = target instanceof HTMLElement ? target.dataset.action : undefined;
-  if (action === 'forget') setKey('');
   if (!action) return;
+  checks += 1; // a check that is under way is no longer wanted
+  if (action === 'forget') setKey('');
   show('needed');
   input.value = '';
   input.focus();
@@ -75,10 +78,12 @@ export function onKeyChange(listener) {
 }
 
 /**
- * Notes that a call with the key `used` was answered with `status`; 401 means that the key is not valid, and `body` says why.
- * @param {string} used @param {number} status @param {string} body
+ * Notes that a call with the key `used`, made at `started`, was answered with `status`; 401 means that the key is not valid,
+ * and `body` says why.
+ * @param {string} used @param {number} status @param {string} body @param {number} [started] by `performance.now()`
  */
-export function noteAnswer(used, status, body) {
+export function noteAnswer(used, status, body, started = performance.now()) {
+  if (used !== key && started < changedAt) return; // the person has forgotten or replaced that key since
   if (status !== 401) return used && used !== key ? setKey(used) : undefined;
   if (!used) return show('needed');
   if (used === key) setKey('');
@@ -142,6 +147,7 @@ function takeKeyFromAddress() {
 /** @param {string} next */
 function setKey(next) {
   key = next;
+  changedAt = performance.now();
   if (key) storage.setItem(STORED_AS, key);
   else storage.removeItem(STORED_AS);
   input.value = '';

@@ -104,7 +104,7 @@ export async function fetcher(params, { headers = {} } = {}) {
     const text = await response.text();
     outcome.textContent = `${response.status} ${response.statusText} · ${Math.round(performance.now() - started)} ms`;
     received.textContent = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-    noteAnswer(token, response.status, text);
+    noteAnswer(token, response.status, text, started);
     return parsed(text) ?? failure(`The answer is no JSON: ${response.status} ${response.statusText}.`);
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === 'TimeoutError';

@@ -13,6 +13,8 @@ const root = /** @type {HTMLElement} */ (document.querySelector('#graphiql'));
 const shared = takeSharedOperation();
 /** The last key from the header editor that was checked, so that a refused key is checked only once. */
 let tried = '';
+/** Keys that were forgotten or replaced: GraphiQL's tabs still have them, and a new tab has the key of the start. */
+const formerKeys = new Set();
 let shownTab = '';
 
 // Tells Monaco where its workers are: https://github.com/microsoft/monaco-editor/blob/main/docs/integrate-esm.md
@@ -92,7 +94,7 @@ async function loadBundle() {
 
 function start() {
   const { YogaGraphiQL } = /** @type {{ YogaGraphiQL: Bundle }} */ (/** @type {unknown} */ (globalThis));
-  const key = currentKey();
+  let key = currentKey();
   YogaGraphiQL.renderYogaGraphiQL(root, {
     title: '<span>Graph<em>i</em>QL</span>',
     logo: '<span></span>',
@@ -108,6 +110,8 @@ function start() {
     onEditQuery() {}, // Yoga's own handler writes the query into the address
   });
   onKeyChange((next) => {
+    formerKeys.add(key).delete(next);
+    key = next;
     setEditorText('request-headers.json', headersWith(next || PLACEHOLDER, editorText('request-headers.json')));
     if (next) fetchSchema();
   });
@@ -159,7 +163,8 @@ function onTabChange({ tabs, activeTabIndex }) {
   const tab = tabs[activeTabIndex];
   if (!tab) return;
   const key = currentKey();
-  const token = tokenIn(tab.headers);
+  const found = tokenIn(tab.headers);
+  const token = formerKeys.has(found) ? '' : found;
   const isOtherTab = tab.id !== shownTab;
   shownTab = tab.id;
   if (isOtherTab && (key ? token !== key : !token)) {

@@ -118,7 +118,7 @@ async function send(form) {
     const [, next] = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(response.headers.get('Link') ?? '') ?? [];
     part(form, '.next').hidden = next === undefined;
     part(form, '.next').dataset.address = next;
-    noteAnswer(key, response.status, text);
+    noteAnswer(key, response.status, text, started);
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === 'TimeoutError';
     show('.outcome', isLate ? 'No answer came within 15 seconds.' : `The call could not be made: ${explain(error)}`);
