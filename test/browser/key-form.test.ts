@@ -26,6 +26,9 @@ async function blockStorage(page: Page): Promise<void> {
 /** GraphiQL writes what changed into its tabs with a delay. */
 const WRITES_TABS_MS = 700;
 
+/** What the Back button does to a page in the back/forward cache, which Playwright's Chromium does not have. */
+const COME_BACK = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))";
+
 const form = (page: Page) => page.locator('#key-form');
 const shownKey = (page: Page, shown: string) =>
   form(page)
@@ -165,6 +168,29 @@ describeInBrowser('the form for the key', (browser) => {
     await (await answered).finished();
     await page.evaluate('new Promise((resolve) => setTimeout(resolve))'); // the page has its turn
     await expectNoKey(page);
+  });
+
+  test.each(['/docs', '/graphql'])(
+    '%s, shown again from the back/forward cache, has the key of the tab',
+    async (path) => {
+      const { page } = await newVisit(browser(), url);
+      const { key: next } = await keys.create({ name: 'next', expiresAt: null });
+      await openWithKey(page, path);
+      expect(await page.evaluate("sessionStorage.getItem('petstore_key')")).toBe(key);
+      await page.evaluate(`sessionStorage.setItem('petstore_key', '${next}'); ${COME_BACK}`);
+      await shownKey(page, next);
+      if (path === '/graphql') await headersShow(page, next);
+      await page.evaluate(`sessionStorage.removeItem('petstore_key'); ${COME_BACK}`);
+      await expectNoKey(page);
+    },
+  );
+
+  test('where storage is blocked, the cache keeps the key that only the page has', async () => {
+    const { page } = await newVisit(browser(), url);
+    await blockStorage(page);
+    await openWithKey(page, '/docs');
+    await page.evaluate(COME_BACK);
+    expect(await form(page).getAttribute('data-state')).toBe('accepted');
   });
 
   // A tab keeps the headers that it was left with, a new one gets those of the start.

@@ -20,6 +20,8 @@ const storage = safeStorage('sessionStorage');
 /** @type {((key: string) => void)[]} */
 const listeners = [];
 let key = '';
+/** Whether the storage has what `key` is; where it is blocked or full, it has not. */
+let isStored = true;
 let checks = 0;
 /** When the key changed last, by `performance.now()`. */
 let changedAt = 0;
@@ -41,8 +43,12 @@ form.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && key) show('accepted');
 });
 addEventListener('hashchange', takeKeyFromAddress);
+// The Back button may show this page as it was, though the key was forgotten or replaced on another page since.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted && isStored && storedKey() !== key) setKey(storedKey());
+});
 if (!takeKeyFromAddress()) {
-  key = storage.getItem(STORED_AS) ?? '';
+  key = storedKey();
   if (key) show('accepted');
 }
 
@@ -144,12 +150,17 @@ function takeKeyFromAddress() {
   return true;
 }
 
+function storedKey() {
+  return storage.getItem(STORED_AS) ?? '';
+}
+
 /** @param {string} next */
 function setKey(next) {
   key = next;
   changedAt = performance.now();
   if (key) storage.setItem(STORED_AS, key);
   else storage.removeItem(STORED_AS);
+  isStored = storedKey() === key;
   input.value = '';
   show(key ? 'accepted' : 'needed');
   for (const listener of listeners) listener(key);
