@@ -11,6 +11,8 @@ import { safeStorage } from './safe-storage.js';
 const settings = JSON.parse(document.querySelector('#settings')?.textContent ?? '');
 const root = /** @type {HTMLElement} */ (document.querySelector('#graphiql'));
 const shared = takeSharedOperation();
+// A shared link in the address bar of this page only changes the fragment: GraphiQL takes an operation at its start alone.
+addEventListener('hashchange', () => fragment().has('query') && location.reload());
 /** The last key from the header editor that was checked, so that a refused key is checked only once. */
 let tried = '';
 /** Keys that were forgotten or replaced: GraphiQL's tabs still have them, and a new tab has the key of the start. */
@@ -117,9 +119,13 @@ function start() {
   });
 }
 
+function fragment() {
+  return new URLSearchParams(location.hash.slice(1));
+}
+
 /** The operation in the fragment of a shared link; browsers do not send fragments. */
 function takeSharedOperation() {
-  const given = new URLSearchParams(location.hash.slice(1));
+  const given = fragment();
   const query = given.get('query');
   if (query === null) return undefined;
   history.replaceState(null, '', location.pathname + location.search);
