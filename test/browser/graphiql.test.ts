@@ -193,8 +193,24 @@ describeInBrowser('GraphiQL', (browser) => {
     await openWithKey(page);
     await page.route('**/graphql', (route) => route.abort());
     await page.getByRole('button', { name: /Execute query/ }).click();
-    await poll(() => textOf(page.locator('.result-window .view-lines'))).toContain('The gateway cannot be reached.');
+    await poll(() => textOf(page.locator('.result-window .view-lines'))).toContain(
+      'The call could not be made: the gateway cannot be reached.',
+    );
     expect(await textOf(page.locator('.result-window .view-lines'))).not.toMatch(/ at |stack/);
+  });
+
+  test.each([
+    ['value', { 'Idempotency-Key': '🐾' }, /call could not be made: .*ISO-8859-1/],
+    ['value of two lines', { 'Idempotency-Key': 'a\nb' }, /call could not be made: .*Invalid value/],
+    ['name', { 'Idempotency Key': 'a' }, /call could not be made: .*Invalid name/],
+  ])('with a header whose %s no request can carry, it says so', async (_what, headers, message) => {
+    const { page } = await newVisit(browser(), url, { permissions: CLIPBOARD });
+    await openWithKey(page);
+    await page.getByRole('button', { name: 'Headers', exact: true }).click();
+    await pasteHeaders(page, { Authorization: `Bearer ${key}`, ...(headers as Record<string, string>) });
+    await page.getByRole('button', { name: /Execute query/ }).click();
+    await poll(() => textOf(page.locator('.result-window .view-lines'))).toMatch(message);
+    expect(await page.locator('.call-bar [role=status]').textContent()).toMatch(message);
   });
 
   test.runIf(has('curl'))(
