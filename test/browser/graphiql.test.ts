@@ -173,6 +173,16 @@ describeInBrowser('GraphiQL', (browser) => {
       await runTab(page, titles[1] ?? '');
     });
 
+    test('a forgotten key that is pasted there again serves again, once it is used', async () => {
+      const { page } = await newVisit(browser(), url, { permissions: CLIPBOARD });
+      await openWithKey(page);
+      await form(page).getByRole('button', { name: 'forget' }).click();
+      await page.getByRole('button', { name: 'Headers', exact: true }).click();
+      await pasteHeaders(page, { Authorization: `Bearer ${key}` });
+      await page.getByRole('button', { name: /Execute query/ }).click();
+      await poll(() => form(page).getAttribute('data-state')).toBe('accepted');
+    });
+
     test.each([
       ['after the word Bearer', `Bearer ${key}`, 'Bearer <API key>'],
       ['by itself', key, '<API key>'],
