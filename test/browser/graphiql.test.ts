@@ -173,6 +173,16 @@ describeInBrowser('GraphiQL', (browser) => {
       await runTab(page, titles[1] ?? '');
     });
 
+    test('a forgotten key that is pasted there again serves again, once it is used', async () => {
+      const { page } = await newVisit(browser(), url, { permissions: CLIPBOARD });
+      await openWithKey(page);
+      await form(page).getByRole('button', { name: 'forget' }).click();
+      await page.getByRole('button', { name: 'Headers', exact: true }).click();
+      await pasteHeaders(page, { Authorization: `Bearer ${key}` });
+      await page.getByRole('button', { name: /Execute query/ }).click();
+      await poll(() => form(page).getAttribute('data-state')).toBe('accepted');
+    });
+
     test.each([
       ['after the word Bearer', `Bearer ${key}`, 'Bearer <API key>'],
       ['by itself', key, '<API key>'],
@@ -193,8 +203,24 @@ describeInBrowser('GraphiQL', (browser) => {
     await openWithKey(page);
     await page.route('**/graphql', (route) => route.abort());
     await page.getByRole('button', { name: /Execute query/ }).click();
-    await poll(() => textOf(page.locator('.result-window .view-lines'))).toContain('The gateway cannot be reached.');
+    await poll(() => textOf(page.locator('.result-window .view-lines'))).toContain(
+      'The call could not be made: the gateway cannot be reached.',
+    );
     expect(await textOf(page.locator('.result-window .view-lines'))).not.toMatch(/ at |stack/);
+  });
+
+  test.each([
+    ['value', { 'Idempotency-Key': '🐾' }, /call could not be made: .*ISO-8859-1/],
+    ['value of two lines', { 'Idempotency-Key': 'a\nb' }, /call could not be made: .*Invalid value/],
+    ['name', { 'Idempotency Key': 'a' }, /call could not be made: .*Invalid name/],
+  ])('with a header whose %s no request can carry, it says so', async (_what, headers, message) => {
+    const { page } = await newVisit(browser(), url, { permissions: CLIPBOARD });
+    await openWithKey(page);
+    await page.getByRole('button', { name: 'Headers', exact: true }).click();
+    await pasteHeaders(page, { Authorization: `Bearer ${key}`, ...(headers as Record<string, string>) });
+    await page.getByRole('button', { name: /Execute query/ }).click();
+    await poll(() => textOf(page.locator('.result-window .view-lines'))).toMatch(message);
+    expect(await page.locator('.call-bar [role=status]').textContent()).toMatch(message);
   });
 
   test.runIf(has('curl'))(
@@ -227,11 +253,11 @@ describeInBrowser('GraphiQL', (browser) => {
         '# query Neither { no }\nquery First { pets(limit: 1) { id } }\nmutation Second($input: NewPetInput!) {\n  addPet(input: $input) { name categoryId }\n}';
       const link = () => `${url}/graphql#${new URLSearchParams({ query, variables })}`;
 
-      test('the one that was run is sent and copied, with every digit', async () => {
+      test('in a page that is open already, the one that was run is sent and copied, with every digit', async () => {
         const { page } = await newVisit(browser(), url, { permissions: CLIPBOARD });
         await openWithKey(page);
-        await page.goto(link());
-        await page.reload();
+        await page.goto(link()); // to the same document: only the fragment changes
+        await poll(() => textOf(page.locator('.graphiql-query-editor .view-lines'))).toContain('query First');
         await page.getByRole('button', { name: /Execute query/ }).click();
         const answered = page.waitForResponse((response) => response.request().method() === 'POST');
         await page.getByRole('menuitem', { name: 'Second' }).click();

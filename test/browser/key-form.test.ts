@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { SQLITE } from '../support/engines.ts';
@@ -21,6 +21,67 @@ async function blockStorage(page: Page): Promise<void> {
       });
     }
   });
+}
+
+/** GraphiQL writes what changed into its tabs with a delay. */
+const WRITES_TABS_MS = 700;
+
+/** What the Back button does to a page in the back/forward cache, which Playwright's Chromium does not have. */
+const COME_BACK = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))";
+
+const form = (page: Page) => page.locator('#key-form');
+const shownKey = (page: Page, shown: string) =>
+  form(page)
+    .getByText(`Key ${shown.slice(0, 13)}…`)
+    .waitFor();
+const forget = (page: Page) => form(page).getByRole('button', { name: 'forget' }).click();
+
+async function replaceKey(page: Page, next: string): Promise<void> {
+  await form(page).getByRole('button', { name: 'change' }).click();
+  await form(page).getByLabel('API key').fill(next);
+  await page.keyboard.press('Enter');
+  await shownKey(page, next);
+}
+
+/** Opens a page with the key in the tab; GraphiQL with its documentation loaded, so that no call is under way. */
+async function openWithKey(page: Page, path: string): Promise<void> {
+  await page.goto(`${url}${path}#key=${key}`);
+  await shownKey(page, key);
+  if (path === '/docs') return;
+  await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).waitFor();
+  await page.getByRole('button', { name: 'Headers', exact: true }).click();
+  await headersShow(page, key);
+}
+
+const headersShow = (page: Page, text: string) =>
+  page.locator('.graphiql-editor-tool .view-lines').getByText(text).waitFor();
+
+/** No key: in the form, in the tab's storage, in any header editor. */
+async function expectNoKey(page: Page): Promise<void> {
+  expect(await form(page).getAttribute('data-state')).toBe('needed');
+  expect(await page.getByLabel('API key').inputValue()).toBe('');
+  expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(key);
+  expect((await page.locator('.graphiql-editor-tool .view-lines').allTextContents()).join()).not.toContain(key);
+}
+
+/** Makes a call whose answer is held back: what lets it come, and waits until the page has shown it. */
+async function callInFlight(page: Page, path: string, answer?: { status: number }): Promise<() => Promise<void>> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const isReference = path === '/docs';
+  const address = isReference ? /pets\?limit=20$/ : /graphql$/;
+  const hold = (route: Route) => released.then(() => (answer ? route.fulfill(answer) : route.continue()));
+  await page.route(address, hold, { times: 1 });
+  const sent = page.waitForRequest(address);
+  const place = page.locator(isReference ? '#listPets' : '#graphiql');
+  await place.getByRole('button', { name: isReference ? 'Send' : /Execute query/ }).click();
+  await sent;
+  return async () => {
+    release();
+    await place
+      .locator(isReference ? '.outcome' : '.result-window')
+      .getByText(isReference ? /^\d{3} / : /data|errors/)
+      .waitFor();
+  };
 }
 
 describeInBrowser('the form for the key', (browser) => {
@@ -69,6 +130,97 @@ describeInBrowser('the form for the key', (browser) => {
       }
       expect(complaints).toEqual([]);
     });
+
+    test('an answer that comes after the key was forgotten does not bring it back', async () => {
+      const { page } = await newVisit(browser(), url);
+      await openWithKey(page, path);
+      const answer = await callInFlight(page, path);
+      await forget(page);
+      await answer();
+      await expectNoKey(page);
+    });
+
+    test.each([
+      ['an answer', undefined],
+      ['a refusal', { status: 401 }],
+    ])('%s to the key before does not undo a change', async (_what, given) => {
+      const { page } = await newVisit(browser(), url);
+      const { key: next } = await keys.create({ name: 'next', expiresAt: null });
+      await openWithKey(page, path);
+      const answer = await callInFlight(page, path, given);
+      await replaceKey(page, next);
+      await answer();
+      expect(await form(page).locator('code').textContent()).toBe(`${next.slice(0, 13)}…`);
+      expect(await form(page).getAttribute('data-state')).toBe('accepted');
+      expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).toContain(next);
+    });
+  });
+
+  test('a key that is still being checked when "forget" is pressed is not taken', async () => {
+    const { page } = await newVisit(browser(), url);
+    await openWithKey(page, '/docs');
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(/limit=1$/, (route) => released.then(() => route.continue()));
+    await form(page).getByRole('button', { name: 'change' }).click();
+    await page.getByLabel('API key').fill(key);
+    await page.keyboard.press('Enter');
+    await message(page).getByText('Checking the key').waitFor();
+    await page.keyboard.press('Escape');
+    await forget(page);
+    const answered = page.waitForResponse(/limit=1$/);
+    release();
+    await (await answered).finished();
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve))'); // the page has its turn
+    await expectNoKey(page);
+  });
+
+  test.each(['/docs', '/graphql'])(
+    '%s, shown again from the back/forward cache, has the key of the tab',
+    async (path) => {
+      const { page } = await newVisit(browser(), url);
+      const { key: next } = await keys.create({ name: 'next', expiresAt: null });
+      await openWithKey(page, path);
+      expect(await page.evaluate("sessionStorage.getItem('petstore_key')")).toBe(key);
+      await page.evaluate(`sessionStorage.setItem('petstore_key', '${next}'); ${COME_BACK}`);
+      await shownKey(page, next);
+      if (path === '/graphql') await headersShow(page, next);
+      await page.evaluate(`sessionStorage.removeItem('petstore_key'); ${COME_BACK}`);
+      await expectNoKey(page);
+    },
+  );
+
+  test('where storage is blocked, the cache keeps the key that only the page has', async () => {
+    const { page } = await newVisit(browser(), url);
+    await blockStorage(page);
+    await openWithKey(page, '/docs');
+    await page.evaluate(COME_BACK);
+    expect(await form(page).getAttribute('data-state')).toBe('accepted');
+  });
+
+  // A tab keeps the headers that it was left with, a new one gets those of the start.
+  test.each([
+    ['a new tab', 'New tab'],
+    ['an earlier tab', 'FilterByStatus'],
+  ])('in GraphiQL %s does not bring a forgotten key back', async (_which, button) => {
+    const { page, requested } = await newVisit(browser(), url);
+    await openWithKey(page, '/graphql');
+    for (const title of ['FilterByStatus', 'NextPage']) {
+      await page.getByRole('button', { name: title, exact: true }).click();
+      await page.locator('.graphiql-tab-active').getByText(title).waitFor();
+      await headersShow(page, key);
+      await page.waitForTimeout(WRITES_TABS_MS);
+    }
+    await forget(page);
+    await headersShow(page, '<API key>');
+    await page.waitForTimeout(WRITES_TABS_MS);
+    const asked = () => requested.filter((address) => address.endsWith('/graphql')).length;
+    const before = asked();
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await page.locator('.graphiql-tab-active').getByText('NextPage').waitFor({ state: 'detached' });
+    await page.waitForTimeout(WRITES_TABS_MS);
+    expect(asked()).toBe(before);
+    await expectNoKey(page);
+    await headersShow(page, '<API key>');
   });
 
   test.each([320, 800, 1440])('stays in sight at %d px, and hides no heading that a link leads to', async (width) => {

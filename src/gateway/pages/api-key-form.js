@@ -20,7 +20,11 @@ const storage = safeStorage('sessionStorage');
 /** @type {((key: string) => void)[]} */
 const listeners = [];
 let key = '';
+/** Whether the storage has what `key` is; where it is blocked or full, it has not. */
+let isStored = true;
 let checks = 0;
+/** When the key changed last, by `performance.now()`. */
+let changedAt = 0;
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -28,8 +32,9 @@ form.addEventListener('submit', (event) => {
 });
 form.addEventListener('click', ({ target }) => {
   const action = target instanceof HTMLElement ? target.dataset.action : undefined;
-  if (action === 'forget') setKey('');
   if (!action) return;
+  checks += 1; // a check that is under way is no longer wanted
+  if (action === 'forget') setKey('');
   show('needed');
   input.value = '';
   input.focus();
@@ -38,8 +43,12 @@ form.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && key) show('accepted');
 });
 addEventListener('hashchange', takeKeyFromAddress);
+// The Back button may show this page as it was, though the key was forgotten or replaced on another page since.
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted && isStored && storedKey() !== key) setKey(storedKey());
+});
 if (!takeKeyFromAddress()) {
-  key = storage.getItem(STORED_AS) ?? '';
+  key = storedKey();
   if (key) show('accepted');
 }
 
@@ -75,10 +84,12 @@ export function onKeyChange(listener) {
 }
 
 /**
- * Notes that a call with the key `used` was answered with `status`; 401 means that the key is not valid, and `body` says why.
- * @param {string} used @param {number} status @param {string} body
+ * Notes that a call with the key `used`, made at `started`, was answered with `status`; 401 means that the key is not valid,
+ * and `body` says why.
+ * @param {string} used @param {number} status @param {string} body @param {number} [started] by `performance.now()`
  */
-export function noteAnswer(used, status, body) {
+export function noteAnswer(used, status, body, started = performance.now()) {
+  if (used !== key && started < changedAt) return; // the person has forgotten or replaced that key since
   if (status !== 401) return used && used !== key ? setKey(used) : undefined;
   if (!used) return show('needed');
   if (used === key) setKey('');
@@ -139,11 +150,17 @@ function takeKeyFromAddress() {
   return true;
 }
 
+function storedKey() {
+  return storage.getItem(STORED_AS) ?? '';
+}
+
 /** @param {string} next */
 function setKey(next) {
   key = next;
+  changedAt = performance.now();
   if (key) storage.setItem(STORED_AS, key);
   else storage.removeItem(STORED_AS);
+  isStored = storedKey() === key;
   input.value = '';
   show(key ? 'accepted' : 'needed');
   for (const listener of listeners) listener(key);

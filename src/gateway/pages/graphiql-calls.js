@@ -1,6 +1,7 @@
 // Runs in the browser: the calls of GraphiQL, and the bar below it, which shows the last call.
 
 import { currentKey, keyIn, keyPrefix, noteAnswer } from './api-key-form.js';
+import { ANSWER_MS, callFailure } from './call-failure.js';
 import { curlSample, formatJson, keyVariable, plainJson } from './code-samples.js';
 import { copyText } from './copy-text.js';
 
@@ -9,7 +10,6 @@ import { copyText } from './copy-text.js';
 
 /** Replaces the key in the header editor and in storage. */
 export const PLACEHOLDER = '<API key>';
-const ANSWER_MS = 15_000;
 const bar = /** @type {HTMLElement} */ (document.querySelector('.call-bar'));
 const outcome = /** @type {HTMLElement} */ (bar.querySelector('[role=status]'));
 const received = /** @type {HTMLElement} */ (bar.querySelector('pre'));
@@ -104,13 +104,13 @@ export async function fetcher(params, { headers = {} } = {}) {
     const text = await response.text();
     outcome.textContent = `${response.status} ${response.statusText} · ${Math.round(performance.now() - started)} ms`;
     received.textContent = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-    noteAnswer(token, response.status, text);
+    noteAnswer(token, response.status, text, started);
     return parsed(text) ?? failure(`The answer is no JSON: ${response.status} ${response.statusText}.`);
   } catch (error) {
-    const isLate = error instanceof DOMException && error.name === 'TimeoutError';
-    outcome.textContent = isLate ? 'No answer came within 15 seconds.' : 'The gateway cannot be reached.';
+    const message = callFailure(error);
+    outcome.textContent = message;
     received.textContent = '';
-    return failure(outcome.textContent);
+    return failure(message);
   }
 }
 

@@ -11,8 +11,12 @@ import { safeStorage } from './safe-storage.js';
 const settings = JSON.parse(document.querySelector('#settings')?.textContent ?? '');
 const root = /** @type {HTMLElement} */ (document.querySelector('#graphiql'));
 const shared = takeSharedOperation();
+// A shared link in the address bar of this page only changes the fragment: GraphiQL takes an operation at its start alone.
+addEventListener('hashchange', () => fragment().has('query') && location.reload());
 /** The last key from the header editor that was checked, so that a refused key is checked only once. */
 let tried = '';
+/** Keys that were forgotten or replaced: GraphiQL's tabs still have them, and a new tab has the key of the start. */
+const formerKeys = new Set();
 let shownTab = '';
 
 // Tells Monaco where its workers are: https://github.com/microsoft/monaco-editor/blob/main/docs/integrate-esm.md
@@ -92,7 +96,7 @@ async function loadBundle() {
 
 function start() {
   const { YogaGraphiQL } = /** @type {{ YogaGraphiQL: Bundle }} */ (/** @type {unknown} */ (globalThis));
-  const key = currentKey();
+  let key = currentKey();
   YogaGraphiQL.renderYogaGraphiQL(root, {
     title: '<span>Graph<em>i</em>QL</span>',
     logo: '<span></span>',
@@ -108,14 +112,20 @@ function start() {
     onEditQuery() {}, // Yoga's own handler writes the query into the address
   });
   onKeyChange((next) => {
+    formerKeys.add(key).delete(next);
+    key = next;
     setEditorText('request-headers.json', headersWith(next || PLACEHOLDER, editorText('request-headers.json')));
     if (next) fetchSchema();
   });
 }
 
+function fragment() {
+  return new URLSearchParams(location.hash.slice(1));
+}
+
 /** The operation in the fragment of a shared link; browsers do not send fragments. */
 function takeSharedOperation() {
-  const given = new URLSearchParams(location.hash.slice(1));
+  const given = fragment();
   const query = given.get('query');
   if (query === null) return undefined;
   history.replaceState(null, '', location.pathname + location.search);
@@ -159,7 +169,8 @@ function onTabChange({ tabs, activeTabIndex }) {
   const tab = tabs[activeTabIndex];
   if (!tab) return;
   const key = currentKey();
-  const token = tokenIn(tab.headers);
+  const found = tokenIn(tab.headers);
+  const token = formerKeys.has(found) ? '' : found;
   const isOtherTab = tab.id !== shownTab;
   shownTab = tab.id;
   if (isOtherTab && (key ? token !== key : !token)) {

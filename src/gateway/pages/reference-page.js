@@ -1,12 +1,12 @@
 // Runs in the browser: updates the samples when fields change, and makes the call when "Send" is pressed.
 
 import { currentKey, keyPrefix, maskedKey, noteAnswer } from './api-key-form.js';
+import { ANSWER_MS, callFailure } from './call-failure.js';
 import { codeSamples, formatJson, keyVariable, plainAddress, requestOf } from './code-samples.js';
 import { copyText } from './copy-text.js';
 import { safeStorage } from './safe-storage.js';
 
 const LANGUAGE = `${keyPrefix}language`;
-const ANSWER_MS = 15_000;
 const base = plainAddress(new URL('.', document.baseURI).href.replace(/\/$/, ''));
 const storage = safeStorage('localStorage');
 
@@ -118,17 +118,10 @@ async function send(form) {
     const [, next] = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(response.headers.get('Link') ?? '') ?? [];
     part(form, '.next').hidden = next === undefined;
     part(form, '.next').dataset.address = next;
-    noteAnswer(key, response.status, text);
+    noteAnswer(key, response.status, text, started);
   } catch (error) {
-    const isLate = error instanceof DOMException && error.name === 'TimeoutError';
-    show('.outcome', isLate ? 'No answer came within 15 seconds.' : `The call could not be made: ${explain(error)}`);
+    show('.outcome', callFailure(error));
   } finally {
     button.ariaDisabled = null;
   }
-}
-
-/** @param {unknown} error */
-function explain(error) {
-  const message = error instanceof Error ? error.message : String(error);
-  return /fetch/i.test(message) && !/header/i.test(message) ? 'the gateway cannot be reached.' : message;
 }
