@@ -42,6 +42,8 @@ export const RETRY_LEAST_MS = 2500;
 export const ID_LOCK_MS = 1000;
 /** SQLite's wait for the write of another process: as long as LOCK_MS. */
 export const BUSY_MS = 2000;
+/** The wait for a lock, on the event loop, when an SQLite file is looked at before it is opened. A start looks again. */
+export const PEEK_MS = 200;
 /** A query's wait in the queue of an SQLite connection: longer than BUSY_MS, which the query before it may take. */
 export const ACQUIRE_MS = 2500;
 

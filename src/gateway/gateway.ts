@@ -119,19 +119,23 @@ async function tryWrites(database: Database, tables: readonly Table[], log: Logg
   if (problem !== undefined) throw new ConfigError(`the database changes what is written: ${problem}`);
 }
 
+/** What Vitess gives for any error, also a lasting one. */
+const ER_UNKNOWN_ERROR = 1105;
+
 /**
  * Whether the database refused a write by itself. No refusal is an error without a number, such as a timeout, a wait for somebody's
  * lock, or what a server says that is leaving, was just made read-only, or had its connection killed.
  */
 function refusesWrites(error: unknown): boolean {
   const isOfTheMoment = means(error, 'lockWait', 'rolledBack', 'unknownOutcome', 'notBegun', 'notReady', 'readOnly');
-  return errorNumber(error) > 0 && !isOfTheMoment;
+  const number = errorNumber(error);
+  return number === ER_UNKNOWN_ERROR || (number > 0 && !isOfTheMoment);
 }
 
 /**
  * Gives the check of readiness: within PROBE_MS, far away up to PROBE_DISTANCE_MS more, the database answers and no migration is
  * pending; otherwise it throws an ApiError. A single server that takes no writes is ready, because it still answers reads. After a failure each
- * probe tries writes, until the database takes them: a gateway that is not ready gets no requests that would try.
+ * probe tries writes, until the database takes them or refuses only some: a gateway that is not ready gets no requests that would try.
  */
 function readinessCheck(database: Database, tables: readonly Table[]): () => Promise<{ database: string }> {
   const notReady = (why: string, cause?: unknown) => new ApiError('service_unavailable', why, { cause });

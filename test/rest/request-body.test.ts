@@ -67,6 +67,7 @@ const JSON_TYPES = [
   'application/json;charset=UTF-16',
   'Application/JSON',
   'application/json ; profile="a;b"',
+  'application/json; profile="a,b"; q=1',
 ];
 const OTHER_TYPES = [
   '',

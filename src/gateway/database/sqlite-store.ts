@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { dirname, resolve } from 'node:path';
 import { createSqliteConfig, NodeSqliteClient, peekSqlite } from '../../lib/node-sqlite/node-sqlite.ts';
 import { ConfigError } from '../config.ts';
-import { ACQUIRE_MS, BUSY_MS } from '../deadlines.ts';
+import { ACQUIRE_MS, BUSY_MS, PEEK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { means } from './faults.ts';
 import { MIGRATIONS, whyEarlier } from './migration-files.ts';
@@ -64,7 +64,7 @@ function whyForeign(filename: string): string | undefined {
   const found = statSync(filename);
   if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no file';
   try {
-    return peekSqlite(filename, BUSY_MS, (database) => {
+    return peekSqlite(filename, PEEK_MS, (database) => {
       const namesIn = (table: string) =>
         Array.from(database.prepare(`SELECT name FROM ${table}`).iterate(), ({ name }) => name);
       const objects = namesIn('sqlite_master') as string[]; // tables and their indexes all have names

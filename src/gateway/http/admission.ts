@@ -44,7 +44,7 @@ const COUNTED_LENGTH = 16_384;
 
 /**
  * The largest reservation of one answer, as a fraction of all bytes. There is room for one beside bodies, never for three, and beside
- * the longest body where no more than eight of them are shared.
+ * the longest body where eight of them are shared.
  */
 const RESERVED_FRACTION = 0.3;
 

@@ -53,7 +53,8 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
     const answer = unfinishedAnswerOn(socket);
     const leftMs = reason === 'late' && answer ? timeLeft(answer.req, server.requestTimeout) : 0;
     if (leftMs > 0) {
-      const tell = () => answer?.req.complete || server.emit('clientError', error, socket); // Node tells once
+      // Node tells once. A connection that has ended meanwhile must not be kept by this.
+      const tell = () => answer?.req.complete || socket.destroyed || server.emit('clientError', error, socket);
       return void setTimeout(tell, leftMs).unref();
     }
     drops.note(socket);
@@ -126,8 +127,8 @@ function dropWhatFollows(server: Server) {
 }
 
 /**
- * How much of `requestTimeout` an incomplete request has left that had to wait. Node times a request from its first byte, but while it
- * waits nothing more of it is read: it has its time from when it begins.
+ * The part of `requestTimeout` that is left to an incomplete request that had to wait. Node times a request from its first byte, but
+ * while it waits nothing more of it is read: it has its time from when it begins.
  */
 function timeLeft(request: IncomingMessage, requestTimeout: number): number {
   const begun = begunAt.get(request);

@@ -2,7 +2,8 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { describe, expect, test } from 'vitest';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
 import type { Reason } from '../../../src/lib/ordered-http/ordered-http.ts';
 import { sendRaw } from '../../support/client.ts';
 import { afterFile } from '../../support/engines.ts';
@@ -190,4 +191,27 @@ test('a request that waits is in time; its body has its time from when it begins
   expect((await whole).match(/\[.*?\]/g)).toEqual(['[]', '[here]']);
   expect((await afterwards).match(/\[.*?\]/g)).toEqual(['[]', '[here]']);
   expect(await never).toMatch(/\[\].* 400 .*late$/s);
+});
+
+test('a request that waits is forgotten with its connection', async () => {
+  const requestTimeout = 300;
+  const times = { requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval: 20 };
+  const ended = Promise.withResolvers<void>();
+  const serve: RequestListener = (_request, response) => {
+    response.once('close', ended.resolve).write('x'.repeat(20_000_000)); // nobody reads it
+  };
+  const { port } = await startOrdered({ serve }, times);
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  const armed = () => timers.mock.calls.filter(([, ms]) => ms === requestTimeout).length;
+  try {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`${GET}POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nhe`);
+    await eventually(() => armed() === 1, 5000, 'it is late');
+    socket.destroy();
+    await ended.promise;
+    await delay(3 * requestTimeout); // nothing tells that nothing comes
+    expect(armed()).toBe(1);
+  } finally {
+    timers.mockRestore();
+  }
 });
