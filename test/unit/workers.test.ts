@@ -7,6 +7,8 @@ import { createLog } from '../../src/gateway/log.ts';
 import { superviseWorkers } from '../../src/gateway/process/workers.ts';
 
 afterEach(() => {
+  // Other files of this process would meet the counters of these workers.
+  for (const event of ['message', 'exit']) cluster.removeAllListeners(event);
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
