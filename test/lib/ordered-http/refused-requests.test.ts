@@ -206,11 +206,12 @@ test('a request that waits is forgotten with its connection', async () => {
   try {
     const socket = connect(port, '127.0.0.1');
     socket.write(`${GET}POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nhe`);
-    await eventually(() => armed() === 1, 5000, 'it is late');
+    await eventually(() => armed() > 0, 5000, 'it is late');
     socket.destroy();
     await ended.promise;
+    const before = armed();
     await delay(3 * requestTimeout); // nothing tells that nothing comes
-    expect(armed()).toBe(1);
+    expect(armed()).toBe(before);
   } finally {
     timers.mockRestore();
   }
