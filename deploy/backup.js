@@ -11,9 +11,11 @@ const part = `${backup}.${randomUUID()}.part`; // another backup may run
 const DAY_MS = 86_400_000;
 process.umask(0o077);
 try {
-  // What a backup left that was killed.
-  for (const left of globSync(`${backup}.*.part`))
-    if (Date.now() - statSync(left).mtimeMs > DAY_MS) rmSync(left, { force: true });
+  // What a backup left that was killed. Another one may be done meanwhile, and its part gone.
+  for (const left of globSync(`${backup}.*.part`)) {
+    const { mtimeMs = Date.now() } = statSync(left, { throwIfNoEntry: false }) ?? {};
+    if (Date.now() - mtimeMs > DAY_MS) rmSync(left, { force: true });
+  }
   new DatabaseSync(store, { readOnly: true, timeout: 5000 }).prepare('VACUUM INTO ?').run(part);
   const copy = new DatabaseSync(part); // opened read-only, SQLite would check no CHECK
   assert.equal(copy.prepare('PRAGMA integrity_check').get().integrity_check, 'ok');

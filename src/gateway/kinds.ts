@@ -153,8 +153,8 @@ export function kindOfScalar(scalar: string, bounds: Bounds): AnyKind | undefine
 }
 
 /**
- * An Int64 is decimal digits; a number is at most 2^53, so it has no exponent. V8 would cache what `String` makes of a number: the texts of
- * the ids of 400 lists survived each collection, and doubled its time (`MaxNumberToStringCacheSize` in V8's heap.cc).
+ * An Int64 is decimal digits; a number is at most 2^53, so it has no exponent. V8 caches what `String` makes of a number
+ * (`MaxNumberToStringCacheSize` in its heap.cc): the texts of the ids of 400 lists survived each collection, and doubled its time.
  */
 function writeInteger(value: Integer64): string {
   return typeof value === 'number' ? JSON.stringify(value) : String(value);

@@ -102,7 +102,8 @@ function withCode(errors: readonly GraphQLError[], code: string): readonly Graph
 /** Caches the plans of a document, one for each operation and combination of Boolean variables. */
 function cachePlans({ plan, deprecations }: DocumentParts, document: DocumentNode, text: string) {
   const cache = new Map<string, PreparedPlan>();
-  // TOKEN_BYTES covers a plan or a planned field for each token. Fragments can make more fields, and conditions more plans.
+  // TOKEN_BYTES covers a plan or a planned field for each token. Fragments can make more fields, and conditions more plans. An LRU cache
+  // with room for the largest plan would hold two of that size.
   const { tokenCount = 0 } = document;
   let size = 0;
   const hasConditions = text.includes('@');

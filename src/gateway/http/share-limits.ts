@@ -24,6 +24,8 @@ const REFUSALS: Readonly<Record<Refusal, string>> = {
   abandoned: 'The request has been abandoned.',
 };
 
+const inMib = (bytes: number) => Math.ceil(bytes / MIB);
+
 /**
  * The limits of one of `workers` processes on this machine. Throws ConfigError when the heap or the container is too small for
  * bodies of `bodyLimitBytes`.
@@ -34,16 +36,17 @@ export function shareLimitsOf(
   heapBytes = getHeapStatistics().heap_size_limit,
   containerBytes = process.constrainedMemory(),
 ) {
-  const refuseBelow = (leastBytes: number, isBytes: number, what: string, remedy: (needed: number) => string) => {
-    if (isBytes >= leastBytes) return;
-    const [needed = 0, is] = [leastBytes, isBytes].map((bytes) => Math.ceil(bytes / MIB));
-    const reason = `BODY_LIMIT=${bodyLimitBytes} needs ${what} of ${needed} MB, and this one has ${is}`;
-    throw new ConfigError(`${reason}: ${remedy(needed)}, or a lower limit`);
+  const refuse = (needs: string, isBytes: number, remedy: string): never => {
+    const reason = `BODY_LIMIT=${bodyLimitBytes} needs ${needs} MB, and this one has ${inMib(isBytes)}`;
+    throw new ConfigError(`${reason}: ${remedy}, or a lower limit`);
   };
   const least = LEAST_BODIES * bodyLimitBytes;
-  refuseBelow(HEAP_PART * least, heapBytes, 'a heap', (needed) => `NODE_OPTIONS=--max-old-space-size=${needed}`);
+  const heap = HEAP_PART * least;
+  if (heapBytes < heap)
+    refuse(`a heap of ${inMib(heap)}`, heapBytes, `NODE_OPTIONS=--max-old-space-size=${inMib(heap)}`);
   const memory = containerBytes > 0 ? containerBytes : Number.POSITIVE_INFINITY; // 0: no container
-  refuseBelow(CONTAINER_PART * least * workers, memory, `a container with WORKERS=${workers}`, () => 'fewer workers');
+  const container = CONTAINER_PART * least * workers;
+  if (memory < container) refuse(`a container with WORKERS=${workers} of ${inMib(container)}`, memory, 'fewer workers');
   return {
     inFlight: 256,
     /** Bytes of bodies, of reservations for answers and of answers that clients have not read. */
