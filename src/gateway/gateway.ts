@@ -3,8 +3,8 @@ import { IS_WORKER } from './cluster-worker.ts';
 import { type Config, ConfigError } from './config.ts';
 import { connectDatabase, type Database } from './database/connect.ts';
 import { errorNumber, isRefused, means } from './database/faults.ts';
-import { migrateUp, migrationStatus } from './database/migrations.ts';
-import { engineProblems } from './database/schema-check.ts';
+import { migrateUp, migrationStatus, requireOwn } from './database/migrations.ts';
+import { schemaProblems } from './database/schema-check.ts';
 import { LAST_COUNTS_MS, PROBE_DISTANCE_MS, PROBE_MS } from './deadlines.ts';
 import { ApiError, DatabaseFault } from './errors.ts';
 import { createApp } from './http/app.ts';
@@ -99,11 +99,11 @@ async function openDatabase(config: Config, tables: readonly Table[], log: Logge
   try {
     await database.ping();
     if (config.migrateOnStart) await migrateUp(database);
-    const isMigrated = config.migrateOnStart || (await migrationStatus(database)).pending.length === 0;
-    // Without transactions, a retry with an Idempotency-Key could add a row twice.
-    const [problem] = await engineProblems(database, ['idempotency_keys', ...tables.map(({ name }) => name)]);
-    if (problem !== undefined) throw new ConfigError(problem);
-    if (!IS_WORKER && isMigrated && database.takesWrites()) await tryWrites(database, tables, log);
+    if (!IS_WORKER && (await requireOwn(database)).length === 0) {
+      const [problem] = await schemaProblems(database);
+      if (problem !== undefined) throw new ConfigError(`the schema is not as the migrations make it: ${problem}`);
+      if (database.takesWrites()) await tryWrites(database, tables, log);
+    }
     return database;
   } catch (error) {
     await database.close();

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { schemaProblems } from '../../src/gateway/database/schema-check.ts';
 import { describeEachEngine } from '../support/engines.ts';
+import { startGateway } from '../support/gateway.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { readRowAdder } from './whole-schema.ts';
 
 describeEachEngine('the whole schema', (engine) => {
   test('is what the migrations make; each table, column and index that is missing has a line', async () => {
     await prepareDatabase(engine); // another database of the server, which lacks nothing
-    const { database } = await prepareDatabase(engine);
+    const { database, url } = await prepareDatabase(engine);
     const { knex } = database;
     expect(await schemaProblems(database)).toEqual([]);
     await knex.schema.dropTable('deprecated_use');
@@ -19,6 +20,10 @@ describeEachEngine('the whole schema', (engine) => {
       'pets: index pets_status_id (status, id) is missing',
       'table deprecated_use is missing',
     ]);
+    for (const MIGRATE_ON_START of ['true', 'false']) {
+      const start = startGateway(engine, { DATABASE_URL: url, MIGRATE_ON_START, LOG_LEVEL: 'silent' });
+      await expect(start).rejects.toThrow('the schema is not as the migrations make it: ');
+    }
   });
 
   test.each([

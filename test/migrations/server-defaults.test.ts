@@ -57,17 +57,15 @@ describeOnMysql('a table whose engine has no transactions', (given) => {
     await migrateUp(database);
     const { knex } = database;
     await knex.raw('ALTER TABLE idempotency_keys ENGINE=MyISAM');
-    await knex.raw('ALTER TABLE api_keys DROP INDEX api_keys_hash');
     const problems = await schemaProblems(database);
     expect(problems).toEqual([
-      'api_keys: index api_keys_hash (hash) is missing',
       expect.stringMatching(/^table idempotency_keys has the engine MyISAM, .*ALTER TABLE idempotency_keys ENGINE=/),
     ]);
     for (const MIGRATE_ON_START of ['true', 'false']) {
       const start = startGateway(given, { DATABASE_URL: url, MIGRATE_ON_START, LOG_LEVEL: 'silent' });
-      await expect(start).rejects.toThrow(/^table idempotency_keys has the engine MyISAM.*: ALTER TABLE/);
+      await expect(start).rejects.toThrow(/ table idempotency_keys has the engine MyISAM.*: ALTER TABLE/);
     }
-    await knex.raw(problems[1]?.split('InnoDB: ').at(-1) ?? '');
+    await knex.raw(problems[0]?.split('InnoDB: ').at(-1) ?? '');
     await startGateway(given, { DATABASE_URL: url, LOG_LEVEL: 'silent' });
     expect((await readWholeSchema(database)).get('table idempotency_keys')).toBe('InnoDB dynamic');
   });

@@ -7,23 +7,45 @@ import { DatabaseFault } from '../errors.ts';
 import { PRODUCT } from '../product.ts';
 import type { Database } from './connect.ts';
 import { means } from './faults.ts';
-import { listMigrations, MIGRATIONS, MIGRATIONS_FOLDER, whyEarlier } from './migration-files.ts';
+import { listMigrations, MIGRATIONS, MIGRATIONS_FOLDER, whyForeign } from './migration-files.ts';
+import { foreignTables } from './schema-check.ts';
 
 const CONFIG: Knex.MigratorConfig = { directory: MIGRATIONS_FOLDER, loadExtensions: ['.ts'] };
 
-/** Runs each pending migration, once for all processes; gives the names of those that this call ran. Errors of migrationStatus. */
+/** Runs each pending migration, once for all processes; gives the names of those that this call ran. Errors of requireOwn. */
 export async function migrateUp(database: Database, directory = [MIGRATIONS_FOLDER]): Promise<string[]> {
   // When nothing is pending, the lock is not needed. Then the schema of a newer version is accepted, too.
-  if ((await migrationStatus(database, undefined, listMigrations(directory))).pending.length === 0) return [];
+  if ((await requireOwn(database, listMigrations(directory))).length === 0) return [];
   const latest = (knex: Knex) => knex.migrate.latest({ ...CONFIG, directory });
   const [, names] = await underLock<[number, string[]]>(database, latest);
   return names;
 }
 
-/** Rolls back the last batch of migrations; gives their names. */
+/** Rolls back the batch of migrations that is the last one now; gives their names. What another process has rolled back meanwhile is not one more. */
 export async function migrateDown(database: Database): Promise<string[]> {
-  const [, names] = await underLock<[number, string[]]>(database, (knex) => knex.migrate.rollback(CONFIG));
+  const lastOf = async (knex: Knex) => (await knex('knex_migrations').max({ batch: 'batch' }).first())?.batch;
+  const last = (await migrationStatus(database)).completed.length > 0 ? await database.run(lastOf) : undefined;
+  if (last === undefined) return [];
+  const rollback = async (knex: Knex) =>
+    (await lastOf(knex)) === last ? await knex.migrate.rollback(CONFIG) : [0, []];
+  const [, names] = await underLock<[number, string[]]>(database, rollback);
   return names;
+}
+
+/**
+ * The names of the pending migrations. Errors of migrationStatus; ConfigError when a table that one of them would make is there, and is
+ * of another program. Of a migration that was cut, MySQL has the whole table, or none.
+ */
+export async function requireOwn(database: Database, migrations: readonly string[] = MIGRATIONS): Promise<string[]> {
+  const { pending } = await migrationStatus(database, undefined, migrations);
+  const [foreign] = pending.length > 0 ? await foreignTables(database, pending) : [];
+  if (foreign !== undefined) throw await refusal(database, `its table ${foreign} is of another program`);
+  return pending;
+}
+
+async function refusal({ query }: Database, why: string): Promise<ConfigError> {
+  const [found] = await query<{ name: string }>('SELECT DATABASE() AS name', [], undefined); // a file of SQLite is refused before it is opened
+  return new ConfigError(`DATABASE_URL: ${found?.name} is not used and stays as it is: ${why}`);
 }
 
 // Knex's own `migrate.list` is not used, because it would create its tables in an empty database.
@@ -34,7 +56,7 @@ const DONE_TABLE = {
 
 /**
  * The names of the completed and the pending migrations; changes nothing. DatabaseFault `unavailable` at the deadline;
- * ConfigError when the database is a store of before 1.0.0.
+ * ConfigError when the database is of another program, or a store of before 1.0.0.
  */
 export async function migrationStatus(
   database: Database,
@@ -45,11 +67,8 @@ export async function migrationStatus(
   const found = await read(`SELECT 1 AS found FROM ${DONE_TABLE[database.engine]} 'knex_migrations'`);
   const done = found.length > 0 ? await read<{ name: string }>('SELECT name FROM knex_migrations ORDER BY id') : [];
   const completed = done.map(({ name }) => name);
-  const why = whyEarlier(completed);
-  if (why !== undefined) {
-    const [found] = await read<{ name: string }>('SELECT DATABASE() AS name'); // a file of SQLite is refused before it is opened
-    throw new ConfigError(`DATABASE_URL: ${found?.name} is not used and stays as it is: ${why}`);
-  }
+  const why = whyForeign(completed);
+  if (why !== undefined) throw await refusal(database, why);
   return { completed, pending: migrations.filter((name) => !completed.includes(name)) };
 }
 

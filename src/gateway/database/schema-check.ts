@@ -1,6 +1,8 @@
+import { join } from 'node:path';
+import type { Knex } from 'knex';
 import type { MysqlPool } from '../../lib/mysql-pool/mysql-pool.ts';
 import { connectDatabase, type Database } from './connect.ts';
-import { migrateUp } from './migrations.ts';
+import { MIGRATIONS, MIGRATIONS_FOLDER } from './migration-files.ts';
 
 /** One row for each column, and one for each column of an index, in the index's order; a primary key is the index PRIMARY. */
 const SCHEMA_SQL = {
@@ -20,7 +22,7 @@ const SCHEMA_SQL = {
  * may be of a newer version. DatabaseFault `unavailable` when the database is away.
  */
 export async function schemaProblems(database: Database): Promise<string[]> {
-  const expected = await expectedSchema();
+  const expected: Schema = (await schemasOfMigrations()).at(-1)?.schema ?? new Map();
   const actual = await readSchema(database);
   const missing = [...expected].flatMap(([table, parts]) => {
     const found = actual.get(table);
@@ -30,8 +32,22 @@ export async function schemaProblems(database: Database): Promise<string[]> {
   return [...missing, ...(await engineProblems(database, [...expected.keys()]))];
 }
 
+/** The tables of this database that one of the `pending` migrations would make, and that are not as it makes them. */
+export async function foreignTables(database: Database, pending: readonly string[]): Promise<string[]> {
+  const actual = await readSchema(database);
+  const foreign: string[] = [];
+  let before: Schema = new Map();
+  for (const { name, schema } of await schemasOfMigrations()) {
+    const made = [...schema].filter(([table]) => pending.includes(name) && !before.has(table));
+    const others = made.filter(([table, parts]) => parts.some((part) => actual.get(table)?.includes(part) === false));
+    foreign.push(...others.map(([table]) => table));
+    before = schema;
+  }
+  return foreign;
+}
+
 /** A line, with what to do, for each of `tables` whose storage engine has no transactions. */
-export async function engineProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
+async function engineProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
   if (engine === 'sqlite') return [];
   const sql = `SELECT table_name AS name, engine AS engine FROM information_schema.tables
     WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (?)`; // a view has no engine
@@ -57,18 +73,27 @@ export async function insertTriggers({ engine, run }: Database, tables: readonly
   );
 }
 
-/** The schema of all migrations, which are run in memory. */
-async function expectedSchema(): Promise<Map<string, string[]>> {
+/** The schema after each migration, all of which are run in memory. */
+async function schemasOfMigrations(): Promise<{ readonly name: string; readonly schema: Schema }[]> {
   const database = await connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
   try {
-    await migrateUp(database);
-    return await readSchema(database);
+    const schemas = [];
+    for (const name of MIGRATIONS) {
+      // Without Knex's own runner, whose loading would slow each start.
+      const { up }: { up(knex: Knex): Promise<void> } = await import(join(MIGRATIONS_FOLDER, name));
+      await up(database.knex);
+      schemas.push({ name, schema: await readSchema(database) });
+    }
+    return schemas;
   } finally {
     await database.close();
   }
 }
 
-async function readSchema(database: Database): Promise<Map<string, string[]>> {
+/** The columns and indexes of each table, in words. */
+type Schema = ReadonlyMap<string, readonly string[]>;
+
+async function readSchema(database: Database): Promise<Schema> {
   type SchemaRow = { table: string; index: string | null; column: string };
   const rows = await database.query<SchemaRow>(SCHEMA_SQL[database.engine], [], undefined);
   const schema = new Map<string, string[]>();

@@ -5,7 +5,7 @@ import { ConfigError } from '../config.ts';
 import { ACQUIRE_MS, BUSY_MS, PEEK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import { means } from './faults.ts';
-import { MIGRATIONS, whyEarlier } from './migration-files.ts';
+import { whyForeign } from './migration-files.ts';
 
 /** Knex on node:sqlite, with what a server would tell. */
 class GatewaySqliteClient extends NodeSqliteClient {
@@ -24,7 +24,7 @@ export function createSqliteClient(databaseUrl: string) {
   const filename = path === ':memory:' ? path : resolve(path);
   if (path !== ':memory:' && existsSync(filename)) {
     checkAccess(filename);
-    const why = whyForeign(filename);
+    const why = whyRefused(filename);
     const advice = 'name another file, or move this one away';
     if (why !== undefined)
       throw new ConfigError(`DATABASE_URL: ${filename} is not used and stays as it is: ${why}; ${advice}`);
@@ -60,7 +60,7 @@ function whyDenied({ message }: Error): string {
 }
 
 /** The reason why a file is not a store of this gateway, or undefined. Reads only. An empty file or database may become a store. */
-function whyForeign(filename: string): string | undefined {
+function whyRefused(filename: string): string | undefined {
   const found = statSync(filename);
   if (!found.isFile()) return found.isDirectory() ? 'it is a folder' : 'it is no file';
   try {
@@ -69,9 +69,8 @@ function whyForeign(filename: string): string | undefined {
         Array.from(database.prepare(`SELECT name FROM ${table}`).iterate(), ({ name }) => name);
       const objects = namesIn('sqlite_master') as string[]; // tables and their indexes all have names
       const done = objects.includes('knex_migrations') ? namesIn('knex_migrations') : [];
-      const isOurs = MIGRATIONS.some((name) => done.includes(name));
-      const isEmpty = done.length === 0 && objects.every((name) => /^(?:sqlite|knex)_/.test(name));
-      return isOurs || isEmpty ? undefined : (whyEarlier(done) ?? 'it is the database of another program');
+      if (done.length > 0 || objects.every((name) => /^(?:sqlite|knex)_/.test(name))) return whyForeign(done);
+      return 'it is the database of another program';
     });
   } catch (error) {
     // Another process that lets nobody read says nothing of whose file it is: a start waits for it, as for any lock.
