@@ -1,8 +1,19 @@
 import { statSync } from 'node:fs';
-import { UsageError } from '../gateway/command-line.ts';
+import type { ParseArgsOptionsConfig } from 'node:util';
+import { type Program, runProgram, UsageError } from '../gateway/command-line.ts';
 import type { Config } from '../gateway/config.ts';
 import { connectDatabase, type Database } from '../gateway/database/connect.ts';
 import { migrateUp, migrationStatus } from '../gateway/database/migrations.ts';
+
+/** `runProgram` for a command. Where nobody takes its output, a new key for example is lost: it says so, and its exit code is 1. */
+export function runCommand<Options extends ParseArgsOptionsConfig>(program: Program<Options>): Promise<void> {
+  process.stdout.once('error', ({ message }) => {
+    process.stdout.on('error', () => {}); // said once
+    console.error(`standard output was not taken (${message}): what was to be done is done, but not told`);
+    process.exitCode = 1;
+  });
+  return runProgram(program);
+}
 
 /**
  * Runs `work` with the database, migrated when MIGRATE_ON_START is true, and closes the database. Throws UsageError for

@@ -1,6 +1,6 @@
-import { runProgram, UsageError } from '../gateway/command-line.ts';
+import { UsageError } from '../gateway/command-line.ts';
 import { createDeprecatedUseStore, dayNumber } from '../gateway/keys/usage.ts';
-import { printTable, visibleName, withDatabase } from './command.ts';
+import { printTable, runCommand, visibleName, withDatabase } from './command.ts';
 
 const HELP = `Who still uses what is deprecated, over REST and over GraphQL.
 
@@ -13,7 +13,7 @@ The gateway writes its counts once a minute.`;
 
 const DAY_MS = 86_400_000;
 
-await runProgram({
+await runCommand({
   help: HELP,
   options: { days: { type: 'string' }, json: { type: 'boolean' } },
   positionals: 1,

@@ -1,20 +1,24 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
-import { CREATE_KEY, explainFailure, runProgram } from '../gateway/command-line.ts';
-import { type Config, describeSettings } from '../gateway/config.ts';
+import { CREATE_KEY, explainFailure } from '../gateway/command-line.ts';
+import { type Config, ConfigError, describeSettings } from '../gateway/config.ts';
 import type { Database } from '../gateway/database/connect.ts';
 import { isRefused } from '../gateway/database/faults.ts';
 import { migrationStatus } from '../gateway/database/migrations.ts';
 import { examineSession, insertTriggers, schemaProblems } from '../gateway/database/schema-check.ts';
+import { REQUEST_MS } from '../gateway/deadlines.ts';
 import { describeUnknown } from '../gateway/dot-env.ts';
 import { limitsByType } from '../gateway/graphql/cost.ts';
 import { LIMITS } from '../gateway/graphql/limits.ts';
 import { createKeyStore } from '../gateway/keys/key-store.ts';
 import { LIST_LIMIT } from '../gateway/schema/builder.ts';
 import { createSchema } from '../gateway/schema/schema.ts';
+import { createStores } from '../gateway/store/store.ts';
+import { columnsOf, type Table } from '../gateway/store/table.ts';
 import { checkWrites } from '../gateway/store/write-check.ts';
+import { deadlineIn } from '../lib/deadline/deadline.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
-import { databaseFile, inspectDatabase, printTable } from './command.ts';
+import { databaseFile, inspectDatabase, printTable, runCommand } from './command.ts';
 
 const HELP = `One page: is everything as it should be? Changes and creates nothing.
 
@@ -28,7 +32,7 @@ of API keys and the limits.
 
 Exit code 1 when something is wrong.`;
 
-await runProgram({
+await runCommand({
   help: HELP,
   options: { json: { type: 'boolean' } },
   async run({ config, unknownNames, values }) {
@@ -77,11 +81,13 @@ async function examineDatabase(config: Config, problems: string[]): Promise<Reco
     facts.answers ??= 'no';
     problems.push(explainFailure(error, config).line);
   };
-  await inspectDatabase(config, async (database, exists) => {
+  const examined = inspectDatabase(config, async (database, exists) => {
     if (exists) return collectFacts(database, config, facts, problems).catch(noteFailure);
     facts.exists = 'no';
     problems.push('there is no database file yet: npm start makes it');
   });
+  // Such as a file that another process has locked. A wrong address is a wrong setting.
+  await examined.catch((error) => (error instanceof ConfigError ? Promise.reject(error) : noteFailure(error)));
   return facts;
 }
 
@@ -110,6 +116,7 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
     tables.map(({ name }) => name),
   );
   if (triggers.length > 0) facts.triggers = triggers.join('; ');
+  for (const table of tables) await listByEachFilter(database, table);
   try {
     const file = databaseFile(config);
     if (file !== undefined) for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
@@ -127,6 +134,14 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
   const valid = keys.filter((key) => !key.revokedAt && (!key.expiresAt || key.expiresAt.getTime() > Date.now()));
   facts['API keys'] = `${valid.length} valid of ${keys.length}`;
   if (valid.length === 0) problems.push(`no valid API key: ${CREATE_KEY}`);
+}
+
+/** As requests do: the database may be told to ignore an index that a list names. */
+async function listByEachFilter(database: Database, table: Table): Promise<void> {
+  const { list } = createStores(database)(table);
+  const filters = columnsOf(table).filter(({ index }) => index !== undefined);
+  const queries = filters.map(({ name, kind }) => ({ limit: 1, after: null, [name]: kind.probes[0] }));
+  await Promise.all(queries.map((query) => list(query, deadlineIn(REQUEST_MS))));
 }
 
 function limitsOf(config: Config): Record<string, string> {

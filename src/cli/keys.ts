@@ -1,9 +1,9 @@
-import { CREATE_KEY, type ProgramInput, runProgram, UsageError } from '../gateway/command-line.ts';
+import { CREATE_KEY, type ProgramInput, UsageError } from '../gateway/command-line.ts';
 import { inTransaction } from '../gateway/database/connect.ts';
 import { type ApiKey, createKeyStore } from '../gateway/keys/key-store.ts';
 import { addSamples } from '../gateway/store/store.ts';
 import { type Int64, parseInt64 } from '../lib/exact-json/exact-json.ts';
-import { printTable, UNPRINTABLE, visibleName, withDatabase } from './command.ts';
+import { printTable, runCommand, UNPRINTABLE, visibleName, withDatabase } from './command.ts';
 
 /** How long a key stays valid after its rotation, without `--grace`. */
 const GRACE = '24h';
@@ -47,10 +47,11 @@ const VERBS: Record<string, { takesId?: true; options: (keyof typeof OPTIONS)[];
   revoke: { takesId: true, options: [], run: revokeKey },
 };
 
-await runProgram({
+await runCommand({
   help: HELP,
   options: OPTIONS,
   positionals: 2,
+  optionsOf: (verb = '') => (Object.hasOwn(VERBS, verb) ? VERBS[verb]?.options : undefined),
   async run(input) {
     const [verb = '', word] = input.positionals;
     const known = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;

@@ -1,7 +1,7 @@
-import { runProgram, UsageError } from '../gateway/command-line.ts';
+import { UsageError } from '../gateway/command-line.ts';
 import type { Database } from '../gateway/database/connect.ts';
 import { migrateDown, migrateUp, migrationStatus } from '../gateway/database/migrations.ts';
-import { inspectDatabase, withDatabase } from './command.ts';
+import { inspectDatabase, runCommand, withDatabase } from './command.ts';
 
 const HELP = `Schema migrations. Safe to run from several processes at once: one works, the others wait.
 
@@ -9,7 +9,7 @@ const HELP = `Schema migrations. Safe to run from several processes at once: one
   npm run migrate -- --status      what is done and what is pending; changes nothing
   npm run migrate -- --rollback    take back the last batch, WITH THE DATA OF ITS TABLES`;
 
-await runProgram({
+await runCommand({
   help: HELP,
   options: { status: { type: 'boolean' }, rollback: { type: 'boolean' } },
   async run({ values, config }) {

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
-import { runProgram } from '../gateway/command-line.ts';
 import { createSchema, printedSchema } from '../gateway/schema/schema.ts';
 import { PETSTORE } from '../petstore/petstore.ts';
+import { runCommand } from './command.ts';
 
 const HELP = `Writes schema.graphql from the code.
 
   npm run schema`;
 
-await runProgram({
+await runCommand({
   help: HELP,
   options: {},
   async run() {

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { onCtrlC, runProgram, UsageError } from '../gateway/command-line.ts';
+import { onCtrlC, UsageError } from '../gateway/command-line.ts';
 import { createStores } from '../gateway/store/store.ts';
 import { PETS, samplePet } from '../petstore/pets/pet.ts';
-import { withDatabase } from './command.ts';
+import { runCommand, withDatabase } from './command.ts';
 
 const HELP = `Adds sample animals, to try things out or to measure.
 
@@ -17,7 +17,7 @@ const BAR_WIDTH = 20;
 const REDRAW_MS = 100;
 const LINE_MS = 5000;
 
-await runProgram({
+await runCommand({
   help: HELP,
   options: { pets: { type: 'string' } },
   async run({ values, config }) {

@@ -6,9 +6,12 @@ import { DatabaseFault } from './errors.ts';
 import { maskCredentials } from './masking.ts';
 import { VERSION } from './product.ts';
 
-interface Program<Options extends ParseArgsOptionsConfig> {
+/** A program: its words, and what it does. */
+export interface Program<Options extends ParseArgsOptionsConfig> {
   readonly help: string;
   readonly options: Options;
+  /** The options that its first word takes; without it, and for an unknown word, all. */
+  optionsOf?(verb: string | undefined): readonly string[] | undefined;
   /** The largest number of positional words; by default 0. */
   readonly positionals?: number;
   run(input: ProgramInput<Options>): Promise<void>;
@@ -51,12 +54,14 @@ const COMMON_HELP = `
   --version    the version of the gateway and its commit, alone`;
 
 /** Parses the command line; gives the text that `--help` or `--version` asks for, if it has one. Throws UsageError. */
-function readWords<Options extends ParseArgsOptionsConfig>({ help, options, positionals: most = 0 }: Program<Options>) {
+function readWords<Options extends ParseArgsOptionsConfig>(program: Program<Options>) {
+  const { help, options, positionals: most = 0 } = program;
   const { values, positionals } = parse({ ...options, ...COMMON_OPTIONS });
+  const own = program.optionsOf?.(positionals[0]) ?? Object.keys(options); // npm has a setting `json` of its own
   // npm takes options for itself when no `--` stands before them, and puts them into the environment:
   // https://docs.npmjs.com/cli/v11/using-npm/config#environment-variables
   const isTaken = (name: string) => process.env[`npm_config_${name.replaceAll('-', '_')}`] !== undefined;
-  const swallowed = Object.keys(options).filter((name) => !(name in values) && isTaken(name));
+  const swallowed = own.filter((name) => !(name in values) && isTaken(name));
   if (swallowed.length > 0) {
     const again = swallowed.map((name) => (options[name]?.type === 'boolean' ? `--${name}` : `--${name} …`));
     const call = [...positionals.slice(0, most), ...again].join(' ');

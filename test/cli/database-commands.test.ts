@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -76,6 +77,20 @@ describeEachEngine('commands', (engine) => {
   });
 
   if (engine.name !== 'sqlite') return; // the rest is the same on each engine
+
+  test.each([
+    ['keys', ['create', '--name', 'lost'], '> /dev/full', /ENOSPC/],
+    ['seed', ['--pets', '3'], '| true', /EPIPE/],
+  ])('%s %j %s: what is done and not told is an error', async (name, words, where, why) => {
+    const env = { DATABASE_URL: await engine.freshDatabase() };
+    const call = [process.execPath, join(ROOT, `src/cli/${name}.ts`), ...words].map((word) => `'${word}'`).join(' ');
+    // A pipe's end is closed before the command begins: `true` is quicker, and the command reads a line that comes later.
+    const ended = spawnSync('bash', ['-o', 'pipefail', '-c', `${call} ${where}`], {
+      env: { ...process.env, ...env },
+      encoding: 'utf8',
+    });
+    expectFailure({ code: ended.status, ...ended }, 1, why);
+  });
 
   test('keys create, list and revoke: the key is printed once and works until it is revoked', async () => {
     const env = { DATABASE_URL: await engine.freshDatabase() };

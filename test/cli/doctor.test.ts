@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { settingNames } from '../../src/gateway/config.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
@@ -10,7 +11,7 @@ import { createPetDocuments, schema } from '../graphql/schema-alone.ts';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { freePort } from '../support/ports.ts';
 import { openDatabase } from '../support/prepared.ts';
-import { command, expectFailure, succeed } from './command.ts';
+import { command, expectFailure, succeed, succeedJson } from './command.ts';
 
 const examine = async (env: Record<string, string>, folder?: string) => {
   const { code, stdout, stderr } = await command('doctor', ['--json'], env, folder);
@@ -34,7 +35,10 @@ describeEachEngine('doctor', (engine) => {
     expect(keyless.stdout).toMatch(/^WRONG: no valid API key: node cli\.js keys create --name NAME$/m);
 
     for (const name of ['former', 'app']) await succeed('keys', ['create', '--name', name], env);
-    await succeed('keys', ['revoke', '2'], env);
+    const former = (await succeedJson('keys', ['list', '--json'], env)).find(
+      ({ name }: { name: string }) => name === 'former',
+    );
+    await succeed('keys', ['revoke', former.id], env); // not always 2: the doctor may use up an id
     const well = (await succeed('doctor', [], env)).join('\n');
     expect(well).toMatch(/All is well\.$/);
     expect(well).toMatch(/^ {2}takes writes +yes$/m);
@@ -73,22 +77,61 @@ describeEachEngine('doctor', (engine) => {
     expect(database.triggers.split('; ').sort()).toEqual(['given on pets, which may give ids', 'note on pets']);
   });
 
-  if (engine.name !== 'mysql') return;
+  test('sees that a create with an Idempotency-Key would be refused', async () => {
+    const url = await engine.freshDatabase();
+    await succeed('keys', ['create', '--name', 'app'], { DATABASE_URL: url });
+    const { knex } = await openDatabase(url);
+    await knex.schema.dropTable('idempotency_keys');
+    await knex.raw(
+      'CREATE TABLE idempotency_keys (id varchar(64) PRIMARY KEY, input_hash varchar(64), result_id bigint, created_at bigint, tenant int NOT NULL)',
+    );
+    await knex.raw('CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at)');
+    const { code, problems } = await examine({ DATABASE_URL: url });
+    expect([code, problems]).toEqual([1, [expect.stringMatching(/^the database .* writes: .*tenant/)]]);
+  });
 
-  test('sees that the account may only read', async () => {
+  if (engine.name !== 'mysql') {
+    test('a file that another process has locked: the page is printed', async () => {
+      const url = await engine.freshDatabase();
+      await succeed('keys', ['create', '--name', 'app'], { DATABASE_URL: url });
+      const other = new DatabaseSync(url.slice('sqlite:'.length));
+      other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+      const { code, database, problems } = await examine({ DATABASE_URL: url });
+      other.close();
+      expect([code, database, problems]).toEqual([1, { answers: 'no' }, [expect.stringContaining('locked')]]);
+    });
+    return;
+  }
+
+  test.each([
+    ['may only read', ['SELECT ON *'], /^the database takes no writes: .*INSERT command denied/],
+    [
+      'may add animals, and nothing else',
+      ['SELECT ON *', 'INSERT ON pets'],
+      /writes: .*INSERT command denied.*api_keys/,
+    ],
+  ])('sees that the account %s', async (_what, grants, line) => {
     const url = await engine.freshDatabase();
     await succeed('keys', ['create', '--name', 'app'], { DATABASE_URL: url });
     const { knex } = await openDatabase(url);
     const user = `reader_${process.pid}`;
-    await knex.raw(`CREATE USER ${user} IDENTIFIED BY 'reader'`);
-    await knex.raw(`GRANT SELECT ON ${new URL(url).pathname.slice(1)}.* TO ${user}`);
     const { host, pathname } = new URL(url);
+    await knex.raw(`CREATE USER ${user} IDENTIFIED BY 'reader'`);
+    for (const grant of grants) await knex.raw(`GRANT ${grant.replace('ON ', `ON ${pathname.slice(1)}.`)} TO ${user}`);
     const { code, problems } = await examine({ DATABASE_URL: `mysql://${user}:reader@${host}${pathname}` });
     await knex.raw(`DROP USER ${user}`);
-    expect([code, problems]).toEqual([
-      1,
-      [expect.stringMatching(/^the database takes no writes: .*INSERT command denied/)],
-    ]);
+    expect([code, problems]).toEqual([1, [expect.stringMatching(line)]]);
+  });
+
+  test('sees an index that a list names, and the server ignores', async () => {
+    const url = await engine.freshDatabase();
+    await succeed('keys', ['create', '--name', 'app'], { DATABASE_URL: url });
+    const { knex } = await openDatabase(url);
+    const [[{ version }]] = await knex.raw('SELECT version() AS version');
+    const hidden = version.includes('MariaDB') ? 'IGNORED' : 'INVISIBLE';
+    await knex.raw(`ALTER TABLE pets ALTER INDEX pets_status_id ${hidden}`);
+    const { code, problems } = await examine({ DATABASE_URL: url });
+    expect([code, problems]).toEqual([1, [expect.stringContaining('pets_status_id')]]);
   });
 });
 

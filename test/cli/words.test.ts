@@ -71,6 +71,7 @@ const WRONG: readonly (readonly [call: string, line: RegExp, env?: Record<string
     swallowed('keys', { name: 'foo', expires: '90d' }),
   ],
   ['keys list', took('--json', 'keys -- list --json'), swallowed('keys', { json: 'true' })],
+  ['keys create', /^--name must be 1 to 255/, swallowed('keys', { json: 'true' })], // a setting of npm, which it does not take
   ['deprecation-report report', /^npm took --json for itself/, swallowed('deprecations', { json: 'true' })],
   ['migrate', /^npm took --rollback for itself/, swallowed('migrate', { rollback: 'true' })],
   ['doctor --fix', /Unknown option '--fix'/],

@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { type Int64, toInt64 } from '../../lib/exact-json/exact-json.ts';
@@ -11,7 +11,8 @@ import { columnsOf, insertList, selectList, type Table } from './table.ts';
  * Adds rows to each table as creates do, and rolls all back: an operator may have changed a column, an index or a trigger. The rows have
  * values that are hard to keep (`probes` of a kind), each twice, so that a unique index is met. A server may use up their ids, unless
  * `ids` says that the rows have negative ones of ours: then they are read back, and it gives which column does not keep its values, in
- * words, or undefined. Rejects as a create would, with an error that `isRefused` tells when only some values are refused.
+ * words, or undefined; and the tables of the gateway itself are tried, too. Rejects as a create would, with an error that `isRefused`
+ * tells when only some values are refused.
  */
 export async function checkWrites(
   database: Database,
@@ -27,6 +28,7 @@ export async function checkWrites(
         const problem = await checkTable(transaction, table, insert);
         if (problem !== undefined) return problem;
       }
+      if (ids === 'of ours') await tryOwnTables(transaction);
       return undefined;
     } finally {
       await transaction.rollback();
@@ -77,6 +79,30 @@ async function addProbes(transaction: Knex.Transaction, table: Table, insert: ty
     } else refusal = alone.refusal;
   }
   return { ids, taken, refusal };
+}
+
+/** Adds a row to each table of the gateway itself, changes it and removes it: an account may have the rights of some tables only. */
+async function tryOwnTables(transaction: Knex.Transaction): Promise<void> {
+  const [id, text] = [-randomInt(2 ** 48 - 1) - 1, randomBytes(32).toString('hex')]; // nobody else has these now
+  const tables = [
+    { name: 'api_keys', row: { id, name: '', prefix: '', hash: text, created_at: 0 }, change: { last_used_at: 0 } },
+    {
+      name: 'idempotency_keys',
+      row: { id: text, input_hash: text, result_id: 1, created_at: 0 },
+      change: { result_id: 2 },
+    },
+    {
+      name: 'deprecated_use',
+      row: { api_key_id: id, operation: '', day: 0, uses: 1, last_seen_at: 0 },
+      change: { uses: 2 },
+    },
+  ];
+  for (const { name, row, change } of tables) {
+    const [[column, value] = ['', null]] = Object.entries(row); // its key
+    await transaction(name).insert(row);
+    await transaction(name).where(column, value).update(change);
+    await transaction(name).where(column, value).delete();
+  }
 }
 
 /** As `insertWithin`, with negative ids, which use up none of the server's. They are random, because others may start now, too. */
