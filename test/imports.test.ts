@@ -47,6 +47,10 @@ function rowOf(path: string): Row | undefined {
   return row ?? rows.find(({ room, rooms }) => room === LEAVES && rooms.includes(path));
 }
 
+/** The one import whose name is made: of each file in `migrations/`. */
+const runsMigrations = ({ file, specifier }: Import) =>
+  file === 'src/gateway/database/schema-check.ts' && specifier === '(not a plain text)';
+
 /**
  * Every module that a file names: by import and export, of types too, at run time, by `import('…').Type`, in comments that
  * the type check reads, and by the address of a file of ours that a thread or a process is to run.
@@ -121,7 +125,8 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
 
   test('allows every import of the code', () => {
     const imports = code.flatMap(importsOf);
-    expect(imports.filter((found) => !isAllowed(found)).map(complain)).toEqual([]);
+    const others = imports.filter((found) => !isAllowed(found) && !runsMigrations(found));
+    expect(others.map(complain)).toEqual([]);
     expect(imports.length).toBeGreaterThan(500);
   });
 
