@@ -13,6 +13,9 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json start.js cli.js schema.graphql LICENSE ./
 COPY migrations ./migrations
 COPY src ./src
+COPY deploy/backup.js deploy/restore.js ./deploy/
+# They come with the modes of the checkout, which under umask 077 are its owner's only.
+RUN chmod -R a+rX package.json start.js cli.js schema.graphql LICENSE migrations src deploy
 # The commit, if it is given: --version, the metrics and the pages tell it.
 ARG REVISION=
 LABEL org.opencontainers.image.revision=$REVISION

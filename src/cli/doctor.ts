@@ -26,7 +26,8 @@ const HELP = `One page: is everything as it should be? Changes and creates nothi
 
 Shows the configuration (secrets masked), unknown names, whether the database
 answers and takes writes, its version, the migrations, the schema, the number
-of API keys and the limits.
+of API keys and the limits. Rows that it adds, to see whether they are kept,
+are rolled back; a server may use up their ids.
 
   --json      for programs
 

@@ -111,8 +111,16 @@ export function onCtrlC(listener: () => void): void {
   });
 }
 
-/** Error codes of a HOST that is no address of this machine or has no address. */
-const NO_HOST = new Set<unknown>(['ENOTFOUND', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
+/**
+ * Error codes of a HOST that is no address of this machine or has no address. A later start may succeed after the last two: the
+ * address may be added, or the name server may answer.
+ */
+const NO_HOST = new Map<unknown, 1 | 2>([
+  ['ENOTFOUND', 2],
+  ['EINVAL', 2], // a link-local address without its zone
+  ['EADDRNOTAVAIL', 1],
+  ['EAI_AGAIN', 1],
+]);
 const PORT_MAX = 65_535;
 
 const ADVICE: Partial<Record<DatabaseFault['meaning'], string>> = {
@@ -146,13 +154,13 @@ export function explainFailure(
     const advice = `stop that one, or choose another with ${setting}=${port < PORT_MAX ? port + 1 : port - 1} npm start`;
     return { line: `Port ${port} of ${host} is in use by another program: ${advice}`, exitCode: 1 };
   }
-  if (NO_HOST.has(code)) {
-    const refusal = `HOST=${JSON.stringify(host)} is not allowed: an address or a name of this machine`;
-    // Exit code 1 where a later start may succeed: the address may be added, or the name server may answer.
-    return { line: refusal, exitCode: code === 'ENOTFOUND' ? 2 : 1 };
+  // Errors of files have the codes EACCES and EINVAL too. In a worker the primary listens, and `syscall` is `bind`.
+  const isOfListening = syscall === 'listen' || syscall === 'bind';
+  const exitCode = code === 'EINVAL' && !isOfListening ? undefined : NO_HOST.get(code);
+  if (exitCode !== undefined) {
+    return { line: `HOST=${JSON.stringify(host)} is not allowed: an address or a name of this machine`, exitCode };
   }
-  // Errors of files have the code EACCES too. In a worker the primary listens, and `syscall` is `bind`.
-  if (code === 'EACCES' && (syscall === 'listen' || syscall === 'bind')) {
+  if (code === 'EACCES' && isOfListening) {
     return {
       line: `${setting}="${port}" is not allowed: a port that this user may listen at, such as 4000`,
       exitCode: 2,

@@ -50,7 +50,8 @@ export function createRoutes(parts: RoutesParts) {
   const { openApiPath } = rest;
   const probePaths = config.adminPort === undefined ? PROBE_PATHS : [];
   const pages = createPages({
-    ...{ service, operations: rest.operations, graphiql: config.graphiql, probePaths },
+    ...{ service, operations: rest.operations, probePaths },
+    ...{ graphiql: config.graphiql, publicPath: config.publicPath },
     ...{ openApiPath, graphqlPath: GRAPHQL_PATH, sdlPath: SDL_PATH },
     graphqlRefusals: describeRefusals(schema, service.plural),
   });
@@ -87,7 +88,7 @@ export function createRoutes(parts: RoutesParts) {
     routes,
     /** THE list of routes that need no key. */
     open,
-    notFound: createNotFound(knownPaths, config.publicPath + REFERENCE_PATH),
+    notFound: createNotFound(knownPaths, REFERENCE_PATH, config.publicPath),
     apiAt: createApiFinder(basePath, metrics),
     methods: [...new Set(routes.flatMap(({ methods }) => methods))],
     served: {

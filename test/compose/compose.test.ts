@@ -99,11 +99,15 @@ describe('docker compose, as docs/run.md says', () => {
     expect(await onPage('look')).toContain('All is well.');
   });
 
-  test('the image has every command, and the licence', async () => {
+  test('the image has every command, what backs up an embedded store, and the licence', async () => {
     const commands = Object.values(packageJson.scripts).filter((script) => /^node cli\.js \w+$/.test(script));
     expect(commands.length).toBeGreaterThan(5);
     const helps = await inGateway(`sh -ec '${commands.map((command) => `${command} --help`).join('; ')}'`);
     expect(helps.match(/^ {2}npm run /gm)?.length).toBeGreaterThanOrEqual(commands.length);
+    const [store, backup, restored] = ['/tmp/store.sqlite', '/tmp/backup.sqlite', '/tmp/restored.sqlite'];
+    const kept = `DATABASE_URL=sqlite:${store} node cli.js migrate
+      node deploy/backup.js ${store} ${backup}; node deploy/restore.js ${restored} < ${backup}; ls ${restored}`;
+    expect(await inGateway(`sh -ec '${kept}'`)).toContain(`\n${restored}\n`);
     expect(await inGateway('cat LICENSE')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'));
   });
 

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterFile, temporaryFolder } from '../support/engines.ts';
 import { runBlock } from '../support/page-blocks.ts';
@@ -22,12 +22,14 @@ export interface ComposeProject {
   run(block: string): Promise<string>;
 }
 
-/** Copies what git knows of the project, with a `.env`. Its containers, images and volumes are removed after the test file. */
+/** Copies what git knows of the project, as a checkout under umask 077 has it, with a `.env`. Its containers, images and volumes are removed after the test file. */
 export async function composeProject(settings: Record<string, string>): Promise<ComposeProject> {
   const folder = temporaryFolder();
   for (const path of tracked) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    copyFileSync(join(ROOT, path), join(folder, path));
+    const copy = join(folder, path);
+    mkdirSync(dirname(copy), { recursive: true, mode: 0o700 });
+    copyFileSync(join(ROOT, path), copy);
+    chmodSync(copy, statSync(copy).mode & 0o700);
   }
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
   writeFileSync(join(folder, '.env'), lines.join(''));

@@ -100,6 +100,18 @@ describe('deploy/', () => {
     },
   );
 
+  test('the commands for systemd make the file of settings once: a second time they leave what it says', async () => {
+    const folder = temporaryFolder();
+    const settings = join(folder, 'petstore-gateway.env');
+    const [line = ''] = /^.*\/dev\/null.*$/m.exec(readBlock('docs/run.md', 'bash systemd-install')) ?? [];
+    const command = `sudo() { "$@"; }; ${line.replaceAll('/etc/petstore-gateway.env', settings)}`;
+    expect((await runBlock(command, folder)).code).toBe(0);
+    expect(statSync(settings)).toMatchObject({ mode: 0o100600, size: 0 });
+    writeFileSync(settings, 'WORKERS=2\n');
+    expect((await runBlock(command, folder)).code).toBe(0);
+    expect(readFileSync(settings, 'utf8')).toBe('WORKERS=2\n');
+  });
+
   test('what the pages of operators install has no packages of developers', () => {
     const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))];
     const lines = pages.flatMap(

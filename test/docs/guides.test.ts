@@ -10,8 +10,10 @@ import { readRecipes } from '../../src/gateway/pages/guides.ts';
 import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { PET_DEPRECATION } from '../../src/petstore/pets/pet-types.ts';
 import { CHANGES } from '../../src/petstore/petstore.ts';
-import { SQLITE, temporaryFolder } from '../support/engines.ts';
+import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { gatewayOf } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
+import { freePort } from '../support/ports.ts';
 import { serveListener } from '../support/served-app.ts';
 import { has } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
@@ -38,8 +40,8 @@ function runSample(id: string, language: string): Promise<string> {
   return run(language, decode(code));
 }
 
-/** Runs a program in a folder of its own. */
-async function run(language: string, code: string): Promise<string> {
+/** Starts a program in a folder of its own. */
+function start(language: string, code: string) {
   const commands: Record<string, [string, ...string[]]> = {
     curl: ['bash', '-euo', 'pipefail', '-c'],
     JavaScript: [process.execPath, '--input-type=module', '-e'],
@@ -48,8 +50,10 @@ async function run(language: string, code: string): Promise<string> {
   const [program, ...words] = commands[language] ?? [''];
   const env = { PATH: process.env.PATH, PETSTORE_KEY: gateway.key };
   const options = { env, cwd: temporaryFolder(), maxBuffer: 1e7 };
-  return (await promisify(execFile)(program, [...words, code], options)).stdout;
+  return promisify(execFile)(program, [...words, code], options);
 }
+
+const run = async (language: string, code: string): Promise<string> => (await start(language, code)).stdout;
 
 const PROGRAMMED = ['JavaScript', ...(has('python') ? ['Python'] : [])];
 const LANGUAGES = [...(has('curl') ? ['curl'] : []), ...PROGRAMMED];
@@ -85,6 +89,38 @@ test.each(LANGUAGES)('%s repeats what passes, under one Idempotency-Key', async 
   await run(language, readRecipes('retries', { URL: `${url}/`, BODY: body })[language] ?? '');
   expect(keys).toHaveLength(3);
   expect(new Set(keys).size).toBe(1);
+});
+
+describe.runIf(LANGUAGES.includes('curl'))('curl, as the guide says', () => {
+  const recipe = (url: string) => readRecipes('retries', { URL: url, BODY: '{}' }).curl ?? '';
+
+  test('repeats after a connection that was refused', async () => {
+    const port = await freePort();
+    const program = start('curl', recipe(`http://127.0.0.1:${port}/`));
+    let told = '';
+    program.child.stderr?.on('data', (part) => {
+      told += part;
+    });
+    await eventually(() => /refused/i.test(told), 60_000, 'the connection was refused');
+    const server = createServer((_request, answer) => answer.writeHead(201).end('{}'));
+    afterFile(() => void server.close());
+    server.listen(port, '127.0.0.1');
+    expect((await program).stdout).toBe('{}');
+  });
+
+  test.each([
+    ['after one that broke', undefined],
+    ['after 409', 409],
+  ])('does not repeat %s', async (_what, status) => {
+    let asked = 0;
+    const server = createServer(({ socket }, answer) => {
+      asked++;
+      if (status === undefined) socket.destroy();
+      else answer.writeHead(status).end('{}');
+    });
+    await expect(run('curl', recipe(`${await serveListener(server)}/`))).rejects.toThrow();
+    expect(asked).toBe(1);
+  });
 });
 
 // curl counts for itself.

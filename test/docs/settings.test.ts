@@ -51,10 +51,20 @@ test('docker compose waits longer than the gateway takes to stop', () => {
   expect(Number(seconds)).toBeGreaterThanOrEqual(readConfig({}).shutdownGraceMs / 1000 + 2);
 });
 
+/** What a part of the Dockerfile copies from the checkout. */
+const copiedIn = (part: string) =>
+  [...part.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+
 test('the image gets what its Dockerfile copies, and nothing else', () => {
-  const copied = [...read('Dockerfile').matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, names = '']) =>
-    names.split(' '),
-  );
+  const copied = copiedIn(read('Dockerfile'));
   const letIn = read('.dockerignore').trimEnd().split('\n');
   expect(letIn.toSorted()).toEqual(['*', ...new Set(copied.map((name) => `!${name}`))].toSorted());
+});
+
+test("whatever the checkout's modes are, the container's user may read what is copied", () => {
+  const [image = ''] = read('Dockerfile')
+    .split(/^FROM /m)
+    .slice(-1);
+  const [, readable = ''] = /^RUN chmod -R a\+rX (.+)$/m.exec(image) ?? [];
+  expect(readable.split(' ').sort()).toEqual([...new Set(copiedIn(image).map((path) => path.split('/')[0]))].sort());
 });

@@ -104,6 +104,7 @@ describe('GraphQL over HTTP', () => {
       ['a query that is a number no double holds', '{"query":1e400}'],
       ['extensions that are a number no double holds', '{"query":"{ pets { id } }","extensions":1e400}'],
       ['variables that are such a number', '{"query":"{ pets { id } }","variables":1e400}'],
+      ['a persisted query that is null', '{"extensions":{"persistedQuery":null}}'],
       ['variables that are a list', '{"query":"{ pets { id } }","variables":[]}'],
     ])('%s is 400 BAD_USER_INPUT', async (_what, body) => {
       const answer = await post(body);
@@ -167,13 +168,26 @@ describe('GraphQL over HTTP', () => {
   });
 
   describe('methods', () => {
-    test('a mutation over GET is 405 with Allow, and nothing is added', async () => {
+    test.each(['GET', 'HEAD'])('a mutation over %s is 405 with Allow, and nothing is added', async (method) => {
       const query = encodeURIComponent('mutation { addPet(input: { name: "by GET", categoryId: 1 }) { id } }');
-      const answer = await gateway.request(`/graphql?query=${query}`);
+      const answer = await gateway.request(`/graphql?query=${query}`, { method });
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
-      expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+      if (method === 'GET') expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
       expect((await gateway.request('/v1/pets')).text).not.toContain('by GET');
     });
+
+    // RFC 9110 §9.1, §9.3.2
+    test.each(['query={__typename}', 'query={nothing}', 'query={', ''])(
+      'HEAD with "%s" is GET without a body',
+      async (sent) => {
+        const get = await gateway.request(`/graphql?${sent}`);
+        const head = await gateway.request(`/graphql?${sent}`, { method: 'HEAD' });
+        expect([head.status, head.text]).toEqual([get.status, '']);
+        const lasting = ({ headers }: typeof get) =>
+          [...headers].filter(([name]) => !['date', 'x-request-id', 'connection', 'keep-alive'].includes(name));
+        expect(lasting(head)).toEqual(lasting(get));
+      },
+    );
 
     test('GET takes the operation name, and variables with all their digits', async () => {
       const query = encodeURIComponent('query A { __typename } query B($after: ID) { pets(after: $after) { id } }');
@@ -202,7 +216,7 @@ describe('GraphQL over HTTP', () => {
 
     test.each(['PUT', 'PATCH', 'DELETE'])('%s is 405 with Allow', async (method) => {
       const answer = await gateway.request('/graphql', { method });
-      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST']);
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
       expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     });
   });

@@ -50,6 +50,20 @@ describe('behind a proxy that strips the path of PUBLIC_URL', () => {
     for (const [, target = ''] of links) expect((await call(new URL(target, base).href)).status).toBe(200);
   });
 
+  test('a 404 suggests a path that leads to what is served', async () => {
+    const { message } = (await call(`${base}/v1/pet`)).json;
+    const [, suggested = ''] = /Did you mean (\S+)\?/.exec(message) ?? [];
+    expect(suggested).toBe('/shop/v1/pets');
+    expect((await call(new URL(suggested, base).href)).status).toBe(200);
+  });
+
+  test('the reference shows the headers of a deprecated operation as they are sent', async () => {
+    const { headers } = await call(`${base}/v1/pets/1`);
+    const { text } = await call(`${base}/docs`, { headers: { accept: 'text/html' } });
+    const shown = text.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+    expect(shown).toContain(`Link: ${headers.get('link')}`);
+  });
+
   test('a 404 names the reference, and OpenAPI shows such a Location', async () => {
     const { message } = (await call(`${base}/v1/nothing`)).json;
     const [, reference = ''] = /Reference: (\S+)$/.exec(message) ?? [];

@@ -14,7 +14,7 @@ import { ROOT } from '../support/tracked-files.ts';
 
 const runFile = promisify(execFile);
 
-/** The values of series, in promtool's notation, by their names with labels: one for each scrape, every 15 s. */
+/** The values of series, in promtool's notation, by their names with labels: one for each scrape, by default every 15 s. */
 type Series = Readonly<Record<string, string>>;
 
 /** So many samples after the first one, of an hour and more. */
@@ -48,10 +48,11 @@ function valuesOf(page: string): [series: string, value: number][] {
 async function expectValues(
   series: Series,
   expected: readonly { expression: string; minute: number; values: Readonly<Record<string, number>> }[],
+  interval = '15s',
 ): Promise<void> {
   const file = join(temporaryFolder(), 'test.yml');
   const tests = {
-    interval: '15s',
+    interval,
     input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
     promql_expr_test: expected.map(({ expression, minute, values }) => ({
       expr: expression,
@@ -65,7 +66,7 @@ async function expectValues(
 }
 
 /** Expects exactly these alerts at these minutes. */
-const expectAlerts = (series: Series, alerts: Readonly<Record<number, readonly string[]>>) =>
+const expectAlerts = (series: Series, alerts: Readonly<Record<number, readonly string[]>>, interval?: string) =>
   expectValues(
     series,
     Object.entries(alerts).map(([minute, names]) => ({
@@ -73,6 +74,7 @@ const expectAlerts = (series: Series, alerts: Readonly<Record<number, readonly s
       minute: Number(minute),
       values: Object.fromEntries(names.map((name) => [`{alertname="${name}"}`, 1])),
     })),
+    interval,
   );
 
 const every = (minutes: readonly number[], names: readonly string[]) =>
@@ -106,7 +108,7 @@ const TROUBLE: readonly (readonly [
         [
           `three minutes of ${series}`,
           { [series]: '0x40 1+1x12 13x60' },
-          { 11: [], 13: ['PetstoreUnavailable'], 16: [] },
+          { 13: [], 15: ['PetstoreUnavailable'], 17: [] },
         ],
         [`half a minute of ${series}`, { [series]: '0x40 1+1x2 3x60' }, every(MINUTES, [])],
       ] as const,
@@ -179,6 +181,16 @@ describe.runIf(has('prometheus'))('the alerts, by promtool', () => {
     expect(Object.keys(series).filter((name) => !(name in quiet))).toEqual([]);
     return expectAlerts({ ...quiet, ...series }, alerts);
   });
+
+  // Prometheus's default, which annotations of Kubernetes leave as it is.
+  test.each([
+    [failed('rest', 503), 'PetstoreUnavailable'],
+    [graphqlError('SERVICE_UNAVAILABLE'), 'PetstoreUnavailable'],
+    [failed('rest', 500), 'PetstoreInternalErrors'],
+    [meter('http_requests_shed_total'), 'PetstoreSheds'],
+  ])('scraped once a minute, %s is seen: %s', (series, alert) =>
+    expectAlerts({ [UP]: '1x60', [series]: '0x10 1+1x50' }, { 10: [], 20: [alert] }, '1m'),
+  );
 
   test('no target at all is an alert of its own', () => expectAlerts({}, { 4: [], 6: ['PetstoreNotWatched'] }));
 

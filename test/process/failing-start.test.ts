@@ -12,6 +12,8 @@ import { openDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
 import { startSilent } from '../support/served-app.ts';
 
+const HAS_IPV6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+
 /** Starts a gateway that cannot start: exit code, and one line on standard error. */
 async function failToStart(env: Record<string, string>, folder?: string) {
   const started = run('main.ts', [], { PORT: '0', LOG_LEVEL: 'error', ...env }, folder);
@@ -37,6 +39,15 @@ describe.concurrent('a start that fails', () => {
     const line = 'HOST="192.0.2.1" is not allowed: an address or a name of this machine';
     expect(await failToStart({ HOST: '192.0.2.1', WORKERS: workers })).toEqual({ code: 1, line });
   });
+
+  // A link-local address is one only with its zone, RFC 4007 §11.
+  it.runIf(HAS_IPV6).each(['1', '2'])(
+    'a link-local address without its zone, WORKERS=%s: exit code 2',
+    async (workers) => {
+      const line = 'HOST="fe80::1" is not allowed: an address or a name of this machine';
+      expect(await failToStart({ HOST: 'fe80::1', WORKERS: workers })).toEqual({ code: 2, line });
+    },
+  );
 
   test('a wrong value in a .env file is a wrong value', async () => {
     const { code, line } = await failToStart({}, temporaryFolder({ '.env': 'BODY_LIMIT=64k\n' }));
@@ -72,7 +83,8 @@ describe('where nothing can listen', () => {
     const line = 'PORT="80" is not allowed: a port that this user may listen at, such as 4000';
     for (const syscall of ['listen', 'bind'])
       expect(explain('EACCES', syscall, { port: 80 })).toEqual({ line, exitCode: 2 });
-    expect(explain('EACCES', 'open', { port: 80 })).toEqual({ line: 'open EACCES', exitCode: 1 });
+    for (const code of ['EACCES', 'EINVAL'])
+      expect(explain(code, 'open', { port: 80 })).toEqual({ line: `open ${code}`, exitCode: 1 });
   });
 
   test('the last port in use: another that there is', () => {
@@ -98,8 +110,7 @@ describe.concurrent('a start', () => {
 
   test('with HOST=:: is reached by IPv4, and by IPv6 where there is one', async () => {
     const { url } = await startProcess({ DATABASE_URL: 'sqlite::memory:', HOST: '::' });
-    const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
-    for (const host of ['127.0.0.1', ...(hasIpv6 ? ['[::1]'] : [])]) {
+    for (const host of ['127.0.0.1', ...(HAS_IPV6 ? ['[::1]'] : [])]) {
       expect((await send(`http://${host}:${new URL(url).port}/livez`)).status).toBe(200);
     }
   });

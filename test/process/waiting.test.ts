@@ -64,6 +64,14 @@ describe.each(['1', '2'])('a start whose database does not answer, WORKERS=%s', 
     const head = await send(`${url}/v1/pets`, { method: 'HEAD' });
     expect([head.status, head.text]).toEqual([503, '']);
 
+    const browser = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
+    const preflight = await send(`${url}/v1/pets`, { method: 'OPTIONS', headers: browser });
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    const read = await send(`${url}/v1/pets`, { headers: browser });
+    expectRefusal(read);
+    expect(read.headers.get('access-control-allow-origin')).toBe('*');
+    expect(read.headers.get('access-control-expose-headers')).toContain('Retry-After');
+
     expect(await sendRaw(port, 'nonsense\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [\s\S]*\r\nDate: [\s\S]*"bad_request"/);
     expect(await sendRaw(port, 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1.1 405 [\s\S]*GET, HEAD/);
     expect(await sendRaw(port, 'GET / HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1.1 400 [\s\S]*Host header is missing/);

@@ -20,6 +20,12 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'service_unavailable',
 };
 
+/** Headers of HTTP, of the connection and of every answer: the document lists none of them. */
+const NOT_LISTED = [
+  ...['cache-control', 'connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
+  ...['vary', 'x-content-type-options'],
+];
+
 /** A part of the document, as far as this file reads it. */
 interface Part {
   readonly [name: string]: Part | string | undefined;
@@ -85,7 +91,10 @@ export function expectConformance(method: string, address: string, answer: Answe
   if (!address.startsWith('/v1/') || find(...operation) === undefined) return;
   const response = [...operation, 'responses', String(status)];
   expect(find(...response), `${method} ${address} answers ${status}, which the document does not list`).toBeDefined();
-  for (const name of Object.keys(find(...response, 'headers')?.part ?? {})) {
+  const listed = Object.keys(find(...response, 'headers')?.part ?? {});
+  const known = new Set([...listed.map((name) => name.toLowerCase()), ...NOT_LISTED]);
+  expect([...headers.keys()].filter((name) => !known.has(name) && !name.startsWith('access-control-'))).toEqual([]);
+  for (const name of listed) {
     const schema = find(...response, 'headers', name, 'schema');
     const value = headers.get(name);
     if (schema && value !== null) expectValid(schema.pointer, schema.part.type === 'integer' ? Number(value) : value);

@@ -68,6 +68,7 @@ const JSON_TYPES = [
   'Application/JSON',
   'application/json ; profile="a;b"',
   'application/json; profile="a,b"; q=1',
+  'application/json; a="b\\"c,d\\\\"', // RFC 9110 §5.6.4
 ];
 const OTHER_TYPES = [
   '',
@@ -80,6 +81,7 @@ const OTHER_TYPES = [
   'application/jsonp',
   'application/json2',
   'application/json, text/plain',
+  'application/json; a="b\\", text/plain',
   'application/json; charset=utf-8, text/xml', // two lines
   'application/json text/plain',
   'json',

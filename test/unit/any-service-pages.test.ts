@@ -27,6 +27,7 @@ function partsOf(operations: readonly OperationDescription[]): SiteParts {
     sdlPath: '/schema.graphql',
     graphqlRefusals: [{ code: 'TOO_MANY_BOOKS', message: 'Ask for fewer books.' }],
     graphiql: true,
+    publicPath: '',
     probePaths: [],
   };
 }

@@ -32,14 +32,14 @@ interface GraphqlParts extends Telemetry {
 }
 
 /**
- * Creates the routes of GraphQL over HTTP, for GET and POST. `operations` are the names that log and metrics use for them. The
- * handler throws ApiError for a request without a document, and for a mutation by GET. `preload` loads what it needs later.
+ * Creates the routes of GraphQL over HTTP, for GET, HEAD and POST. `operations` are the names that log and metrics use for them. The
+ * handler throws ApiError for a request without a document, and for a mutation by GET or HEAD. `preload` loads what it needs later.
  */
 export function createGraphqlRoutes(parts: GraphqlParts) {
   const { handle, preload } = createHandler(parts);
   const common = { path: GRAPHQL_PATH, changes: false, isDeprecated: false, handle };
   const routes: readonly Route[] = [
-    { ...common, methods: ['GET'], takesBody: false },
+    { ...common, methods: ['GET', 'HEAD'], takesBody: false },
     { ...common, methods: ['POST'], takesBody: true },
   ];
   const operations: readonly string[] = Object.values(OperationTypeNode);

@@ -26,7 +26,7 @@ function checkParameters(sent: Readonly<Record<string, unknown>>) {
   if (!isJsonObject(variables)) throw new ApiError('bad_request', 'The parameter variables must be a JSON object.');
   if (!isJsonObject(extensions)) throw new ApiError('bad_request', 'The parameter extensions must be a JSON object.');
   if (query === undefined || query === null) {
-    if (extensions.persistedQuery === undefined)
+    if (extensions.persistedQuery === undefined || extensions.persistedQuery === null)
       throw new ApiError('bad_request', 'The parameter query is required: the GraphQL document.');
     // For this message, Apollo Client and urql send the request again, with its document.
     const graphqlCode = 'PERSISTED_QUERY_NOT_SUPPORTED';

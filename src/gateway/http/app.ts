@@ -31,7 +31,7 @@ interface AppParts extends ServeParts {
 
 /** Creates the Koa application of a gateway. */
 export function createApp(parts: AppParts): Koa {
-  return createKoa({ ...parts, serve: createServe(parts), cors: allowOrigins(parts.config, parts.methods) });
+  return createKoa({ ...parts, serve: createServe(parts) });
 }
 
 /** Creates the application of a gateway that has no database yet: `/livez` is 200, everything else 503 with an Error body. */
@@ -45,7 +45,7 @@ export function createStartingApp(config: Config, log: Logger) {
     metrics: { countRequest() {} }, // `/metrics` is 503, too
     served: { operations: probes, probes },
     isDraining: () => false,
-    cors: undefined,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], // whatever the service has
     async serve(call) {
       if (call.path !== LIVEZ.path || !methods.includes(call.method)) {
         return errorAnswer(refusal, writeRestError(refusal, call.headers));
@@ -57,17 +57,17 @@ export function createStartingApp(config: Config, log: Logger) {
   return { koa, methods };
 }
 
-interface KoaParts extends Pick<AppParts, 'config' | 'log' | 'served' | 'isDraining'> {
+interface KoaParts extends Pick<AppParts, 'config' | 'log' | 'served' | 'methods' | 'isDraining'> {
   readonly metrics: Pick<Metrics, 'countRequest'>;
   readonly serve: Serve;
-  readonly cors: ReturnType<typeof allowOrigins> | undefined;
 }
 
 /** ADMIN_PORT serves the probes and nothing else, and no other port serves them. */
 const NOT_HERE = new ApiError('not_found', 'There is no such path at this port.');
 
 /** Koa with one middleware: it reads the call, lets it be served, sends the answer, and logs it. */
-function createKoa({ config, log, metrics, served, isDraining, serve, cors }: KoaParts): Koa {
+function createKoa({ config, log, metrics, served, methods, isDraining, serve }: KoaParts): Koa {
+  const cors = allowOrigins(config, methods);
   const readOrigin = createOriginReader(config, log);
   const logRequest = createRequestLog(log, metrics, served);
   const koa = new Koa();
@@ -107,7 +107,7 @@ function createKoa({ config, log, metrics, served, isDraining, serve, cors }: Ko
     let answer: Answer | undefined;
     if (isMisplaced(call.path, request.socket.localPort)) {
       answer = errorAnswer(NOT_HERE, writeRestError(NOT_HERE, headers));
-    } else if (cors?.concerns(headers)) {
+    } else if (cors.concerns(headers)) {
       await cors.middleware(ctx, async () => {
         answer = await serve(call, request, response);
       });

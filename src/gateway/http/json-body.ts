@@ -14,7 +14,7 @@ export async function readJsonBytes(
 ): Promise<Buffer> {
   const { headers } = request;
   // All parameters are ignored: JSON is always UTF-8, and `charset` has no meaning, RFC 8259 §11. A comma is between two types.
-  if (!/^\s*application\/json\s*(?:;(?:[^,"]|"[^"]*")*)?$/i.test(headers['content-type'] ?? '')) {
+  if (!/^\s*application\/json\s*(?:;(?:[^,"]|"(?:[^"\\]|\\.)*")*)?$/i.test(headers['content-type'] ?? '')) {
     const headers = { Accept: 'application/json' }; // RFC 9110 §15.5.16
     throw new ApiError('unsupported_media_type', 'The Content-Type must be application/json.', { headers });
   }

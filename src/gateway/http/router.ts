@@ -86,16 +86,19 @@ function toPlace(path: string, routes: readonly Route[], open: readonly OpenRout
   return { path, keyed, open: open.find((candidate) => candidate.path === path) };
 }
 
-/** Creates a function that gives ApiError `not_found`. Its message suggests the nearest of `paths` and names the API reference. */
-export function createNotFound(paths: readonly string[], referencePath: string): (call: Call) => ApiError {
-  return (call) => {
+/**
+ * Creates a function that gives ApiError `not_found`. Its message suggests the nearest of `paths` and names the API reference; clients
+ * reach both below `publicPath`.
+ */
+export function createNotFound(paths: readonly string[], referencePath: string, publicPath = '') {
+  return (call: Call): ApiError => {
     const path = maskUrl(call.path).replaceAll(`${KEY_PREFIX}***`, '***');
     const method = call.method === 'HEAD' ? 'GET' : call.method; // RFC 9110 §9.3.2: the same headers, Content-Length too
     const meant = nearest(path, paths);
-    const suggestion = meant === undefined ? '' : ` Did you mean ${meant}?`;
+    const suggestion = meant === undefined ? '' : ` Did you mean ${publicPath}${meant}?`;
     return new ApiError(
       'not_found',
-      `${method} ${cut(path, QUOTED_MAX)} does not exist.${suggestion} Reference: ${referencePath}`,
+      `${method} ${cut(path, QUOTED_MAX)} does not exist.${suggestion} Reference: ${publicPath}${referencePath}`,
     );
   };
 }

@@ -23,7 +23,10 @@ export function createGuides(site: Site) {
     graphql: ['GraphQL calls', queryRecipes(graphqlUrl, service.firstCalls.graphql)],
     'graphql-paging': ['GraphQL paging', connection === undefined ? '' : connectionRecipes(graphqlUrl, connection)],
     limits: ['GraphQL limits', exampleRefusal(graphqlRefusals)],
-    deprecations: ['Deprecations', service.deprecations.map(describeHeaders).join('\n\n') || undefined],
+    deprecations: [
+      'Deprecations',
+      service.deprecations.map((one) => describeHeaders(one, site.publicPath)).join('\n\n') || undefined,
+    ],
     changes: ['Changes', service.changes?.length ? '' : undefined],
   };
   const contents = {
@@ -75,8 +78,8 @@ function describeDeprecation({ coordinate, sunset, replacement, steps = [] }: De
   return html`<p><code>${coordinate}</code> in GraphQL, and what is made of it in REST: until ${longDay(sunset)}. Use <code>${replacement.graphql}</code>, or ${inline(replacement.rest)}.</p><dl>${requests}</dl>`;
 }
 
-function describeHeaders(deprecation: Deprecation): string {
-  const headers = Object.entries(deprecationHeaders(deprecation));
+function describeHeaders(deprecation: Deprecation, publicPath: string): string {
+  const headers = Object.entries(deprecationHeaders(deprecation, publicPath));
   return headers.map(([name, value]) => `${name}: ${value}`).join('\n');
 }
 

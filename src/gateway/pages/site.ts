@@ -28,6 +28,8 @@ export interface SiteParts {
   /** What GraphQL alone refuses: each code with its meaning or an example of its message. */
   readonly graphqlRefusals: readonly { readonly code: string; readonly message: string }[];
   readonly graphiql: boolean;
+  /** The path of PUBLIC_URL, below which clients reach all paths. */
+  readonly publicPath: string;
   /** The probes that are served beside the pages. */
   readonly probePaths: readonly string[];
 }

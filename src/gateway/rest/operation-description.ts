@@ -94,26 +94,33 @@ function describeAnswers(operation: Operation): AnswerDescription[] {
     ...(isPaged ? ['Link'] : []),
     ...(success.location ? ['Location'] : []),
     ...(isIdempotent ? ['Idempotency-Replayed'] : []),
-    'RateLimit-Policy',
-    'RateLimit',
-    ...(deprecation ? Object.keys(deprecationHeaders(deprecation)) : []),
+    ...RATE_HEADERS,
   ];
   const shared: ErrorCode[] = ['unauthorized', 'too_many_requests', 'internal_error', 'service_unavailable'];
   if (isMutation) shared.push('forbidden');
   if (body) shared.push('payload_too_large', 'unsupported_media_type');
   if (isIdempotent) shared.push('idempotency_conflict', 'idempotency_mismatch');
-  return [
+  const answers: AnswerDescription[] = [
     {
       status: success.status,
       description: success.description,
-      headers: [...new Set(headers)],
+      headers,
       content: answer && { schema: answer, example: examples.answer },
     },
     ...(queryParams.length > 0 || body || isIdempotent ? [describeBadRequest(operation)] : []),
     ...(notFound === undefined ? [] : [describeRefusal('not_found', ERRORS.not_found.meaning, notFound)]),
     ...SHARED_REFUSALS.filter(({ sharedCode }) => shared.includes(sharedCode)),
   ];
+  if (!deprecation) return answers;
+  const further = Object.keys(deprecationHeaders(deprecation)); // on its refusals, too: they are shared with no other operation
+  return answers.map(({ sharedCode: _shared, ...answer }) => ({
+    ...answer,
+    headers: [...new Set([...answer.headers, ...further])],
+  }));
 }
+
+/** The headers of every answer to a request that is counted: one whose key is valid. */
+const RATE_HEADERS = ['RateLimit-Policy', 'RateLimit'];
 
 /** The 400 of an operation. The example message is a real one: it comes from reading an invalid input. */
 function describeBadRequest({ body, queryParams }: Operation): AnswerDescription {
@@ -148,7 +155,8 @@ function refusalOf(read: () => unknown): string | undefined {
 function describeRefusal(code: ErrorCode, description: string, message?: string, ...headers: string[]) {
   const { status } = ERRORS[code];
   const content = { schema: refer('Error'), example: { code, message, status } };
-  return { status, description, headers: ['X-Request-Id', ...headers], content };
+  const counted = code === 'unauthorized' ? [] : RATE_HEADERS;
+  return { status, description, headers: ['X-Request-Id', ...headers, ...counted], content };
 }
 
 const SHARED: readonly (readonly [code: ErrorCode, message: string, ...headers: string[]])[] = [
@@ -158,13 +166,7 @@ const SHARED: readonly (readonly [code: ErrorCode, message: string, ...headers: 
   ['idempotency_mismatch', 'This Idempotency-Key was used with another input before.'],
   ['payload_too_large', 'The body must not be larger than 65536 bytes.'],
   ['unsupported_media_type', 'The Content-Type must be application/json.', 'Accept', 'Accept-Encoding'],
-  [
-    'too_many_requests',
-    'Too many requests with this API key; try again later.',
-    'Retry-After',
-    'RateLimit-Policy',
-    'RateLimit',
-  ],
+  ['too_many_requests', 'Too many requests with this API key; try again later.', 'Retry-After'],
   ['internal_error', 'An internal error occurred.'],
   ['service_unavailable', 'The service is temporarily unavailable; try again shortly.', 'Retry-After'],
 ];
