@@ -1,5 +1,6 @@
 import {
   executeRootSelectionSet,
+  type GraphQLError,
   type GraphQLField,
   type GraphQLLeafType,
   type GraphQLObjectType,
@@ -94,6 +95,9 @@ function writerOf(type: GraphQLLeafType, coordinate: string, leafWriter: LeafWri
   }
 }
 
+/** The errors below a value that graphql-js executed; they are located already. */
+export const errorsBelow = new WeakMap<object, readonly GraphQLError[]>();
+
 async function introspect(_object: unknown, _args: unknown, _context: unknown, info: GraphQLResolveInfo) {
   const { schema, operation, fragments, fieldNodes, variableValues, path } = info;
   const selectionSet = { kind: Kind.SELECTION_SET, selections: fieldNodes } as const;
@@ -103,6 +107,8 @@ async function introspect(_object: unknown, _args: unknown, _context: unknown, i
   const prepared = validateExecutionArgs({ schema, document });
   if (!('schema' in prepared)) throw prepared[0];
   const { data, errors } = await executeRootSelectionSet({ ...prepared, variableValues });
-  if (errors) throw errors[0];
-  return data?.[path.key];
+  const value = data?.[path.key];
+  if (errors && !value) throw errors[0];
+  if (errors) errorsBelow.set(value as object, errors); // `__Schema` and `__Type` are object types
+  return value;
 }

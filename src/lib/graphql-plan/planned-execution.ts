@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { GraphQLError, locatedError, responsePathAsArray, type VariableValues } from 'graphql';
+import { errorsBelow } from './field-shape.ts';
 import { type FieldPlan, type OperationPlan, type Path, pathOf, type SelectionPlan } from './plan.ts';
 import { type ArgumentsOf, createArgumentsOf, NO_VARIABLES } from './planned-arguments.ts';
 
@@ -56,6 +57,9 @@ interface Run {
   /** Whether the answer is complete. Promises that settle later start no further resolvers. */
   isOver: boolean;
 }
+
+/** The most errors of an answer with which an introspection field keeps its value. */
+const INTROSPECTION_ERRORS_MAX = 100;
 
 /** The longest JSON that `lastList` keeps, in characters. */
 const CACHED_LENGTH_MAX = 65_536;
@@ -257,9 +261,20 @@ function completeValue(run: Run, field: FieldPlan, value: unknown, path: Path | 
     if (mayBeNull(field, path)) return 'null';
     throw new Error(`Cannot return null for non-nullable field ${field.parentType}.${field.field.name}.`);
   }
-  if (selection === undefined) return field.writeLeaf(value);
+  if (selection === undefined) {
+    if (typeof value === 'object') addErrorsBelow(run, value);
+    return field.writeLeaf(value);
+  }
   if (isList && !isItem(path)) return completeList(run, field, value, path);
   return completeFields(run, selection, value, path);
+}
+
+/** Adds the errors below an introspection field. Throws the first when they are too many: aliases can multiply them. */
+function addErrorsBelow({ errors }: Run, value: object): void {
+  const below = errorsBelow.get(value);
+  if (below === undefined) return;
+  if (errors.length + below.length > INTROSPECTION_ERRORS_MAX) throw below[0];
+  errors.push(...below);
 }
 
 function completeList(run: Run, field: FieldPlan, list: unknown, path: Path | undefined): Text {

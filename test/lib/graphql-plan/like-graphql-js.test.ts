@@ -204,6 +204,21 @@ test.each([
   expect(byPlan).toEqual(await runByGraphqlJs(declared, { yes: null, no: false }, rows));
 });
 
+test.each([
+  '{ __schema { queryType { name fields(includeDeprecated: $yes) { name } } } shops { id } }',
+  '{ __type(name: "Query") { name fields(includeDeprecated: $yes) { name } } count }',
+  '{ a: __schema { types { kind fields(includeDeprecated: $yes) { name } } } b: __schema { queryType { name } } }',
+  '{ __type(name: "Shop") { name @include(if: $yes) } count }',
+  '{ __schema { types { name @include(if: $yes) } } count }',
+  '{ __type(name: "None") { fields(includeDeprecated: $yes) { name } } count }',
+  '{ __schema { queryType { fields(includeDeprecated: $yes) { name } } } count person(id: 9) { id } }',
+])('an error below introspection: the answer of graphql-js to %s', async (query) => {
+  const rows = { shops: [ROW], people: [] };
+  const declared = `query ($yes: Boolean = false) ${query}`;
+  const byPlan = await runByPlan(declared, { yes: null }, rows);
+  expect(byPlan).toEqual(await runByGraphqlJs(declared, { yes: null }, rows));
+});
+
 const MAILBOX = { street: 'Low Street', number: 1 };
 const ROW: Shop = { id: 1, name: null, place: null, mailbox: MAILBOX, ownerId: 1, staff: null, guests: [] };
 
