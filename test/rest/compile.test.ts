@@ -116,6 +116,7 @@ describe('a compiled document', () => {
       'at its root field only',
     ],
     ['an argument that is no variable', '{ shops(limit: 3) { id } }', 'takes its arguments from variables'],
+    ['a selection of nothing', '{ shops {} }', 'Syntax Error'],
     ['an unknown field', '{ shops { colour } }', 'Cannot query field'],
   ])('%s is refused', (_what, text, message) => {
     expect(() => compile(text)).toThrow(message);
