@@ -250,7 +250,8 @@ async function completeLater(run: Run, field: FieldPlan, value: Promise<unknown>
 
 /** Ignores the promises in a list that is not completed: an item that rejects later would end the process as unhandled. */
 function ignoreItems(value: unknown): void {
-  if (Array.isArray(value)) for (const item of value) if (isPromise(item)) item.then(undefined, () => {});
+  if (Array.isArray(value) || value instanceof Set)
+    for (const item of value) if (isPromise(item)) item.then(undefined, () => {});
 }
 
 /** GraphQL §6.4.3 CompleteValue. `path` is undefined for a leaf only. */
@@ -284,8 +285,7 @@ function completeList(run: Run, field: FieldPlan, list: unknown, path: Path | un
     count(run, lastList.text.length);
     return lastList.text;
   }
-  if (!Array.isArray(list))
-    throw new Error(`Expected Iterable, but did not find one for field "${field.parentType}.${field.field.name}".`);
+  if (!Array.isArray(list)) return completeIterable(run, field, list, path);
   const nulledBefore = nulled.size;
   const pieces: Pieces = { late: undefined, text: '[' };
   for (let key = 0; key < list.length; key++) {
@@ -298,6 +298,20 @@ function completeList(run: Run, field: FieldPlan, list: unknown, path: Path | un
   if (isWhole && text.length <= CACHED_LENGTH_MAX && Object.isFrozen(list))
     Object.assign(lastList, { field, list, text });
   return text;
+}
+
+/** Completes a list that is no Array, such as a Set. As in GraphQL.js, a string is none. */
+function completeIterable(run: Run, field: FieldPlan, list: unknown, path: Path | undefined): Text {
+  if (typeof list !== 'object' || list === null || !(Symbol.iterator in list))
+    throw new Error(`Expected Iterable, but did not find one for field "${field.parentType}.${field.field.name}".`);
+  const items: unknown[] = [];
+  try {
+    for (const item of list as Iterable<unknown>) items.push(item); // an iterator that throws may have given promises
+    return completeList(run, field, items, path);
+  } catch (thrown) {
+    ignoreItems(items);
+    throw thrown;
+  }
 }
 
 const isItem = (path: Path | undefined): boolean => typeof path?.key === 'number';
