@@ -29,8 +29,9 @@ export interface Kind<In extends Out, Out = In> {
   fromJson(value: unknown): In | undefined;
   /** The allowed text that was probably meant by a text or JSON value that is not allowed; undefined without one. */
   suggest(value: unknown): string | undefined;
+  /** Writes a value as JSON for REST. Throws Error, an internal error, when the schema does not allow the value: SQLite keeps any. */
   write(value: Out): string;
-  /** Writes a value as JSON for GraphQL. Throws Error, an internal error, when the schema does not allow the value. */
+  /** Writes a value as JSON for GraphQL. Throws as `write` does. */
   writeGraphql(value: Out): string;
 }
 
@@ -69,6 +70,11 @@ const int = (bounds: Bounds): Kind<number> => {
   const { minimum, maximum } = bounds;
   // `| 0` converts to int32: equality proves the range. It also turns -0, which JSON allows, into 0.
   const fromJson = (value: unknown) => (typeof value === 'number' && (value | 0) === value ? value | 0 : undefined);
+  const write = (value: number) => {
+    // https://spec.graphql.org/September2025/#sec-Int.Result-Coercion
+    if (fromJson(value) === undefined) throw new Error('A resolver gave a value that is no Int.');
+    return JSON.stringify(value);
+  };
   return {
     schema: { type: 'integer', format: 'int32', ...bounds },
     allowed:
@@ -78,12 +84,8 @@ const int = (bounds: Bounds): Kind<number> => {
     fromText: (sent) => (/^-?\d+$/.test(sent) ? fromJson(Number(sent)) : undefined),
     fromJson,
     suggest: () => undefined,
-    write: writeInteger,
-    writeGraphql(value) {
-      // https://spec.graphql.org/September2025/#sec-Int.Result-Coercion
-      if (fromJson(value) === undefined) throw new Error('A resolver gave a value that is no Int.');
-      return writeInteger(value);
-    },
+    write,
+    writeGraphql: write,
   };
 };
 
@@ -157,7 +159,9 @@ export function kindOfScalar(scalar: string, bounds: Bounds): AnyKind | undefine
  * (`MaxNumberToStringCacheSize` in its heap.cc): the texts of the ids of 400 lists survived each collection, and doubled its time.
  */
 function writeInteger(value: Integer64): string {
-  return typeof value === 'number' ? JSON.stringify(value) : String(value);
+  if (Number.isSafeInteger(value)) return JSON.stringify(value);
+  if (typeof value === 'string' && parseInt64(value) !== undefined) return value;
+  throw new Error('A resolver gave a value that is no 64-bit integer.');
 }
 
 function writeBoolean(value: boolean | number): string {
@@ -183,5 +187,6 @@ const TO_ESCAPE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 const SEARCHED_MAX = 100;
 
 function writeText(value: string): string {
+  if (typeof value !== 'string') throw new Error('A resolver gave a value that is no String.');
   return value.length <= SEARCHED_MAX && !TO_ESCAPE.test(value) ? `"${value}"` : JSON.stringify(value);
 }

@@ -109,6 +109,11 @@ const SQLITE: readonly SchemaChange[] = [
     'CREATE TRIGGER trim AFTER INSERT ON pets BEGIN UPDATE pets SET name = TRIM(name) WHERE id = NEW.id; END',
   ),
   change(
+    'a trigger that stores another type',
+    'pets.name does not keep',
+    'CREATE TRIGGER bytes AFTER INSERT ON pets BEGIN UPDATE pets SET name = CAST(name AS BLOB) WHERE id = NEW.id; END',
+  ),
+  change(
     'fewer words',
     undefined,
     ...anew(COLUMNS.replace('status TEXT', "status TEXT CHECK (status IN ('available', 'sold'))")),

@@ -11,6 +11,8 @@ const REFUSED: Record<string, Record<string, string | readonly [query: string, v
     'no text at all': '',
     'words of the parser': '{ "Syntax Error: Document contains more. Parsing aborted." }',
     'a brace that is not closed': '{ pets {',
+    'a selection of nothing': '{ pets {} }',
+    'an operation of nothing': 'query {}',
     'a lone surrogate in a string': 'mutation { addPet(input: { name: "\ud800", categoryId: 1 }) { id } }',
     'a lone surrogate, escaped': 'mutation { addPet(input: { name: "\\ud800", categoryId: 1 }) { id } }',
     'a lone surrogate in a comment': '{ pets { id } } # \udfff',

@@ -26,6 +26,7 @@ const unknownFields = (count: number) =>
 const QUOTED: Record<string, string | { query: string; variables?: object; operationName?: string }> = {
   'unknown members of an input': adding({ name: 'x', categoryId: 1, ...unknownFields(5500) }),
   'an unknown member with a long name': adding({ name: 'x', categoryId: 1, [marks(60_000)]: 1 }),
+  'an unknown member whose name has quotation marks': adding({ name: 'x', categoryId: 1, [`"${marks(60_000)}`]: 1 }),
   'an input that is text': adding(marks(60_000)),
   'an input without a name': adding({ categoryId: marks(60_000) }),
   'a category that is a list': adding({ name: 'x', categoryId: [marks(60_000)] }),
@@ -79,6 +80,11 @@ describe('input that would be large in the answer', () => {
       'an unknown member',
       { name: 'x', categoryId: 1, colour: 'red' },
       /^Variable "\$input" has invalid value: .*"colour"/,
+    ],
+    [
+      'a member that is like a known one',
+      { name: 'x', categoryId: 1, category: 3 },
+      /^Variable "\$input" .* unknown field "category"\. Did you mean "categoryId"\? Found: { name: "x", categ/,
     ],
   ])('the message about %s names the variable', async (_what, input, message) => {
     expect((await ask(adding(input))).json.errors[0].message).toMatch(message);

@@ -42,6 +42,7 @@ const ALLOWED: Record<string, Case> = {
     { no: false },
   ],
   'one list that is written ten times': `{ ${repeat(10, () => 'pets(limit: 100) { id }')} }`,
+  'a leaf that is written 700 times': `{ pets { ${repeat(700, () => 'id')} } }`,
   'one list that is spread ten times': `{ ${repeat(10, () => '...F')} } fragment F on Query { ${pets(5, '100')} }`,
 };
 
@@ -65,6 +66,8 @@ const REFUSED: Record<string, Record<string, Case>> = {
     'a document of 64 KiB and a byte': `{ pets { id } } #${'é'.repeat(32_760)}`,
   },
   MAX_COST_EXCEEDED: {
+    'a leaf that is written 800 times': `{ pets { ${repeat(800, () => 'id')} } }`,
+    'a leaf that is written 800 times, in fragments': `{ pets { ...A ...B } } fragment A on Pet { ${repeat(400, () => 'id')} } fragment B on Pet { ${repeat(400, () => 'id')} }`,
     '501 animals': `{ ${pets(5, '100')} pet(id: 1) { id } }`,
     '520 animals, a list without a limit among them': `{ ${pets(5, '100')} pets { id } }`,
     '600 animals by a variable': [`query ($n: Int!) { ${pets(6, '$n')} }`, { n: 100 }],

@@ -90,11 +90,15 @@ describe('a compiled document', () => {
     throw new Error('this load fails later');
   };
   const withNull = () => ({ people: wrong<Person[]>({ filter: () => [null, failLater()] }) });
-  const lateGuests = () => wrong<[]>(delay(20).then(() => [failLater()]));
-  const withLateList = () => ({ shops: [{ ...shop(1, 9), guests: lateGuests() }] });
+  const withGuests = (guests: () => unknown) => () => ({
+    shops: [{ ...shop(1, 9), guests: wrong<[]>(delay(20).then(guests)) }],
+  });
+  const withLateList = withGuests(() => [failLater()]);
+  const withLateSet = withGuests(() => new Set([failLater()]));
   test.each([
     ['beside an item that is null', '{ shops { id people { id } } }', withNull, /^Cannot return null/],
     ['in a list that comes after an error', '{ shops { id boss { id } guests { id } } }', withLateList, /^no boss$/],
+    ['in a Set that comes after an error', '{ shops { id boss { id } guests { id } } }', withLateSet, /^no boss$/],
   ])(
     'a load that fails later is no unhandled rejection, which would end the process: %s',
     async (_where, text, rowsOf, message) => {
@@ -116,6 +120,7 @@ describe('a compiled document', () => {
       'at its root field only',
     ],
     ['an argument that is no variable', '{ shops(limit: 3) { id } }', 'takes its arguments from variables'],
+    ['a selection of nothing', '{ shops {} }', 'Syntax Error'],
     ['an unknown field', '{ shops { colour } }', 'Cannot query field'],
   ])('%s is refused', (_what, text, message) => {
     expect(() => compile(text)).toThrow(message);

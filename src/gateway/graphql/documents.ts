@@ -81,11 +81,14 @@ function sizeOf(text: string, tokens = 0): number {
   return 4000 + 2 * text.length + (tokens + text.split('#').length) * TOKEN_BYTES;
 }
 
+/** `{ pets {} }` is no GraphQL: https://spec.graphql.org/September2025/#sec-Selection-Sets */
+const STRICT = { allowEmptySelectionSets: false };
+
 function parseWithinLimits(text: string): DocumentNode {
   const { documentBytes, tokens } = LIMITS;
   if (Buffer.byteLength(text) > documentBytes.max) throw limitError('documentBytes');
   try {
-    return parse(text, { maxTokens: tokens.max, noLocation: text.length > LOCATED_MAX });
+    return parse(text, { ...STRICT, maxTokens: tokens.max, noLocation: text.length > LOCATED_MAX });
   } catch (error) {
     // parse throws only GraphQLErrors; the one for `maxTokens` differs from a syntax error only in how its message begins
     throw (error as GraphQLError).message.startsWith('Syntax Error: Document contains more')
@@ -151,6 +154,8 @@ export function createValidator(schema: GraphQLSchema) {
   return (document: DocumentNode, text: string): readonly GraphQLError[] => {
     const skipped = SKIPPABLE_RULES.filter(({ syntax }) => !syntax.test(text));
     const rules = RULES.filter(({ name }) => !skipped.some(({ rule }) => rule.test(name)));
-    return validate(schema, document, rules, { maxErrors: ERRORS_MAX });
+    const errors = validate(schema, document, rules, { maxErrors: ERRORS_MAX });
+    // Of the rule that compares fields; graphql-js does not export its error.
+    return errors.map((error) => (error.message === 'Validation aborted.' ? limitError('comparisons') : error));
   };
 }

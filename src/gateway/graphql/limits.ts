@@ -28,6 +28,8 @@ export const LIMITS = {
     code: 'MAX_COST_EXCEEDED',
     message: 'The operation has more than # fields, those of its fragments counted wherever they are spread.',
   },
+  // What graphql-js's OverlappingFieldsCanBeMergedRule spends on comparing them: some 700 equal fields in one place.
+  comparisons: { max: 500_000, code: 'MAX_COST_EXCEEDED', message: 'The document repeats too many fields.' },
   depth: { max: 16, code: 'MAX_DEPTH_EXCEEDED', message: 'The document nests fields more than # levels deep.' },
   aliases: { max: 30, code: 'MAX_ALIASES_EXCEEDED', message: 'The document has more than # aliases.' },
   introspectionAliases: {

@@ -32,7 +32,7 @@ export type CompiledVariable = CompiledOperation['variables'][number];
 export function createCompiler(schema: GraphQLSchema, deprecations: readonly Deprecation[]) {
   const plan = createPlanner(schema, REST_FORMAT);
   return (text: string) => {
-    const document = parse(text);
+    const document = parse(text, { allowEmptySelectionSets: false });
     const [error] = validate(schema, document);
     if (error !== undefined) throw error;
     const operation = getOperationAST(document);

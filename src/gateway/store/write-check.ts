@@ -4,7 +4,7 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { type Int64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
-import type { RowValues } from '../kinds.ts';
+import type { AnyKind, Binding, RowValues } from '../kinds.ts';
 import { columnsOf, insertList, selectList, type Table } from './table.ts';
 
 /**
@@ -50,15 +50,23 @@ async function checkTable(
     const byId = new Map(stored.map((row) => [String(row.id), row]));
     for (const [index, row] of taken.entries()) {
       const kept = byId.get(String(ids[index]));
-      const changed = columnsOf(table).find(({ name, kind }, place) => {
-        const [is, was] = [kept?.[name], row[place]].map((value) => (value === null ? null : kind.write(value)));
-        return kept !== undefined && is !== was; // a trigger may give another id
-      });
+      const changed =
+        kept && columnsOf(table).find(({ name, kind }, place) => !isKept(kind, row[place] ?? null, kept[name])); // a trigger may give another id
       if (changed) return `${table.name}.${changed.column} does not keep what is stored, by its type or by a trigger`;
     }
   }
   if (refusal !== undefined) throw refusal;
   return undefined;
+}
+
+function isKept(kind: AnyKind, was: Binding, is: unknown): boolean {
+  if (was === null || is === null) return was === is;
+  const written = kind.write(typeof was === 'bigint' ? String(was) : was);
+  try {
+    return kind.write(is) === written;
+  } catch {
+    return false; // what the driver gives of a column of another type
+  }
 }
 
 /** Adds the probes together. When that is refused, adds each alone; gives those that are taken, with the last refusal. */

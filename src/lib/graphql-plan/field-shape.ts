@@ -1,5 +1,6 @@
 import {
   executeRootSelectionSet,
+  type GraphQLError,
   type GraphQLField,
   type GraphQLLeafType,
   type GraphQLObjectType,
@@ -30,12 +31,13 @@ export type LeafWriter = (type: GraphQLLeafType) => (value: unknown) => string;
 /** What plans need to know of a field of the schema, whatever the document. */
 export type FieldShape = ReturnType<typeof shapeField>;
 
-/** The shapes of all fields of a schema. Throws Error for a field that cannot be planned. */
+/** The shapes of all fields of a schema. Throws Error for a field or an object type that cannot be planned. */
 export function shapeFields(schema: GraphQLSchema, leafWriter: LeafWriter): ReadonlyMap<Field, FieldShape> {
   const shapes = new Map<Field, FieldShape>();
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
     if (isIntrospectionType(type)) continue;
+    if (type.isTypeOf) throw new Error(`${type} cannot be planned: it has isTypeOf, which plans do not call.`);
     for (const field of Object.values(type.getFields())) {
       const shape = shapeField(type, field, leafWriter);
       if (roots.includes(type) && shape.resolver === undefined)
@@ -77,7 +79,7 @@ function shapeField(parentType: GraphQLObjectType, field: Field, leafWriter: Lea
     isItemNullable: isList && !isNonNullType(type.ofType),
     /** Undefined for a field that only exposes a property of its object. */
     resolver: typeof exposed === 'string' ? undefined : field.resolve,
-    /** The property that a field without a resolver reads: the exposed one, else the field's name as in GraphQL's default resolver. */
+    /** The property that a field without a resolver reads: the exposed one, else the field's name. No method is called. */
     property: typeof exposed === 'string' ? exposed : field.name,
     /** What the resolver's arguments must pass. README.md says that it stands here. */
     checkArguments: field.extensions.checkArguments as CheckArguments | undefined,
@@ -94,6 +96,9 @@ function writerOf(type: GraphQLLeafType, coordinate: string, leafWriter: LeafWri
   }
 }
 
+/** The errors below a value that graphql-js executed; they are located already. */
+export const errorsBelow = new WeakMap<object, readonly GraphQLError[]>();
+
 async function introspect(_object: unknown, _args: unknown, _context: unknown, info: GraphQLResolveInfo) {
   const { schema, operation, fragments, fieldNodes, variableValues, path } = info;
   const selectionSet = { kind: Kind.SELECTION_SET, selections: fieldNodes } as const;
@@ -103,6 +108,8 @@ async function introspect(_object: unknown, _args: unknown, _context: unknown, i
   const prepared = validateExecutionArgs({ schema, document });
   if (!('schema' in prepared)) throw prepared[0];
   const { data, errors } = await executeRootSelectionSet({ ...prepared, variableValues });
-  if (errors) throw errors[0];
-  return data?.[path.key];
+  const value = data?.[path.key];
+  if (errors && !value) throw errors[0];
+  if (errors) errorsBelow.set(value as object, errors); // `__Schema` and `__Type` are object types
+  return value;
 }

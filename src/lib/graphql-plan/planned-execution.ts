@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { GraphQLError, locatedError, responsePathAsArray, type VariableValues } from 'graphql';
+import { errorsBelow } from './field-shape.ts';
 import { type FieldPlan, type OperationPlan, type Path, pathOf, type SelectionPlan } from './plan.ts';
 import { type ArgumentsOf, createArgumentsOf, NO_VARIABLES } from './planned-arguments.ts';
 
@@ -56,6 +57,9 @@ interface Run {
   /** Whether the answer is complete. Promises that settle later start no further resolvers. */
   isOver: boolean;
 }
+
+/** The most errors of an answer with which an introspection field keeps its value. */
+const INTROSPECTION_ERRORS_MAX = 100;
 
 /** The longest JSON that `lastList` keeps, in characters. */
 const CACHED_LENGTH_MAX = 65_536;
@@ -246,7 +250,8 @@ async function completeLater(run: Run, field: FieldPlan, value: Promise<unknown>
 
 /** Ignores the promises in a list that is not completed: an item that rejects later would end the process as unhandled. */
 function ignoreItems(value: unknown): void {
-  if (Array.isArray(value)) for (const item of value) if (isPromise(item)) item.then(undefined, () => {});
+  if (Array.isArray(value) || value instanceof Set)
+    for (const item of value) if (isPromise(item)) item.then(undefined, () => {});
 }
 
 /** GraphQL §6.4.3 CompleteValue. `path` is undefined for a leaf only. */
@@ -257,9 +262,20 @@ function completeValue(run: Run, field: FieldPlan, value: unknown, path: Path | 
     if (mayBeNull(field, path)) return 'null';
     throw new Error(`Cannot return null for non-nullable field ${field.parentType}.${field.field.name}.`);
   }
-  if (selection === undefined) return field.writeLeaf(value);
+  if (selection === undefined) {
+    if (typeof value === 'object') addErrorsBelow(run, value);
+    return field.writeLeaf(value);
+  }
   if (isList && !isItem(path)) return completeList(run, field, value, path);
   return completeFields(run, selection, value, path);
+}
+
+/** Adds the errors below an introspection field. Throws the first when they are too many: aliases can multiply them. */
+function addErrorsBelow({ errors }: Run, value: object): void {
+  const below = errorsBelow.get(value);
+  if (below === undefined) return;
+  if (errors.length + below.length > INTROSPECTION_ERRORS_MAX) throw below[0];
+  errors.push(...below);
 }
 
 function completeList(run: Run, field: FieldPlan, list: unknown, path: Path | undefined): Text {
@@ -269,8 +285,7 @@ function completeList(run: Run, field: FieldPlan, list: unknown, path: Path | un
     count(run, lastList.text.length);
     return lastList.text;
   }
-  if (!Array.isArray(list))
-    throw new Error(`Expected Iterable, but did not find one for field "${field.parentType}.${field.field.name}".`);
+  if (!Array.isArray(list)) return completeIterable(run, field, list, path);
   const nulledBefore = nulled.size;
   const pieces: Pieces = { late: undefined, text: '[' };
   for (let key = 0; key < list.length; key++) {
@@ -283,6 +298,20 @@ function completeList(run: Run, field: FieldPlan, list: unknown, path: Path | un
   if (isWhole && text.length <= CACHED_LENGTH_MAX && Object.isFrozen(list))
     Object.assign(lastList, { field, list, text });
   return text;
+}
+
+/** Completes a list that is no Array, such as a Set. As in GraphQL.js, a string is none. */
+function completeIterable(run: Run, field: FieldPlan, list: unknown, path: Path | undefined): Text {
+  if (typeof list !== 'object' || list === null || !(Symbol.iterator in list))
+    throw new Error(`Expected Iterable, but did not find one for field "${field.parentType}.${field.field.name}".`);
+  const items: unknown[] = [];
+  try {
+    for (const item of list as Iterable<unknown>) items.push(item); // an iterator that throws may have given promises
+    return completeList(run, field, items, path);
+  } catch (thrown) {
+    ignoreItems(items);
+    throw thrown;
+  }
 }
 
 const isItem = (path: Path | undefined): boolean => typeof path?.key === 'number';

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import fc from 'fast-check';
 import {
   execute as executeByGraphqlJs,
@@ -204,8 +205,64 @@ test.each([
   expect(byPlan).toEqual(await runByGraphqlJs(declared, { yes: null, no: false }, rows));
 });
 
+test.each([
+  '{ __schema { queryType { name fields(includeDeprecated: $yes) { name } } } shops { id } }',
+  '{ __type(name: "Query") { name fields(includeDeprecated: $yes) { name } } count }',
+  '{ a: __schema { types { kind fields(includeDeprecated: $yes) { name } } } b: __schema { queryType { name } } }',
+  '{ __type(name: "Shop") { name @include(if: $yes) } count }',
+  '{ __schema { types { name @include(if: $yes) } } count }',
+  '{ __type(name: "None") { fields(includeDeprecated: $yes) { name } } count }',
+  '{ __schema { queryType { fields(includeDeprecated: $yes) { name } } } count person(id: 9) { id } }',
+])('an error below introspection: the answer of graphql-js to %s', async (query) => {
+  const rows = { shops: [ROW], people: [] };
+  const declared = `query ($yes: Boolean = false) ${query}`;
+  const byPlan = await runByPlan(declared, { yes: null }, rows);
+  expect(byPlan).toEqual(await runByGraphqlJs(declared, { yes: null }, rows));
+});
+
 const MAILBOX = { street: 'Low Street', number: 1 };
 const ROW: Shop = { id: 1, name: null, place: null, mailbox: MAILBOX, ownerId: 1, staff: null, guests: [] };
+
+const ANN: Person = { id: 1, name: 'Ann', shopId: 1 };
+const later = (one: Person) => Promise.resolve(one);
+const failing = () => setTimeout(5).then(() => refuse());
+const refuse = () => {
+  throw failed;
+};
+/** Lists that are no Array, anew for each execution: some give their items once. */
+const ITERABLES: Record<string, () => unknown> = {
+  'a Set': () => new Set([ANN, { ...ANN, id: 2 }]),
+  'a Set of promises': () => new Set([later(ANN), later({ ...ANN, id: 2 })]),
+  'an empty Set': () => new Set(),
+  'a Map': () => new Map([['ann', ANN]]),
+  'the values of a Map': () => new Map([['ann', ANN]]).values(),
+  'a generator': () =>
+    (function* () {
+      yield ANN;
+      yield later({ ...ANN, id: 2 });
+    })(),
+  'a generator that throws': () =>
+    (function* () {
+      yield failing();
+      yield refuse();
+    })(),
+  'a Set with a null, and a promise that rejects later': () => new Set([null, failing()]),
+  'a text': () => 'ann',
+  'an object': () => ANN,
+  'a list whose Symbol.iterator is no function': () => ({ [Symbol.iterator]: 1 }),
+};
+test.each(Object.entries(ITERABLES))('a list that is no Array, %s: the answer of graphql-js', async (_what, list) => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  const query = '{ shops { id guests { id name } staff { id } } count }';
+  const rows = () => ({ shops: [{ ...ROW, guests: wrong<[]>(list()), staff: wrong<[]>(list()) }], people: [] });
+  const byPlan = await runByPlan(query, {}, rows());
+  expect(byPlan).toEqual(await runByGraphqlJs(query, {}, rows()));
+  await setTimeout(20);
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
 
 test('an answer that becomes too large within its objects has no data, and says so once', async () => {
   const shops = Array.from({ length: 100 }, () => ROW);

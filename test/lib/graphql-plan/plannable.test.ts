@@ -43,6 +43,12 @@ test('a root field without a resolver stops the start', () => {
   expect(() => createPlanner(new GraphQLSchema({ query }), format)).toThrow('Query.count has no resolver');
 });
 
+test('an object type with isTypeOf stops the start: nobody would call it', () => {
+  const pet = new GraphQLObjectType({ name: 'Pet', fields: { name: { type: GraphQLString } }, isTypeOf: () => false });
+  const query = new GraphQLObjectType({ name: 'Query', fields: { pet: { type: pet, resolve: () => ({}) } } });
+  expect(() => createPlanner(new GraphQLSchema({ query }), format)).toThrow('Pet cannot be planned: it has isTypeOf');
+});
+
 test('objects, lists of objects and leaves are planned, also where they lead back', () => {
   const schema = schemaOf('type Query { pet: Pet } type Pet { id: ID! parent: Pet children(limit: Int!): [Pet!]! }');
   expect(() => createPlanner(schema, format)).not.toThrow();
