@@ -100,9 +100,7 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
      * Counts a request as in flight until `share.release`: at once, and gives undefined, or gives a promise that waits in a queue.
      * Rejects with a refusal.
      */
-    begin(share: Share, request: Waiter): Promise<void> | undefined {
-      return requests.begin(share, 1, request);
-    },
+    begin: (share: Share, request: Waiter) => requests.begin(share, 1, request),
     /**
      * Counts `more` further reads of a request, which run at the same time, until `removeInFlight`. Gives how many were counted: at most half
      * of what is free, so that some is left for other keys.
@@ -197,22 +195,21 @@ function createQueue(limits: ShareLimits, tryTake: (share: Share, amount: number
       const own = queues.get(share) ?? new Set();
       if (own.size >= limits.waiting - waiting) throw limits.refusal('queue full');
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const dequeue = () => {
+      const settle = (why?: Refusal) => {
         clearTimeout(timer);
         own.delete(tryBegin);
         waiting--;
+        if (why === undefined) resolve();
+        else reject(limits.refusal(why));
       };
       const tryBegin = (): boolean => {
         if (!request.closed && !tryTake(share, amount)) return false;
-        dequeue();
-        if (request.closed) reject(limits.refusal('abandoned'));
-        else resolve();
+        settle(request.closed ? 'abandoned' : undefined);
         return true;
       };
       const refuse = () => {
-        dequeue();
+        settle('late');
         if (own.size === 0) queues.delete(share);
-        reject(limits.refusal('late'));
         beginNext();
       };
       const timer = setTimeout(refuse, waitMs).unref();
