@@ -13,7 +13,10 @@ export const ANSWER_MS = 500;
 export const KEY_LOOKUP_MS = 2500;
 /** A worker's wait for the primary's count of a key's requests; afterwards the request passes uncounted. */
 export const RATE_COUNT_MS = 500;
-/** A request's wait for its key's share of the process. Afterwards there is time for another look-up of the key. */
+/**
+ * A request's waits for its key's share of the process, for a place and for memory together. Afterwards there is time for
+ * another look-up of the key.
+ */
 export const SHARE_WAIT_MS = 2000;
 
 // A key

@@ -54,7 +54,7 @@ test('an answer in the making counts 64 KiB an object, three tenths of all at mo
 
 test('an answer that is given up while it waits for its room frees nothing that others hold', async () => {
   const { shares, share } = keyAlone();
-  shares.hold(share, 150_000);
+  shares.reserve(share, 150_000, STAYS);
   const givenUp = createReservation(shares, share, LIMITS, { closed: true });
   const room = givenUp.reserve(2);
   shares.free(share, 0);

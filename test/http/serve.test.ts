@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { KEY_LOOKUP_MS, RATE_COUNT_MS, REQUEST_MS } from '../../src/gateway/deadlines.ts';
+import { KEY_LOOKUP_MS, RATE_COUNT_MS, REQUEST_MS, SHARE_WAIT_MS } from '../../src/gateway/deadlines.ts';
 import { ApiError } from '../../src/gateway/errors.ts';
 import { writeRestError } from '../../src/gateway/http/answer.ts';
 import type { AdmittedCall, Answer, Route } from '../../src/gateway/http/call.ts';
@@ -266,6 +266,42 @@ describe('the time of a request', () => {
   test('holds the look-up of its key and the wait for its count', async () => {
     const { leftMs } = await askOne(300, 4000, RATE_COUNT_MS);
     expect(leftMs).toBeCloseTo(REQUEST_MS - 300 - RATE_COUNT_MS, -1);
+  });
+
+  /** A handler that reserves as much as an answer may have, and then works for so long. */
+  const reserveAndWork =
+    (ms: number) =>
+    async ({ reserve }: AdmittedCall) => {
+      await reserve(10_000);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return done();
+    };
+
+  test('holds its waits for a place and for memory, which are two seconds together', async () => {
+    const limits = { ...shareLimitsOf(1, 65_536), inFlight: 2 }; // one for each key
+    const { ask } = serveBooks(reserveAndWork(2 * REQUEST_MS), { limits });
+    const before = ask();
+    const beganAt = performance.now();
+    const waited = ask().answer.then((answer) => [codeOf(answer), performance.now() - beganAt]);
+    await vi.advanceTimersByTimeAsync(1500);
+    before.close(); // its place is free, its memory is not
+    await vi.advanceTimersByTimeAsync(REQUEST_MS);
+    expect(await waited).toEqual(['too_many_requests', expect.closeTo(SHARE_WAIT_MS, -1)]);
+  });
+
+  test('a key is checked again after a wait for memory', async () => {
+    let isRevoked = false;
+    const caller = { keyId: 'key', ownerId: 'key', mayWrite: true };
+    const lookUp = async () => {
+      if (isRevoked) throw new ApiError('unauthorized', 'Revoked.');
+      return { caller, validUntil: performance.now() + 4000, queriedAt: 0 };
+    };
+    const { ask } = serveBooks(reserveAndWork(1500), { authenticator: { findCached: () => undefined, lookUp } });
+    const all = [ask(), ask()].map(({ answer }) => answer);
+    await vi.advanceTimersByTimeAsync(100);
+    isRevoked = true;
+    await vi.advanceTimersByTimeAsync(REQUEST_MS);
+    expect((await Promise.all(all)).map((answer) => answer?.status)).toEqual([200, 401]);
   });
 
   test('a key that is not believed any more is looked up again, with its rights of now', async () => {

@@ -8,6 +8,7 @@ test.each([
   [500, '60'], // rounded up: earlier would be in vain
   [59_999, '1'],
   [60_000, '60'], // of the next window
+  [-3_600_000, '60'], // the clock was set back
 ])('%i ms into a window of a minute, %s seconds are left', async (ms, seconds) => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
   const begun = Date.now();

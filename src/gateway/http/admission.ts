@@ -50,13 +50,14 @@ const RESERVED_FRACTION = 0.3;
 
 /**
  * Reserves bytes for one answer until `free`, and counts each of its reads as a request in flight. `limits` are those
- * of all keys together.
+ * of all keys together; the wait for bytes is `waitMs` at most.
  */
 export function createReservation(
   shares: Shares,
   share: Share,
   limits: Pick<ProcessLimits, 'bytes' | 'objectBytes'>,
   response: Pick<ServerResponse, 'closed'>,
+  waitMs?: number,
 ) {
   let reserved = 0;
   let furtherReads = 0;
@@ -64,14 +65,14 @@ export function createReservation(
     reserve(objects: number, reads = 1): Promise<void> | undefined {
       if (reads > 1) furtherReads = shares.addInFlight(share, reads - 1);
       const bytes = Math.min(objects * limits.objectBytes, RESERVED_FRACTION * limits.bytes);
-      const queued = shares.reserve(share, bytes, response)?.then(() => {
+      const queued = shares.reserve(share, bytes, response, waitMs)?.then(() => {
         reserved = bytes;
       });
       if (queued === undefined) reserved = bytes;
       return queued;
     },
     free() {
-      if (reserved > 0) shares.free(share, reserved);
+      if (reserved > 0) shares.freeReserved(share, reserved);
       if (furtherReads > 0) shares.removeInFlight(share, furtherReads);
     },
   };

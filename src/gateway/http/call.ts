@@ -33,9 +33,10 @@ export interface AdmittedCall extends Call {
   readonly deadline: Deadline;
   /**
    * Reserves memory for an answer of so many objects, before they are read by so many `reads` at once (by default one). Gives a
-   * promise when the request must wait for memory, else undefined. ApiError `too_many_requests`.
+   * promise when the request must wait for memory, and its key is checked again, else undefined. ApiError `too_many_requests`,
+   * `unauthorized`, `service_unavailable`.
    */
-  readonly reserve: (objects: number, reads?: number) => Promise<void> | undefined;
+  readonly reserve: (objects: number, reads?: number) => Promise<unknown> | undefined;
 }
 
 /** The decoded path parameters of a request, by their names. */

@@ -10,7 +10,7 @@ import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { createAdmission, createReservation, holdAnswer } from './admission.ts';
 import { type ErrorWriter, errorAnswer } from './answer.ts';
-import { type Answer, type Call, type PathParams, type Route, withHeaders } from './call.ts';
+import { type AdmittedCall, type Answer, type Call, type PathParams, type Route, withHeaders } from './call.ts';
 import { discardBody, readJsonBytes } from './json-body.ts';
 import { createRouter, type RouterParts } from './router.ts';
 import type { ProcessLimits } from './share-limits.ts';
@@ -112,16 +112,20 @@ function createServeRoute(parts: ServeParts) {
       const body = route.takesBody
         ? await readJsonBytes(request, bodyLimitBytes, () => askForBody(request, response))
         : NO_BODY;
-      const deadline = performance.now() + REQUEST_MS - waitedMs;
+      const askedAt = performance.now();
+      const deadline = askedAt + REQUEST_MS - waitedMs;
       const queued = admission.begin(share, response);
       if (queued !== undefined) await queued;
       if (response.closed) return void share.release();
       // Until the answer is sent: a client that does not read its answers delays only requests of its own key.
       response.on('close', share.release);
-      const isBelieved = performance.now() < valid.validUntil;
-      const { caller } = isBelieved ? valid : await lookUpAgain(authenticator, apiKey, deadline);
-      const { reserve, free } = createReservation(shares, share, limits, response);
-      const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(free);
+      const begunAt = performance.now();
+      const checkAgain = () => lookUpAgain(authenticator, apiKey, deadline);
+      const { caller } = begunAt < valid.validUntil ? valid : await checkAgain();
+      const waitMs = limits.waitMs - (begunAt - askedAt); // what the wait for a place has left
+      const room = createReservation(shares, share, limits, response, waitMs);
+      const reserve: AdmittedCall['reserve'] = (objects, reads) => room.reserve(objects, reads)?.then(checkAgain);
+      const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(room.free);
       return holdAnswer(shares, share, answer, route.changes || answer.tellsChange === true, response);
     } finally {
       if (bodyBytes > 0) shares.free(share, bodyBytes);

@@ -29,7 +29,8 @@ export function createRateLimit({ requests, seconds }: { requests: number; secon
     // Beyond the limit it rejects with the count.
     const count = await limiter.consume(keyId).catch((refusal: RateLimiterRes | Error) => refusal);
     if (count instanceof Error) return undefined;
-    const resetS = Math.ceil(count.msBeforeNext / 1000);
+    // By the clock of the day, which may have been set back: then a window would seem longer than it is.
+    const resetS = Math.min(Math.ceil(count.msBeforeNext / 1000), seconds);
     // https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-10
     const headers = { 'RateLimit-Policy': policy, RateLimit: `"default";r=${count.remainingPoints};t=${resetS}` };
     if (count.consumedPoints <= requests) return { headers };

@@ -18,7 +18,9 @@ export interface ShareLimits {
 /** The share of one key. */
 export interface Share {
   inFlight: number;
+  /** All its bytes, those that are reserved included. */
   bytes: number;
+  reserved: number;
   /** The event loop's turn in which its last request began. */
   lastTurn: number;
   /** Ends a request in flight; one function for each key is cheaper than one for each request. */
@@ -37,8 +39,8 @@ const TURN_BUDGET_MS = 3;
 /** Beyond this number of shares, the idle ones are deleted. */
 const SHARES_MAX = 10_000;
 /**
- * The fraction of a key's bytes for reservations, which can wait. The rest is for bodies and unread answers, which are refused when
- * there is no room.
+ * The fraction of the free bytes for reservations, which can wait. The rest is for bodies and unread answers, which are refused
+ * when there is no room.
  */
 const RESERVABLE_FRACTION = 0.75;
 /**
@@ -48,7 +50,6 @@ const RESERVABLE_FRACTION = 0.75;
  */
 export function createShares(limits: ShareLimits, clock: () => number = performance.now.bind(performance)) {
   const shares = new Map<string, Share>();
-  const requests = createQueue(limits);
   let inFlight = 0;
   let turn = 0;
   let turnBeganAt: number | undefined;
@@ -73,6 +74,7 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
     inFlight++;
     return true;
   };
+  const requests = createQueue(limits, tryBegin);
   const end = (share: Share, count: number): void => {
     share.inFlight -= count;
     inFlight -= count;
@@ -90,7 +92,7 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
       const existing = shares.get(keyId);
       if (existing !== undefined) return existing;
       if (shares.size >= SHARES_MAX) deleteIdle();
-      const share: Share = { inFlight: 0, bytes: 0, lastTurn: -1, release: () => end(share, 1) };
+      const share: Share = { inFlight: 0, bytes: 0, reserved: 0, lastTurn: -1, release: () => end(share, 1) };
       shares.set(keyId, share);
       return share;
     },
@@ -98,10 +100,7 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
      * Counts a request as in flight until `share.release`: at once, and gives undefined, or gives a promise that waits in a queue.
      * Rejects with a refusal.
      */
-    begin(share: Share, request: Waiter): Promise<void> | undefined {
-      if (!requests.has(share) && tryBegin(share)) return undefined;
-      return requests.wait(share, request, () => tryBegin(share));
-    },
+    begin: (share: Share, request: Waiter) => requests.begin(share, 1, request),
     /**
      * Counts `more` further reads of a request, which run at the same time, until `removeInFlight`. Gives how many were counted: at most half
      * of what is free, so that some is left for other keys.
@@ -118,35 +117,49 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
 }
 
 function createBytes(limits: ShareLimits) {
-  const queue = createQueue(limits);
-  let held = 0;
-  const hold = (share: Share, bytes: number): boolean => {
-    if (share.bytes + bytes > limits.bytes - held) return false;
+  let unused = limits.bytes;
+  const take = (share: Share, bytes: number, most: number): boolean => {
+    if (bytes > most) return false;
     share.bytes += bytes;
-    held += bytes;
+    unused -= bytes;
     return true;
   };
-  const tryReserve = (share: Share, bytes: number): boolean =>
-    share.bytes + bytes <= RESERVABLE_FRACTION * (limits.bytes - held - bytes) && hold(share, bytes);
+  /**
+   * Other bytes of the key do not count: they may be bodies of the very requests that wait here, so a wait for them has no end. A
+   * key's only reservation may be larger, because none of its own will ever make room for it.
+   */
+  const tryReserve = (share: Share, bytes: number): boolean => {
+    const { reserved } = share;
+    const most = RESERVABLE_FRACTION * (reserved === 0 ? unused : unused - bytes) - reserved;
+    if (!take(share, bytes, most)) return false;
+    share.reserved += bytes;
+    return true;
+  };
+  const queue = createQueue(limits, tryReserve);
+  const free = (share: Share, bytes: number): void => {
+    share.bytes -= bytes;
+    unused += bytes;
+    queue.beginNext();
+  };
 
   return {
     /** Takes bytes of the key's share until `free`; false when the share is used up. */
-    hold,
-    /** Takes bytes at once and gives undefined, or gives a promise that waits in a queue. Rejects with a refusal. */
-    reserve(share: Share, bytes: number, request: Waiter): Promise<void> | undefined {
-      if (!queue.has(share) && tryReserve(share, bytes)) return undefined;
-      return queue.wait(share, request, () => tryReserve(share, bytes));
-    },
-    free(share: Share, bytes: number): void {
-      share.bytes -= bytes;
-      held -= bytes;
-      queue.beginNext();
+    hold: (share: Share, bytes: number): boolean => take(share, bytes, unused - share.bytes),
+    free,
+    /**
+     * Takes bytes until `freeReserved`: at once, and gives undefined, or gives a promise that waits in a queue, `waitMs` at most.
+     * Rejects with a refusal.
+     */
+    reserve: queue.begin,
+    freeReserved(share: Share, bytes: number): void {
+      share.reserved -= bytes;
+      free(share, bytes);
     },
   };
 }
 
-/** One queue for each key. Requests begin round-robin over the keys. */
-function createQueue(limits: ShareLimits) {
+/** One queue for each key. Requests begin round-robin over the keys, each as soon as `tryTake` gives true for its amount. */
+function createQueue(limits: ShareLimits, tryTake: (share: Share, amount: number) => boolean) {
   /** The waiters of each key, oldest first; the keys are in round-robin order. A waiter gives false when it cannot begin. */
   const queues = new Map<Share, Set<() => boolean>>();
   let waiting = 0;
@@ -173,30 +186,33 @@ function createQueue(limits: ShareLimits) {
   return {
     has: (share: Share) => queues.has(share),
     beginNext,
-    /** Waits until `begin` gives true. Refused when the queue is full, the wait too long, or nobody waits for the request any more. */
-    wait(share: Share, request: Waiter, begin: () => boolean): Promise<void> {
+    /**
+     * Takes the amount at once and gives undefined, or gives a promise that waits for it. Refused when the queue is full, the wait too
+     * long, or nobody waits for the request any more.
+     */
+    begin(share: Share, amount: number, request: Waiter, waitMs = limits.waitMs): Promise<void> | undefined {
+      if (!queues.has(share) && tryTake(share, amount)) return undefined;
       const own = queues.get(share) ?? new Set();
       if (own.size >= limits.waiting - waiting) throw limits.refusal('queue full');
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const dequeue = () => {
+      const settle = (why?: Refusal) => {
         clearTimeout(timer);
         own.delete(tryBegin);
         waiting--;
+        if (why === undefined) resolve();
+        else reject(limits.refusal(why));
       };
       const tryBegin = (): boolean => {
-        if (!request.closed && !begin()) return false;
-        dequeue();
-        if (request.closed) reject(limits.refusal('abandoned'));
-        else resolve();
+        if (!request.closed && !tryTake(share, amount)) return false;
+        settle(request.closed ? 'abandoned' : undefined);
         return true;
       };
       const refuse = () => {
-        dequeue();
+        settle('late');
         if (own.size === 0) queues.delete(share);
-        reject(limits.refusal('late'));
         beginNext();
       };
-      const timer = setTimeout(refuse, limits.waitMs).unref();
+      const timer = setTimeout(refuse, waitMs).unref();
       own.add(tryBegin);
       waiting++;
       queues.set(share, own);

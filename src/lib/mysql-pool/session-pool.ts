@@ -47,7 +47,7 @@ const STALE_INTERVAL_MS = 1000;
 const createState = (options: SessionPoolOptions) => ({
   ...options,
   idle: [] as PoolEntry[], // the most recently used one is the last
-  inUse: new Set<PoolEntry>(),
+  inUse: 0, // number of connections that are lent
   waiters: new Set<Waiter>(),
   opening: 0, // number of connections that are being opened
   backOff: undefined as NodeJS.Timeout | undefined, // runs for REOPEN_MS after a failed opening
@@ -73,7 +73,7 @@ export function createSessionPool(options: SessionPoolOptions) {
      * deadline, and when a connection cannot be opened while no other session is in use or opening.
      */
     acquire: (deadline: Deadline) => acquire(pool, deadline),
-    /** Takes a session back, in any state. Checks its role first when the last check is older than `roleIntervalMs`. */
+    /** Takes a session back, once, in any state. Checks its role first when the last check is older than `roleIntervalMs`. */
     release(entry: PoolEntry): void {
       if (!isUsable(pool, entry) || !isCheckOlderThan(entry, roleIntervalMs(pool))) takeBack(pool, entry);
       else void validate(pool, entry, roleTimeoutMs).then(() => takeBack(pool, entry));
@@ -101,7 +101,7 @@ export function createSessionPool(options: SessionPoolOptions) {
     takesWrites: () => pool.newest?.role === 'writable',
     /** The newest session's max_allowed_packet, in bytes. */
     packetBytes: () => pool.newest?.packetBytes ?? Number.POSITIVE_INFINITY,
-    state: () => ({ used: pool.inUse.size, free: pool.idle.length, waiting: pool.waiters.size }),
+    state: () => ({ used: pool.inUse, free: pool.idle.length, waiting: pool.waiters.size }),
     /** Refuses further callers, waits for the connections in use and for the waiters, then ends every connection. */
     async close(): Promise<void> {
       pool.closed ??= Promise.withResolvers<void>();
@@ -129,7 +129,7 @@ async function acquire(pool: PoolState, deadline: Deadline): Promise<PoolEntry> 
 function takeIdle(pool: PoolState): PoolEntry | undefined {
   for (let entry = pool.idle.pop(); entry; entry = pool.idle.pop()) {
     if (isUsable(pool, entry)) {
-      pool.inUse.add(entry);
+      pool.inUse++;
       return entry;
     }
     entry.connection.end();
@@ -138,7 +138,7 @@ function takeIdle(pool: PoolState): PoolEntry | undefined {
 }
 
 function takeBack(pool: PoolState, entry: PoolEntry): void {
-  if (!pool.inUse.delete(entry)) return; // released twice
+  pool.inUse--;
   offer(pool, entry);
   openMore(pool);
   finishClosing(pool);
@@ -149,7 +149,7 @@ function offer(pool: PoolState, entry: PoolEntry): void {
   const isGood = isUsable(pool, entry);
   const waiter = isGood ? nextWaiter(pool) : undefined;
   entry.idleSince = performance.now();
-  if (waiter) pool.inUse.add(entry);
+  if (waiter) pool.inUse++;
   else if (isGood) pool.idle.push(entry);
   else entry.connection.end();
   waiter?.resolve(entry);
@@ -166,7 +166,7 @@ function closeIdle({ idle }: PoolState): void {
 }
 
 function finishClosing({ inUse, opening, waiters, closed }: PoolState): void {
-  if (inUse.size + opening + waiters.size === 0) closed?.resolve();
+  if (inUse + opening + waiters.size === 0) closed?.resolve();
 }
 
 // Waiting
@@ -196,8 +196,8 @@ function nextWaiter({ waiters }: PoolState): Waiter | undefined {
 
 /** Opens connections for the waiters. After a failure it backs off for REOPEN_MS, while others are in use or opening. */
 function openMore(pool: PoolState): void {
-  const missing = Math.min(pool.max - pool.inUse.size - pool.idle.length, pool.waiters.size) - pool.opening;
-  if (pool.opening + pool.inUse.size > 0 && pool.backOff) return;
+  const missing = Math.min(pool.max - pool.inUse - pool.idle.length, pool.waiters.size) - pool.opening;
+  if (pool.opening + pool.inUse > 0 && pool.backOff) return;
   for (let count = 0; count < missing; count++) void openOne(pool);
 }
 
@@ -229,7 +229,7 @@ function fail(pool: PoolState, reason: unknown): void {
     pool.backOff = undefined;
     openMore(pool);
   }, REOPEN_MS).unref();
-  if (pool.opening + pool.inUse.size > 0) return;
+  if (pool.opening + pool.inUse > 0) return;
   for (let waiter = nextWaiter(pool); waiter; waiter = nextWaiter(pool)) waiter.reject(reason);
 }
 

@@ -210,10 +210,46 @@ describe('bytes', () => {
     const small = shares.reserve(share, 50, STAYS); // there is room for it, but it is not its turn
     expect([large, small]).toEqual([expect.any(Promise), expect.any(Promise)]);
     expect(share.bytes).toBe(400);
-    shares.free(share, 400);
+    shares.freeReserved(share, 400);
     expect(share.bytes).toBe(300); // at once
     await Promise.all([large, small]);
     expect(share.bytes).toBe(350);
+  });
+
+  test.each([
+    ['46 bodies of a hundredth, answers as large', [1], 46, 4, 4],
+    ['bodies that fill the share, answers as large', [1], 48, 4, 4],
+    ['bodies that fill the share, the largest answers', [1], 48, 4, 115],
+    ['bodies of two keys that fill their shares', [1, 2], 48, 4, 64],
+  ])('of bodies do not keep their own requests waiting: %s', async (_what, keys, count, body, answer) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }); // no wait ends by its time
+    const shares = createShares({ ...LIMITS, bytes: 384 }, noClock);
+    const counts = { refused: 0, done: 0, most: 0 };
+    let held = 0;
+    const add = (bytes: number) => {
+      held += bytes;
+      counts.most = Math.max(counts.most, held);
+    };
+    const request = async (share: Share) => {
+      if (!shares.hold(share, body)) return void counts.refused++;
+      add(body);
+      await nextTurn(); // all bodies come before the first one is worked at
+      await shares.begin(share, STAYS);
+      await shares.reserve(share, answer, STAYS);
+      add(answer);
+      await nextTurn();
+      add(-answer);
+      shares.freeReserved(share, answer);
+      share.release();
+      add(-body);
+      shares.free(share, body);
+      counts.done++;
+    };
+    for (const key of keys) for (let body = 0; body < count; body++) void request(shares.of(String(key)));
+    for (let turn = 0; turn < 3 * count; turn++) await nextTurn();
+    expect(counts.done + counts.refused).toBe(keys.length * count);
+    expect(counts.most).toBeLessThanOrEqual(384);
+    expect(keys.map((key) => shares.of(String(key)).bytes)).toEqual(keys.map(() => 0));
   });
 
   test('are left for what cannot wait, whatever is reserved', () => {
@@ -232,7 +268,7 @@ describe('bytes', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const shares = createShares(LIMITS, noClock);
     const share = shares.of('1');
-    shares.hold(share, 500);
+    shares.reserve(share, 400, STAYS);
     const request = { closed: false };
     const gone = shares.reserve(share, 100, request);
     const late = shares.reserve(share, 100, STAYS);
@@ -241,14 +277,14 @@ describe('bytes', () => {
     shares.free(share, 0);
     vi.advanceTimersByTime(LIMITS.waitMs);
     expect(await outcomes).toMatchObject([{ status: 'rejected' }, { reason: { why: 'late' } }]);
-    expect(share.bytes).toBe(500);
+    expect(share.bytes).toBe(400);
   });
 
   test('are had when the request before is refused for its time', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const shares = createShares(LIMITS, noClock);
     const share = shares.of('1');
-    shares.hold(share, 300);
+    shares.reserve(share, 300, STAYS);
     const large = shares.reserve(share, 300, STAYS);
     vi.advanceTimersByTime(1000);
     const small = shares.reserve(share, 50, STAYS);
