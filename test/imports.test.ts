@@ -151,7 +151,7 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
     ['src/lib/mysql-errors/mysql-errors.ts', 'mysql2'],
     ['src/gateway/database/mysql.ts', '../../lib/mysql-pool/session-pool.ts'],
     ['src/gateway/database/mysql.ts', 'mysql2'],
-    ['src/gateway/database/mysql.ts', '../../lib/batcher/round-trip.ts'],
+    ['src/gateway/database/mysql.ts', '../../lib/mysql-pool/round-trip.ts'],
     ['src/lib/batcher/batcher.ts', '../../gateway/database/connect.ts'],
     ['src/gateway/database/connect.ts', '../../lib/node-sqlite/sqlite-connection.ts'],
     ['src/lib/node-sqlite/sqlite-connection.ts', '../../gateway/deadlines.ts'],

@@ -1,8 +1,8 @@
 import type { Database } from '../../src/gateway/database/connect.ts';
 import * as deadlines from '../../src/gateway/deadlines.ts';
 import { DatabaseFault } from '../../src/gateway/errors.ts';
-import { createRoundTrip } from '../../src/lib/batcher/batcher.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
+import { createRoundTrip } from '../../src/lib/mysql-pool/round-trip.ts';
 import { createSessionPool, type PoolEntry, type SessionPoolOptions } from '../../src/lib/mysql-pool/session-pool.ts';
 import type { Clock } from './clock.ts';
 import type { createDisk, EventLoop, Host } from './machine.ts';

@@ -5,6 +5,7 @@ import type { Database } from '../../src/gateway/database/connect.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { parseMysqlAddress } from '../../src/lib/mysql-pool/mysql-address.ts';
 import { openSession } from '../../src/lib/mysql-pool/mysql-session.ts';
+import { createRoundTrip } from '../../src/lib/mysql-pool/round-trip.ts';
 import { LIMITS, TIMES } from '../lib/mysql-pool/pool-settings.ts';
 import { describeOnMysql, type TestEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
@@ -172,7 +173,11 @@ describeOnMysql('a corrupted answer', (engine) => {
     const { change, hits } = corruptColumnsEnd();
     proxy.changeAnswers(change);
     const target = { host: '127.0.0.1', address: '127.0.0.1', port: proxy.port };
-    const opening = openSession(parseMysqlAddress(proxy.url), target, () => LIMITS, TIMES);
+    const opening = openSession(
+      { address: parseMysqlAddress(proxy.url), limits: LIMITS, times: TIMES },
+      target,
+      createRoundTrip(),
+    );
     await expect(opening).rejects.toMatchObject({ code: 'PROTOCOL_ERROR' });
     expect(hits()).toBe(1);
   });

@@ -5,6 +5,7 @@ import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { examineSession } from '../../src/gateway/database/schema-check.ts';
 import { parseMysqlAddress } from '../../src/lib/mysql-pool/mysql-address.ts';
 import { openSession } from '../../src/lib/mysql-pool/mysql-session.ts';
+import { createRoundTrip } from '../../src/lib/mysql-pool/round-trip.ts';
 import { LIMITS, TIMES } from '../lib/mysql-pool/pool-settings.ts';
 import { afterFile, ENGINES } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -199,7 +200,6 @@ describe.runIf(engine)('a session', () => {
   test.each([
     ['character_set_results', "'latin1'"],
     ['character_set_client', "'latin1'"],
-    ['collation_connection', "'utf8mb4_general_ci'"],
     ['sql_mode', "'NO_BACKSLASH_ESCAPES'"],
     ['autocommit', '0'],
     ['sql_select_limit', '1', 'character_set_client'], // it cuts what the server says of the others
@@ -282,7 +282,7 @@ describe.runIf(engine)('a session', () => {
     const address = parseMysqlAddress(url);
     const limits = { ...LIMITS, statementMs: 0, idleMs: 1000 };
     const target = { host: '127.0.0.1', address: '127.0.0.1', port: Number(new URL(url).port) };
-    const { connection } = await openSession(address, target, () => limits, TIMES);
+    const { connection } = await openSession({ address, limits, times: TIMES }, target, createRoundTrip());
     await connection.driver.promise().query('BEGIN');
     await connection.driver.promise().query("INSERT INTO pets (name, category_id) VALUES ('lost', 1)");
     await eventually(() => !connection.isOpen(), 30_000, 'the server ends it');

@@ -1,6 +1,5 @@
 // Knex publishes its dialects by path.
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
-import { createRoundTrip } from '../../lib/batcher/batcher.ts';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { createMysqlPool, type PoolEntry, parseMysqlAddress } from '../../lib/mysql-pool/mysql-pool.ts';
 import { ConfigError } from '../config.ts';
@@ -50,16 +49,15 @@ export function createMysqlClient(
   currentDeadline: () => Deadline,
   tell: (what: string) => void,
 ) {
-  const roundTrip = createRoundTrip();
   const onOtherIds = () => tell(OTHER_IDS);
-  const pool = createMysqlPool({ address: parseUrl(databaseUrl), max, limits, times: TIMES, roundTrip, onOtherIds });
+  const pool = createMysqlPool({ address: parseUrl(databaseUrl), max, limits, times: TIMES, onOtherIds });
   return {
     /** Knex on mysql2. Knex makes no pool of its own, because the settings have no `connection`; its connections are pool entries. */
     client: class GatewayMysqlClient extends Mysql2Client {
       readonly takesWrites = pool.takesWrites;
       readonly poolState = pool.state;
       readonly packetBytes = pool.packetBytes;
-      readonly roundTripMs = roundTrip.ms;
+      readonly roundTripMs = pool.roundTripMs;
       readonly queryPrepared = pool.query;
       readonly insertPrepared = pool.insert;
       readonly mayChange = pool.mayChange;

@@ -1,17 +1,6 @@
 import { type Deadline, watchDeadlines } from '../deadline/deadline.ts';
-import {
-  answerAll,
-  type Entry,
-  exceeds,
-  inputsOf,
-  latestDeadline,
-  nextBatch,
-  rejectLate,
-  type Statement,
-} from './entries.ts';
-
-// biome-ignore lint/performance/noBarrelFile: a library has one entry; README.md says what for
-export { createRoundTrip } from './round-trip.ts';
+import type { Entry, Statement } from './entries.ts';
+import { answerAll, exceeds, inputsOf, latestDeadline, nextBatch, rejectLate } from './entries.ts';
 
 /** Up to this round trip, in ms, a batch may wait to become larger: the wait costs less than the saved statements. */
 export const LOW_LATENCY_MS = 1.5;

@@ -1,41 +1,23 @@
 // biome-ignore-all lint/performance/noBarrelFile: a library has one entry; README.md says what for
 import { type Deadline, remainingMs } from '../deadline/deadline.ts';
-import type { MysqlAddress } from './mysql-address.ts';
-import { type ConnectionTimes, openSession, type RoundTrip } from './mysql-session.ts';
+import { openSession, type SessionOptions } from './mysql-session.ts';
 import { MysqlPoolError } from './pool-error.ts';
-import { areKept, insertRows, readKept, readPrepared, type Value } from './prepared-statements.ts';
-import { createSessionPool, type PoolEntry, type RoleTimes } from './session-pool.ts';
-import { examine, type SessionLimits } from './session-settings.ts';
+import { areKept, insertRows, type Rows, readKept, readPrepared, type Value } from './prepared-statements.ts';
+import { createRoundTrip } from './round-trip.ts';
+import { createSessionPool, type PoolEntry } from './session-pool.ts';
+import { examine } from './session-settings.ts';
 import { createWritableHost } from './writable-host.ts';
 
 export { type MysqlAddress, parseMysqlAddress } from './mysql-address.ts';
 export { PREPARED_MAX } from './mysql-connection.ts';
 export { MysqlPoolError } from './pool-error.ts';
 export type { PoolEntry } from './session-pool.ts';
-
-/** Limits of sessions, in ms. */
-export interface PoolLimits extends SessionLimits {
-  /** `lockMs` of a session with a distant server. */
-  readonly distantLockMs: number;
-}
-
-/** The pool's own times, in ms. */
-export interface PoolTimes extends ConnectionTimes, RoleTimes {
-  /** The look-up of a host's name. */
-  readonly nameLookupMs: number;
-  /** The round trip from which a server is distant: statements are sent as text, because preparing one is a round trip more. */
-  readonly distantMs: number;
-}
+export type { PoolLimits, PoolTimes } from './session-settings.ts';
 
 /** What a pool is told. */
-export interface MysqlPoolOptions {
-  readonly address: MysqlAddress;
+export interface MysqlPoolOptions extends SessionOptions {
   /** The largest number of connections. */
   readonly max: number;
-  readonly limits: PoolLimits;
-  readonly times: PoolTimes;
-  /** Without it, no server is distant. */
-  readonly roundTrip?: RoundTrip;
   /** Called once, when rows that were added together are first not kept as they were sent, under the ids that the server told. */
   readonly onOtherIds?: () => void;
 }
@@ -43,25 +25,22 @@ export interface MysqlPoolOptions {
 /** A pool that `createMysqlPool` made. */
 export type MysqlPool = ReturnType<typeof createMysqlPool>;
 
-type Rows = readonly (readonly Value[])[];
-
-const NEAR: RoundTrip = { ms: () => 0, measure: async (work) => work() };
-
 /**
  * A pool of connections to the server that takes writes. Connections open on first use. Rejects with errors of mysql2, the server
  * and the network as they are, and with MysqlPoolErrors.
  */
-export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR, onOtherIds }: MysqlPoolOptions) {
+export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOptions) {
+  const { address, limits, times } = options;
+  const roundTrip = createRoundTrip();
   const isDistant = (): boolean => roundTrip.ms() > times.distantMs;
-  const limitsNow = (): SessionLimits => (isDistant() ? { ...limits, lockMs: limits.distantLockMs } : limits);
   const open = createWritableHost(address.hosts, times.nameLookupMs, (target) =>
-    openSession(address, target, limitsNow, times, roundTrip),
+    openSession(options, target, roundTrip),
   );
   const { runOn, ...pool } = createSessionPool({ max, open, times, roundTrip });
   const onSession = async <Answer>(deadline: Deadline, work: (session: PoolEntry) => Promise<Answer>) => {
     const session = await pool.acquire(deadline);
     try {
-      return await runOn(session, deadline, () => work(session));
+      return await work(session);
     } finally {
       pool.release(session);
     }
@@ -69,11 +48,10 @@ export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR,
   const record = createKeptRecord(onOtherIds);
   const insertOn = async (session: PoolEntry, into: string, rows: Rows, deadline: Deadline, isLasting = false) => {
     record.hasIdRule = session.idRule !== undefined;
-    const sent = { into, rows };
-    const added = await runOn(session, deadline, () => insertRows(session, sent, isDistant()));
+    const added = await runOn(session, deadline, () => insertRows(session, into, rows, isDistant()));
     try {
       const read = () => readKept(session, into, added.ids, isDistant());
-      const isKept = areKept(sent, added.ids, added.kept ?? (await runOn(session, deadline, read)));
+      const isKept = areKept(into, rows, added.ids, added.kept ?? (await runOn(session, deadline, read)));
       record.note(rows.length, isKept);
       if (isKept) return added.ids;
       throw new MysqlPoolError('POOL_NOT_KEPT', 'the database changes a row, or its id, by a trigger or a type');
@@ -95,22 +73,19 @@ export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR,
     insertOn,
     /** The rows of a statement, which stays prepared on its connection unless the server is distant. */
     query: (sql: string, values: readonly Value[], deadline: Deadline) =>
-      onSession(deadline, ({ connection }) =>
-        roundTrip.measure(() => readPrepared(connection, sql, values, isDistant())),
-      ),
+      onSession(deadline, (session) => {
+        const read = () => roundTrip.measure(() => readPrepared(session.connection, sql, values, isDistant()));
+        return runOn(session, deadline, read);
+      }),
     /**
      * Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. POOL_NOT_UNDERSTOOD when the
      * rows are added, and are not known to be kept as they were sent, under ids that are known.
      */
-    async insert(into: string, rows: Rows, deadline: Deadline): Promise<string[]> {
-      const session = await pool.acquire(deadline);
-      try {
+    insert: (into: string, rows: Rows, deadline: Deadline) =>
+      onSession(deadline, async (session) => {
         refuseLateWrite(deadline, session);
-        return await insertOn(session, into, rows, deadline, true);
-      } finally {
-        pool.release(session);
-      }
-    },
+        return insertOn(session, into, rows, deadline, true);
+      }),
     /**
      * Runs `work`, which sends `sql` on the session's connection, and gives its result. Refuses a COMMIT, UPDATE or DELETE with
      * POOL_TIMEOUT when its lock wait might end after the deadline. When a COMMIT or ROLLBACK fails, the connection is closed, which
@@ -128,7 +103,11 @@ export function createMysqlPool({ address, max, limits, times, roundTrip = NEAR,
     },
     /** What a session and its server have: the settings that were not taken, and how many statements are prepared. */
     examine: (deadline: Deadline) =>
-      onSession(deadline, ({ connection, lockMs }) => examine(connection, { ...limits, lockMs })),
+      onSession(deadline, (session) =>
+        runOn(session, deadline, () => examine(session.connection, { ...limits, lockMs: session.lockMs })),
+      ),
+    /** The shortest recent round trip, in ms; 0 before the first measurement. */
+    roundTripMs: roundTrip.ms,
   };
 }
 

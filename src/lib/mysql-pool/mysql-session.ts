@@ -3,22 +3,14 @@ import type { MysqlAddress } from './mysql-address.ts';
 import { createConnection, type MysqlConnection, type MysqlTarget, namePlugin, queryRows } from './mysql-connection.ts';
 import { asFatal, MysqlPoolError } from './pool-error.ts';
 import { idRuleOf } from './prepared-statements.ts';
-import { isOn, isReadOnly, READ_ONLY_VARS, type SessionLimits, setUp, show } from './session-settings.ts';
+import type { RoundTrip } from './round-trip.ts';
+import { isOn, isReadOnly, type PoolLimits, type PoolTimes, READ_ONLY_VARS, setUp, show } from './session-settings.ts';
 
-/** The times of a connection, in ms. */
-export interface ConnectionTimes {
-  /** From the first packet to a session that is ready. */
-  readonly connectMs: number;
-  /** The wait for a connection to end by itself after COM_QUIT. */
-  readonly connectionEndMs: number;
-}
-
-/** Measures round trips to the server. */
-export interface RoundTrip {
-  /** The round trip in ms; 0 before the first measurement. */
-  ms(): number;
-  /** Runs `work`, one round trip or a few, and counts its time unless a shorter one is known. */
-  measure<Result>(work: () => PromiseLike<Result>): Promise<Result>;
+/** What the sessions of a pool have in common. */
+export interface SessionOptions {
+  readonly address: MysqlAddress;
+  readonly limits: PoolLimits;
+  readonly times: PoolTimes;
 }
 
 /** Whether a server takes writes. */
@@ -28,32 +20,24 @@ export type Role = 'writable' | 'read-only' | 'not ready';
 export type MysqlSession = Awaited<ReturnType<typeof beginSession>>;
 
 const IDENTITY_VARS = ['server_uuid', 'server_id', 'hostname', 'port', 'datadir'];
-const SERVER_VARS = [
-  'version',
-  'version_comment',
-  'wsrep_on',
-  'wsrep_reject_queries',
-  'auto_increment_increment',
-  'max_allowed_packet',
-];
+const SERVER_VARS =
+  'version version_comment wsrep_on wsrep_reject_queries auto_increment_increment max_allowed_packet'.split(' ');
 
 /**
- * Connects, sets up the session and reads the server's role, within `connectMs`. `limitsNow` is asked after the login, which is
- * measured: the limits may depend on the round trip. All its errors are marked `fatal`.
+ * Connects, sets up the session and reads the server's role, within `connectMs`. The login is measured. All its errors are marked
+ * `fatal`.
  */
 export async function openSession(
-  address: MysqlAddress,
+  { address, limits, times }: SessionOptions,
   target: MysqlTarget,
-  limitsNow: () => SessionLimits,
-  { connectMs, connectionEndMs }: ConnectionTimes,
-  roundTrip?: RoundTrip,
+  roundTrip: RoundTrip,
 ): Promise<MysqlSession> {
-  const connection = createConnection(address, target, connectionEndMs);
-  const login = () => logIn(connection);
+  const connection = createConnection(address, target, times.connectionEndMs);
   try {
-    return await connection.exchange(deadlineIn(connectMs), async () => {
-      await (roundTrip ? roundTrip.measure(login) : login());
-      return beginSession(connection, limitsNow());
+    return await connection.exchange(deadlineIn(times.connectMs), async () => {
+      await roundTrip.measure(() => logIn(connection));
+      const lockMs = roundTrip.ms() > times.distantMs ? limits.distantLockMs : limits.lockMs;
+      return beginSession(connection, { ...limits, lockMs });
     });
   } catch (error) {
     connection.destroy(new MysqlPoolError('POOL_NOT_UNDERSTOOD', 'the session could not be set up'));
@@ -65,7 +49,7 @@ function logIn({ driver }: MysqlConnection): Promise<void> {
   return new Promise((resolve, reject) => driver.connect((error) => (error ? reject(error) : resolve())));
 }
 
-async function beginSession(connection: MysqlConnection, limits: SessionLimits) {
+async function beginSession(connection: MysqlConnection, limits: PoolLimits) {
   const { variables, askedAt: checkedAt } = await setUp(connection, limits, [...IDENTITY_VARS, ...SERVER_VARS]);
   const isGalera = variables.get('wsrep_on') === 'ON';
   const members = isGalera ? await readMembers(connection) : undefined;

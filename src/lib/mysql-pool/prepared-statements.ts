@@ -65,12 +65,8 @@ export function idRuleOf(variables: ReadonlyMap<string, string>): IdRule {
   return step === undefined || /cluster/i.test(variables.get('version_comment') ?? '') ? undefined : BigInt(step);
 }
 
-/** Rows of `columns` that were sent to a table. */
-export interface SentRows {
-  /** `table (column, ...)`. */
-  readonly into: string;
-  readonly rows: readonly (readonly Value[])[];
-}
+/** Rows to add to a table. */
+export type Rows = readonly (readonly Value[])[];
 
 /**
  * Adds rows by one INSERT, prepared unless `asText`; gives the ids that the server tells, of the column `id`, in the order of the rows,
@@ -78,7 +74,8 @@ export interface SentRows {
  */
 export async function insertRows(
   { connection, idRule }: { readonly connection: Prepared; readonly idRule: IdRule },
-  { into, rows }: SentRows,
+  into: string,
+  rows: Rows,
   asText = false,
 ): Promise<{ ids: string[]; kept?: RowDataPacket[] }> {
   if (idRule === undefined && rows.length > 1)
@@ -118,7 +115,7 @@ export function readKept(
  * Whether rows are kept under these ids as they were sent: a column of another type or a trigger may change them. Of several rows of
  * which a trigger gave some ids, the server told the first one that it made itself, which `made` is; when it made none, that of the last row.
  */
-export function areKept({ into, rows }: SentRows, ids: readonly string[], kept: readonly RowDataPacket[]): boolean {
+export function areKept(into: string, rows: Rows, ids: readonly string[], kept: readonly RowDataPacket[]): boolean {
   const names = partsOfInto(into).columns.split(/, ?/);
   const byId = new Map(kept.map((row) => [String(row.id), row]));
   return rows.every((row, index) => {

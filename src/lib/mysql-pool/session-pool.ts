@@ -1,24 +1,16 @@
 import { type Deadline, remainingMs } from '../deadline/deadline.ts';
 import { means } from '../mysql-errors/mysql-errors.ts';
-import type { MysqlSession, RoundTrip } from './mysql-session.ts';
+import type { MysqlSession } from './mysql-session.ts';
 import { asFatal, isUnderstood, MysqlPoolError } from './pool-error.ts';
-
-/** The times of role checks, in ms: of each server it is checked, while it is used, whether it takes writes. */
-export interface RoleTimes {
-  /** How often. */
-  readonly roleIntervalMs: number;
-  /** The timeout of a check. */
-  readonly roleTimeoutMs: number;
-  /** The greatest age of a check that a caller relies on: at least the two others together. */
-  readonly roleMaxAgeMs: number;
-}
+import type { RoundTrip } from './round-trip.ts';
+import type { PoolTimes } from './session-settings.ts';
 
 /** What the pool is told. */
 export interface SessionPoolOptions {
   readonly max: number;
   /** Opens a session; must settle within a bounded time. */
   readonly open: () => Promise<MysqlSession>;
-  readonly times: RoleTimes;
+  readonly times: Pick<PoolTimes, 'roleIntervalMs' | 'roleTimeoutMs' | 'roleMaxAgeMs'>;
   readonly roundTrip: RoundTrip;
 }
 
@@ -261,15 +253,12 @@ function beginGeneration(pool: PoolState): void {
 
 /** Closes the connection or begins a new generation, if the error shows that either is unusable. */
 function handleError(pool: PoolState, error: unknown, { connection, role, generation }: PoolEntry): void {
-  // The rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
-  if (connection.isOpen() && !isUnderstood(error)) {
-    connection.destroy(asFatal(error));
-  }
   const isRefusal = role === 'writable' && means(error, 'readOnly', 'notReady');
   // A member that has lost its cluster refuses ROLLBACK, too, and its transaction stays open. The next write would join that
   // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
   // The same error for a ROLLBACK: Knex gives the caller that one, who learns from it that nothing was begun.
-  if (isRefusal) connection.destroy(asFatal(error));
+  // And the rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
+  if (isRefusal || (connection.isOpen() && !isUnderstood(error))) connection.destroy(asFatal(error));
   if (generation !== pool.generation || !(isRefusal || means(error, 'staleSession'))) return;
   // A server may say so to every statement; all connections of a generation as young as this have just asked it for its role.
   const now = performance.now();

@@ -3,26 +3,40 @@ import { type MysqlConnection, PREPARED_MAX, queryRows } from './mysql-connectio
 import { MysqlPoolError } from './pool-error.ts';
 
 /** Limits that the server enforces, in ms. */
-export interface SessionLimits {
+export interface PoolLimits {
   /** Wait for a lock of a row or a table; whole seconds. */
   readonly lockMs: number;
+  /** `lockMs` of a session with a distant server. */
+  readonly distantLockMs: number;
   /** Time of a statement; 0 for no limit. MySQL enforces it for SELECT only. */
   readonly statementMs: number;
   /** Idle time of a session, which is then ended and its transaction rolled back; whole seconds. */
   readonly idleMs: number;
 }
 
+/** The pool's own times, in ms. */
+export interface PoolTimes {
+  /** The look-up of a host's name. */
+  readonly nameLookupMs: number;
+  /** From the first packet to a session that is ready. */
+  readonly connectMs: number;
+  /** The wait for a connection to end by itself after COM_QUIT. */
+  readonly connectionEndMs: number;
+  /** How often it is checked, while a server is used, whether it takes writes. */
+  readonly roleIntervalMs: number;
+  /** The timeout of such a check. */
+  readonly roleTimeoutMs: number;
+  /** The greatest age of a check that a caller relies on: at least the two others together. */
+  readonly roleMaxAgeMs: number;
+  /** The round trip from which a server is distant: statements are sent as text, because preparing one is a round trip more. */
+  readonly distantMs: number;
+}
+
 /** Variables of a session or a server, by name. */
 export type Variables = ReadonlyMap<string, string>;
 
 /** Variables that make a server take no writes when they are on. Each product has some of them. */
-export const READ_ONLY_VARS = [
-  'read_only',
-  'super_read_only',
-  'innodb_read_only',
-  'offline_mode',
-  'tidb_super_read_only',
-];
+export const READ_ONLY_VARS = 'read_only super_read_only innodb_read_only offline_mode tidb_super_read_only'.split(' ');
 
 /** What SHOW tells of names and values. */
 export async function show(connection: MysqlConnection, what: string): Promise<Variables> {
@@ -43,13 +57,10 @@ export function isOn(value: unknown): boolean {
 /** One setting in a SET: name and literal. */
 const SETTING = /(\w+) = ('[^']*'|\d+)/g;
 /** Settings that reads and writes need to be correct. A session without one of them is not used. */
-const ESSENTIAL = /^(?:character_set|collation|sql_mode|autocommit|sql_select_limit|innodb_lock|\w+_isolation)/;
-
-/** As ESSENTIAL for Vitess, which keeps the collation of its own connections. Only comparisons of two literals depend on it. */
-const ESSENTIAL_OF_VITESS = new RegExp(ESSENTIAL.source.replace('collation|', ''));
+const ESSENTIAL = /^(?:character_set|sql_mode|autocommit|sql_select_limit|innodb_lock|\w+_isolation)/;
 
 /** A SET of everything that changes what a statement does or how long it waits. Server defaults and `init_connect` do not count. */
-function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
+function settingsSql({ lockMs, statementMs, idleMs }: PoolLimits): string {
   const level = "'REPEATABLE-READ'";
   const everywhere = [
     "character_set_client = 'utf8mb4', character_set_connection = 'utf8mb4', character_set_results = 'utf8mb4'",
@@ -77,7 +88,7 @@ function settingsSql({ lockMs, statementMs, idleMs }: SessionLimits): string {
 }
 
 /** The settings that the server knows but the session does not have: literals by name. */
-export function missingSettings(variables: Variables, limits: SessionLimits): ReadonlyMap<string, string> {
+export function missingSettings(variables: Variables, limits: PoolLimits): ReadonlyMap<string, string> {
   const settings = new Map<string, string>();
   for (const [, name = '', literal = ''] of settingsSql(limits).matchAll(SETTING)) settings.set(name, literal);
   // Some accounts may write to a read-only server, but a failover would lose those writes.
@@ -99,14 +110,10 @@ function isSame(shown = '', literal = ''): boolean {
 }
 
 /** Applies all settings; gives the variables, those of `alsoRead` too, and since when they are known. Rejects with POOL_SETTING_REFUSED without an essential one. */
-export async function setUp(connection: MysqlConnection, limits: SessionLimits, alsoRead: readonly string[]) {
+export async function setUp(connection: MysqlConnection, limits: PoolLimits, alsoRead: readonly string[]) {
   const sql = settingsSql(limits);
-  const names = [
-    ...READ_ONLY_VARS,
-    ...alsoRead,
-    'group_replication_consistency',
-    ...sql.matchAll(SETTING).map(([, name]) => name),
-  ];
+  const set = sql.matchAll(SETTING).map(([, name]) => name);
+  const names = [...READ_ONLY_VARS, ...alsoRead, 'group_replication_consistency', ...set];
   // SHOW skips unknown variables; SELECT would fail.
   const read = () => show(connection, `SESSION VARIABLES WHERE Variable_name IN ('${names.join("', '")}')`);
   await trySet(connection, [sql]);
@@ -117,8 +124,7 @@ export async function setUp(connection: MysqlConnection, limits: SessionLimits, 
   // When the server refuses all at once, each is set alone.
   if (!(await trySet(connection, missing))) for (const setting of missing) await trySet(connection, [setting]);
   const now = await read();
-  const essential = /vitess/i.test(now.get('version') ?? '') ? ESSENTIAL_OF_VITESS : ESSENTIAL;
-  const refused = [...missingSettings(now, limits).keys()].filter((name) => essential.test(name));
+  const refused = [...missingSettings(now, limits).keys()].filter((name) => ESSENTIAL.test(name));
   if (refused.length === 0) return { variables: now, askedAt };
   const told = refused.map((name) => `${name} is ${now.get(name)}`).join(', ');
   throw new MysqlPoolError('POOL_SETTING_REFUSED', `the server does not let the session be set up: ${told}`);
@@ -133,11 +139,11 @@ function trySet(connection: MysqlConnection, settings: readonly string[]): Promi
 }
 
 /** What a session and its server have: the settings that were not taken, and how many statements are prepared. */
-export async function examine(connection: MysqlConnection, limits: SessionLimits) {
+export async function examine(connection: MysqlConnection, limits: PoolLimits) {
   const variables = await show(connection, 'SESSION VARIABLES');
   const status = await show(connection, "GLOBAL STATUS LIKE 'Prepared_stmt_count'");
   return {
-    refused: [...missingSettings(variables, limits)].map(([name, literal]) => ({
+    refused: Array.from(missingSettings(variables, limits), ([name, literal]) => ({
       name,
       literal,
       value: variables.get(name),

@@ -1,3 +1,4 @@
+import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -85,10 +86,10 @@ async function findTargets(hosts: readonly MysqlHost[], lookUp: LookUp): Promise
 function createNameLookUp(limitMs: number): LookUp {
   // Shared, because Node cannot end one: those that were given up would wait for the few threads that files need, too,
   // https://nodejs.org/docs/latest-v24.x/api/dns.html#dnslookup
-  const inFlight = new Map<string, ReturnType<typeof lookUpAll>>();
+  const inFlight = new Map<string, Promise<LookupAddress[]>>();
   return async ({ host, port }) => {
     if (isIP(host) !== 0) return [{ host, address: host, port }];
-    const found = inFlight.get(host) ?? lookUpAll(host).finally(() => inFlight.delete(host));
+    const found = inFlight.get(host) ?? lookup(host, { all: true }).finally(() => inFlight.delete(host));
     inFlight.set(host, found);
     const late = delay(limitMs, undefined, { ref: false }).then(() => {
       throw new MysqlPoolError('POOL_TIMEOUT', `the name ${host} could not be looked up in time`);
@@ -96,8 +97,4 @@ function createNameLookUp(limitMs: number): LookUp {
     const addresses = await Promise.race([found, late]);
     return addresses.map(({ address }) => ({ host, address, port }));
   };
-}
-
-function lookUpAll(host: string) {
-  return lookup(host, { all: true });
 }

@@ -2,14 +2,8 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
-import {
-  createFilesCheck,
-  createReader,
-  insertRows,
-  openSqlite,
-  type RowValues,
-  retryWhileBusy,
-} from './sqlite-connection.ts';
+import type { RowValues } from './sqlite-connection.ts';
+import { createFilesCheck, createReader, insertRows, openSqlite, retryWhileBusy } from './sqlite-connection.ts';
 import { prepareFiles } from './sqlite-files.ts';
 import { createSqliteWriter } from './sqlite-writer.ts';
 

@@ -6,9 +6,7 @@ import type { SqliteFiles } from './sqlite-files.ts';
 // must not run in the thread that serves requests.
 
 /** A database file. */
-export interface WriterTarget extends SqliteTarget {
-  readonly files: SqliteFiles;
-}
+export type WriterTarget = SqliteTarget & { readonly files: SqliteFiles };
 
 /** Rows to be added, all or none. None of them only starts the thread. */
 export interface WriteJob {

@@ -9,12 +9,6 @@ export function createSqliteWriter(target: WriterTarget) {
   const inFlight: PromiseWithResolvers<string[]>[] = []; // answered in their order
   let thread: Worker | undefined;
 
-  const settle = (outcome: WriteOutcome): void => {
-    const job = inFlight.shift();
-    if (Array.isArray(outcome)) job?.resolve(outcome);
-    else job?.reject(Object.assign(new Error(outcome.message), outcome));
-  };
-
   const start = (): Worker => {
     const started = new Worker(new URL('./sqlite-writer-thread.ts', import.meta.url), { workerData: target });
     const fail = (cause: unknown) => {
@@ -23,7 +17,11 @@ export function createSqliteWriter(target: WriterTarget) {
       const error = Object.assign(new Error('the write was cut off', { cause }), { errcode: SQLITE_IOERR });
       for (const { reject } of inFlight.splice(0)) reject(error);
     };
-    started.on('message', settle);
+    started.on('message', (outcome: WriteOutcome) => {
+      const job = inFlight.shift();
+      if (Array.isArray(outcome)) job?.resolve(outcome);
+      else job?.reject(Object.assign(new Error(outcome.message), outcome));
+    });
     started.on('error', fail);
     started.on('exit', fail);
     return started;

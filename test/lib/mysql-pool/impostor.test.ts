@@ -6,6 +6,7 @@ import { deadlineIn } from '../../../src/lib/deadline/deadline.ts';
 import { parseMysqlAddress } from '../../../src/lib/mysql-pool/mysql-address.ts';
 import { createConnection, queryRows } from '../../../src/lib/mysql-pool/mysql-connection.ts';
 import { openSession } from '../../../src/lib/mysql-pool/mysql-session.ts';
+import { createRoundTrip } from '../../../src/lib/mysql-pool/round-trip.ts';
 import { makeCertificate } from '../../support/certificate.ts';
 import { temporaryFolder } from '../../support/engines.ts';
 import { failure, greeting, startImpostor, switchTo, type Talk } from '../../support/impostor.ts';
@@ -128,7 +129,9 @@ test('a server that does not let the session be set up is left', async () => {
   });
   const target = { host: 'db', address: '127.0.0.1', port };
   const address = parseMysqlAddress(`mysql://app:${PASSWORD}@127.0.0.1:${port}/petstore`);
-  await expect(openSession(address, target, () => LIMITS, TIMES)).rejects.toMatchObject({ errno: 1142, fatal: true });
+  await expect(openSession({ address, limits: LIMITS, times: TIMES }, target, createRoundTrip())).rejects.toMatchObject(
+    { errno: 1142, fatal: true },
+  );
   expect(await left.promise).toBeUndefined();
 });
 

@@ -54,8 +54,8 @@ function connectTo({ variables, told, given = () => undefined, lastMade = 0, kee
 }
 
 async function isAddedAndKept(session: ReturnType<typeof connectTo>['session'], rows: typeof ROWS) {
-  const { ids, kept } = await insertRows(session, { into: INTO, rows });
-  return areKept({ into: INTO, rows }, ids, kept ?? (await readKept(session, INTO, ids)));
+  const { ids, kept } = await insertRows(session, INTO, rows);
+  return areKept(INTO, rows, ids, kept ?? (await readKept(session, INTO, ids)));
 }
 
 const IN_STEPS = { version: '8.4.3', auto_increment_increment: '7' };
@@ -70,14 +70,14 @@ describe('the ids of rows that are added', () => {
     ['are told of a single row', WITHOUT_RULE, [['Rex']], [insertOf(1)]],
   ])('%s', async (_how, variables, rows, statements) => {
     const { session, asked } = connectTo({ variables });
-    const { ids } = await insertRows(session, { into: INTO, rows });
+    const { ids } = await insertRows(session, INTO, rows);
     expect(ids).toEqual(['100', '107', '114'].slice(0, rows.length));
     expect(asked).toEqual(statements);
   });
 
   test('are not known of several rows where the step may change: each must be sent alone', async () => {
     const { session, asked } = connectTo({ variables: WITHOUT_RULE });
-    const refused = await insertRows(session, { into: INTO, rows: ROWS }).catch((error: unknown) => error);
+    const refused = await insertRows(session, INTO, ROWS).catch((error: unknown) => error);
     expect([means(refused, 'rowRefused'), asked]).toEqual([true, []]);
   });
 
@@ -125,18 +125,18 @@ describe('the ids of rows that are added', () => {
 
   test('below zero are known as such, though the server tells them without a sign', async () => {
     const { session, asked } = connectTo({ variables: IN_STEPS, given: () => -2 });
-    expect(await insertRows(session, { into: INTO, rows: [['Rex']] })).toEqual({ ids: ['-2'] });
+    expect(await insertRows(session, INTO, [['Rex']])).toEqual({ ids: ['-2'] });
     expect(asked).toHaveLength(1);
   });
 
   test('are not known of a row when the server tells none', async () => {
     const { session } = connectTo({ variables: IN_STEPS, given: () => 0 });
-    const refused = await insertRows(session, { into: INTO, rows: [['Rex']] }).catch((error: unknown) => error);
+    const refused = await insertRows(session, INTO, [['Rex']]).catch((error: unknown) => error);
     expect(means(refused, 'unknownOutcome')).toBe(true);
   });
 
   test('are not taken from an answer that is not about as many rows', async () => {
     const { session } = connectTo({ variables: RETURNING, told: 2 });
-    await expect(insertRows(session, { into: INTO, rows: ROWS })).rejects.toThrow('an answer to something else');
+    await expect(insertRows(session, INTO, ROWS)).rejects.toThrow('an answer to something else');
   });
 });

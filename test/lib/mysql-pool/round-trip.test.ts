@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createRoundTrip } from '../../../src/lib/batcher/batcher.ts';
+import { createRoundTrip } from '../../../src/lib/mysql-pool/round-trip.ts';
 
 afterEach(() => void vi.useRealTimers());
 

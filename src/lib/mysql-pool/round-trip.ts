@@ -30,3 +30,5 @@ export function createRoundTrip() {
     },
   };
 }
+
+export type RoundTrip = ReturnType<typeof createRoundTrip>;
