@@ -138,7 +138,7 @@ describe('the table of rooms in ARCHITECTURE.md', () => {
     ['src/petstore/pets/pet.ts', '../../database/connect.ts'],
     ['src/gateway/schema/builder.ts', 'koa'],
     ['src/petstore/pets/pet.ts', 'node:sqlite'],
-    ['src/gateway/http/share-limits.ts', '../database/connect.ts'],
+    ['src/gateway/http/admission.ts', '../database/connect.ts'],
     ['src/gateway/process/server.ts', '../../lib/ordered-http/request-order.ts'],
     ['src/lib/ordered-http/ordered-http.ts', '../../gateway/log.ts'],
     ['src/gateway/errors.ts', './gateway.ts'],

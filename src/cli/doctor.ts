@@ -46,21 +46,13 @@ await runCommand({
     if (!well) process.exitCode = 1;
     const page = { well, problems, configuration, unknownNames, database, limits };
     if (values.json) return console.log(JSON.stringify(page, null, 2));
-    printSection(
-      'Configuration',
-      configuration.map(({ name, value = 'not set', isDefault }) => [
-        name,
-        isDefault && value !== 'not set' ? `${value} (default)` : value,
-      ]),
-    );
-    if (unknownNames.length > 0) {
-      const others = unknownNames.map(({ place, name, meant }) => [
-        name,
-        place,
-        meant ? `did you mean ${meant}?` : 'no setting',
-      ]);
-      printSection('Unknown names', others);
-    }
+    const shown = (value: string | undefined, isDefault: boolean) =>
+      value === undefined ? 'not set' : `${value}${isDefault ? ' (default)' : ''}`;
+    const settings = configuration.map(({ name, value, isDefault }) => [name, shown(value, isDefault)]);
+    printSection('Configuration', settings);
+    const hint = (meant: string | undefined) => (meant ? `did you mean ${meant}?` : 'no setting');
+    const others = unknownNames.map(({ place, name, meant }) => [name, place, hint(meant)]);
+    if (others.length > 0) printSection('Unknown names', others);
     printSection('Database', Object.entries(database));
     printSection('Limits', Object.entries(limits));
     for (const problem of problems) console.log(`WRONG: ${problem}`);
@@ -112,10 +104,8 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
   facts.schema = faults.length === 0 ? 'as the migrations make it' : 'not as the migrations make it';
   problems.push(...faults);
   const tables = PETSTORE.resources.map(({ table }) => table);
-  const triggers = await insertTriggers(
-    database,
-    tables.map(({ name }) => name),
-  );
+  const names = tables.map(({ name }) => name);
+  const triggers = await insertTriggers(database, names);
   if (triggers.length > 0) facts.triggers = triggers.join('; ');
   for (const table of tables) await listByEachFilter(database, table);
   try {
@@ -123,13 +113,12 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
     if (file !== undefined) for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
     const changed = await checkWrites(database, tables, { ids: 'of ours' });
     if (changed === undefined) await checkWrites(database, tables);
-    if (changed !== undefined) problems.push(`the database changes what is written: ${changed}`);
+    else problems.push(`the database changes what is written: ${changed}`);
     facts['takes writes'] = changed === undefined ? 'yes' : 'changed';
   } catch (error) {
     facts['takes writes'] = 'no';
-    problems.push(
-      `the database ${isRefused(error) ? 'refuses some writes' : 'takes no writes'}: ${explainFailure(error).line}`,
-    );
+    const does = isRefused(error) ? 'refuses some writes' : 'takes no writes';
+    problems.push(`the database ${does}: ${explainFailure(error).line}`);
   }
   const keys = await createKeyStore(database).list();
   const valid = keys.filter((key) => !key.revokedAt && (!key.expiresAt || key.expiresAt.getTime() > Date.now()));
@@ -147,15 +136,15 @@ async function listByEachFilter(database: Database, table: Table): Promise<void>
 
 function limitsOf(config: Config): Record<string, string> {
   // What is not counted by a noun of its own never comes in such numbers.
-  const counted = [...limitsByType(createSchema(PETSTORE))].filter(([{ extensions }]) => 'countedAs' in extensions);
-  const weights = counted.flatMap(([, { plural, maxObjects, maxLeaves }]) => [
-    [`GraphQL ${plural}`, String(maxObjects)],
-    [`GraphQL values of ${plural}`, String(maxLeaves)],
-  ]);
-  return {
+  const limits: Record<string, string> = {
     list: `${LIST_LIMIT.min} to ${LIST_LIMIT.max} ${PETSTORE.plural}, by default ${LIST_LIMIT.defaultValue}`,
     body: `${config.bodyLimitBytes} bytes`,
-    ...Object.fromEntries(Object.entries(LIMITS).map(([name, { max }]) => [`GraphQL ${name}`, String(max)])),
-    ...Object.fromEntries(weights),
   };
+  for (const [name, { max }] of Object.entries(LIMITS)) limits[`GraphQL ${name}`] = String(max);
+  for (const [{ extensions }, { plural, maxObjects, maxLeaves }] of limitsByType(createSchema(PETSTORE))) {
+    if (!('countedAs' in extensions)) continue;
+    limits[`GraphQL ${plural}`] = String(maxObjects);
+    limits[`GraphQL values of ${plural}`] = String(maxLeaves);
+  }
+  return limits;
 }

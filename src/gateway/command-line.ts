@@ -140,15 +140,16 @@ export function explainFailure(
   const line = oneLine(cause);
   if (config === undefined) return { line, exitCode: 1 };
   const { databaseUrl, host, adminPort } = config;
+  const failed: NodeJS.ErrnoException & { port?: number } = cause instanceof Error ? cause : new Error();
+  const { code, errno = 0, syscall, port = config.port } = failed; // the port where it could not listen
   if (fault) {
     const advice = ADVICE[fault.meaning];
-    const unadvised = hasAnswered(cause) ? 'cannot be used' : 'does not answer';
+    const hasAnswered = code === undefined || code === 'ERR_SQLITE_ERROR' || errno > 0; // errors of the system have negative numbers
+    const unadvised = hasAnswered ? 'cannot be used' : 'does not answer';
     const does = advice ? fault.does : unadvised;
     const sentence = `The database ${maskCredentials(databaseUrl)} ${does}: ${line.replace(/\.$/, '')}`;
     return { line: advice ? `${sentence}: ${advice}` : sentence, exitCode: 1 };
   }
-  const failed: NodeJS.ErrnoException & { port?: number } = cause instanceof Error ? cause : new Error();
-  const { code, syscall, port = config.port } = failed; // the port where it could not listen
   const setting = port === adminPort ? 'ADMIN_PORT' : 'PORT';
   if (code === 'EADDRINUSE') {
     const advice = `stop that one, or choose another with ${setting}=${port < PORT_MAX ? port + 1 : port - 1} npm start`;
@@ -167,12 +168,6 @@ export function explainFailure(
     };
   }
   return { line, exitCode: 1 };
-}
-
-/** Whether the cause of a fault is an answer of the database, and no error of the network. */
-function hasAnswered(cause: unknown): boolean {
-  const { code, errno = 0 }: NodeJS.ErrnoException = cause instanceof Error ? cause : new Error();
-  return code === undefined || code === 'ERR_SQLITE_ERROR' || errno > 0; // errors of the system have negative numbers
 }
 
 function oneLine(error: unknown): string {

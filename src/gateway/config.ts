@@ -96,16 +96,14 @@ export function readConfig(variables: NodeJS.Dict<string> = process.env): Config
   });
   const values: Values = Object.fromEntries(parsed); // each value is parsed by the row of its field
   const inMemory = values.databaseUrl === 'sqlite::memory:';
-  if (inMemory && values.workers > 1) {
+  if (inMemory && values.workers > 1)
     throw notAllowed(
       'WORKERS',
-      given(environment, 'WORKERS') ?? '',
+      `${given(environment, 'WORKERS')}`,
       '1, because sqlite::memory: is seen by one process only',
     );
-  }
-  if (inMemory && !values.migrateOnStart) {
+  if (inMemory && !values.migrateOnStart)
     throw notAllowed('MIGRATE_ON_START', 'false', 'true, because nobody else can migrate sqlite::memory:');
-  }
   if (values.adminPort === values.port) throw notAllowed('ADMIN_PORT', `${values.port}`, 'another port than PORT');
   const publicPath = values.publicUrl?.replace(/^https?:\/\/[^/]*/, '') ?? '';
   return Object.freeze({ ...values, publicPath, embedded: given(environment, 'DATABASE_URL') === undefined, inMemory });

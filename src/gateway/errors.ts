@@ -41,6 +41,7 @@ export type ErrorCode = keyof typeof ERRORS;
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
+  readonly status: number;
   readonly graphqlCode: string;
   readonly headers: Readonly<Record<string, string>>;
 
@@ -49,16 +50,13 @@ export class ApiError extends Error {
     message: string,
     options: { cause?: unknown; headers?: Readonly<Record<string, string>>; graphqlCode?: string } = {},
   ) {
-    const { cause, headers, graphqlCode = ERRORS[code].graphql } = options;
+    const { status, graphql, retryAfterS } = ERRORS[code];
+    const { cause, headers, graphqlCode = graphql } = options;
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+    this.status = status;
     this.graphqlCode = graphqlCode;
-    const { retryAfterS } = ERRORS[code];
     this.headers = { ...(retryAfterS !== undefined && { 'Retry-After': String(retryAfterS) }), ...headers };
-  }
-
-  get status(): number {
-    return ERRORS[this.code].status;
   }
 }
 

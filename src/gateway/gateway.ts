@@ -7,8 +7,8 @@ import { migrateUp, migrationStatus, requireOwn } from './database/migrations.ts
 import { schemaProblems } from './database/schema-check.ts';
 import { LAST_COUNTS_MS, PROBE_DISTANCE_MS, PROBE_MS } from './deadlines.ts';
 import { ApiError, DatabaseFault } from './errors.ts';
+import { shareLimitsOf } from './http/admission.ts';
 import { createApp } from './http/app.ts';
-import { shareLimitsOf } from './http/share-limits.ts';
 import { createRecords } from './idempotency/idempotency-records.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
 import { createKeyStore } from './keys/key-store.ts';

@@ -77,11 +77,6 @@ function boundedOutput(tell: (lines: number) => void) {
   let timer: NodeJS.Timeout | undefined;
   let dropped = 0;
   let told = 0;
-  const tellDropped = () => {
-    const lines = dropped - told;
-    told = dropped;
-    tell(lines);
-  };
   const writeBatch = () => {
     clearTimeout(timer);
     timer = undefined;
@@ -95,8 +90,10 @@ function boundedOutput(tell: (lines: number) => void) {
       // way to undo that: https://github.com/libuv/libuv/blob/v1.x/src/unix/process.c
       if (!stdout.isTTY) handle?.setBlocking?.(false);
       stdout.write(text, (error) => {
-        if (error) drop();
-        else if (dropped > told && stdout.writableLength === 0) tellDropped();
+        if (error) return drop();
+        const lines = stdout.writableLength === 0 ? dropped - told : 0;
+        told += lines;
+        if (lines > 0) tell(lines);
       });
     }
     batch = '';

@@ -2,21 +2,19 @@ import { throttle } from './caches.ts';
 import type { Config } from './config.ts';
 import { ApiError } from './errors.ts';
 import { describeRefusals } from './graphql/cost.ts';
-import { createGraphqlRoutes, GRAPHQL_PATH } from './graphql/endpoint.ts';
+import { createGraphqlRoutes, GRAPHQL_PATH, type GraphqlParts } from './graphql/endpoint.ts';
 import { createErrorWriter, ERROR_CODES } from './graphql/error-masking.ts';
 import { writeRestError } from './http/answer.ts';
 import { LIVEZ, PROBE_PATHS, PROBES } from './http/app.ts';
 import { type OpenRoute, type Route, textRoute } from './http/call.ts';
 import { createNotFound, isBelow } from './http/router.ts';
 import type { ServeParts } from './http/serve.ts';
-import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import { createPages, pageRoutes } from './pages/page-routes.ts';
 import { REFERENCE_PATH } from './pages/site.ts';
 import { createRestApi } from './rest/rest-api.ts';
 import { createSchema, printedSchema } from './schema/schema.ts';
 import type { Service } from './service.ts';
-import type { Stores } from './store/store.ts';
 
 const SDL_PATH = '/schema.graphql';
 
@@ -24,18 +22,14 @@ const SDL_PATH = '/schema.graphql';
 const OPEN_WORK_MS = 1000;
 
 /** The dependencies of the routes. */
-export interface RoutesParts {
+interface RoutesParts extends Omit<GraphqlParts, 'schema' | 'runPlan'> {
   readonly service: Service;
   readonly config: Pick<Config, 'graphiql' | 'publicPath' | 'adminPort'>;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly stores: Stores;
   /** Gives further members for `/readyz`. Throws when the database does not answer or its schema is not current. */
   readonly checkReady: () => Promise<object>;
   readonly isDraining: () => boolean;
   /** The metrics of all processes of this gateway, in Prometheus's text format. */
   readonly collectMetrics: () => Promise<string>;
-  readonly noteDeprecatedUse: (apiKeyId: string, operation: string) => void;
 }
 
 /** Creates the routes of both APIs, of the pages and of the probes. */
@@ -91,12 +85,7 @@ export function createRoutes(parts: RoutesParts) {
     notFound: createNotFound(knownPaths, REFERENCE_PATH, config.publicPath),
     apiAt: createApiFinder(basePath, metrics),
     methods: [...new Set(routes.flatMap(({ methods }) => methods))],
-    served: {
-      /** The names of operations in the log and in metric labels. */
-      operations: new Set([...routes, ...open].flatMap(({ operation = [] }) => operation).concat(graphql.operations)),
-      /** The operations that balancers and Prometheus call all the time. */
-      probes: new Set(probes.map(({ operation }) => operation)),
-    },
+    probes: new Set(probes.map(({ operation }) => operation)),
     preload: graphql.preload,
   };
 }

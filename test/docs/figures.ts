@@ -20,9 +20,9 @@ const KEY_MAX = Number(/\{1,(\d+)\}/.exec(IDEMPOTENCY_KEY.pattern.source)?.[1]);
 const REPLAY_H = constantIn('idempotency-records.ts', 'REPLAY_MS') / HOUR;
 const KEY_CACHE_S = constantIn('deadlines.ts', 'KEY_CACHE_MS') / SECOND;
 const WAIT_S = constantIn('deadlines.ts', 'SHARE_WAIT_MS') / SECOND;
-const LEAST_BODIES = constantIn('share-limits.ts', 'LEAST_BODIES');
+const LEAST_BODIES = constantIn('admission.ts', 'LEAST_BODIES');
 const LISTS_ALONE = constantIn('keyset-list.ts', 'aloneMax');
-const IN_FLIGHT = constantIn('share-limits.ts', 'inFlight') / 2; // a key has as much as it leaves free
+const IN_FLIGHT = constantIn('admission.ts', 'inFlight') / 2; // a key has as much as it leaves free
 const HEADERS_S = constantIn('deadlines.ts', 'HEADERS_MS') / SECOND;
 const REQUEST_S = constantIn('deadlines.ts', 'RECEIVE_MS') / SECOND;
 const STALLED_S = constantIn('deadlines.ts', 'STALLED_MS') / SECOND;
@@ -69,8 +69,8 @@ export const QUOTATIONS: readonly Row[] = [
   [ERRORS, 'The body must not be larger than # bytes.', CONFIG.bodyLimitBytes],
   [[RUN, ERRORS], '# JSON values', constantIn('json-body.ts', 'VALUES_MAX')],
   [RUN, 'a page of more than # MiB is refused', ANSWER_BYTES_MAX / MIB],
-  [RUN, 'The heap must have # times the limit', LEAST_BODIES * constantIn('share-limits.ts', 'HEAP_PART')],
-  [RUN, 'a container # times for each worker', LEAST_BODIES * constantIn('share-limits.ts', 'CONTAINER_PART')],
+  [RUN, 'The heap must have # times the limit', LEAST_BODIES * constantIn('admission.ts', 'HEAP_PART')],
+  [RUN, 'a container # times for each worker', LEAST_BODIES * constantIn('admission.ts', 'CONTAINER_PART')],
   [RUN, 'MB at # MiB', Number(boundsOf('BODY_LIMIT')[1]) / MIB],
   // Lists.
   [MECHANISMS, '| up to # callers of lists wait for nobody |', LISTS_ALONE],
@@ -117,13 +117,13 @@ export const QUOTATIONS: readonly Row[] = [
   [KEY_CACHE_DECISION, 'is cached in memory for # seconds', KEY_CACHE_S],
   [KEY_CACHE_DECISION, 'After # seconds a request starts', constantIn('deadlines.ts', 'KEY_REFRESH_MS') / SECOND],
   [RUN, 'one key may have # requests in flight', IN_FLIGHT],
-  [SHARES_DECISION, 'requests in flight (#), queued', constantIn('share-limits.ts', 'inFlight')],
-  [SHARES_DECISION, 'queued requests (#)', constantIn('share-limits.ts', 'waiting')],
+  [SHARES_DECISION, 'requests in flight (#), queued', constantIn('admission.ts', 'inFlight')],
+  [SHARES_DECISION, 'queued requests (#)', constantIn('admission.ts', 'waiting')],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
   [SHARES_DECISION, 'for # seconds at most', WAIT_S],
   [SHARES_DECISION, 'requests begin for # ms at most', constantIn('fair-shares.ts', 'TURN_BUDGET_MS')],
-  [SHARES_DECISION, 'and at most # MB', constantIn('share-limits.ts', 'BYTES_MAX') / MIB],
-  [RUN, 'the container, # MB at most', constantIn('share-limits.ts', 'BYTES_MAX') / MIB],
+  [SHARES_DECISION, 'and at most # MB', constantIn('admission.ts', 'BYTES_MAX') / MIB],
+  [RUN, 'the container, # MB at most', constantIn('admission.ts', 'BYTES_MAX') / MIB],
   [ERRORS, 'these have waited for # s', WAIT_S],
   [[RUN, MADE_UP_DECISION], 'at most # look-ups', constantIn('authenticator.ts', 'LOOKUPS_MAX')],
   [RUN, 'only when more than # look-ups wait', constantIn('authenticator.ts', 'WAITING_MAX')],

@@ -3,8 +3,6 @@ import { expect, test } from 'vitest';
 import { createDocuments } from '../../src/gateway/graphql/documents.ts';
 import { createExecution } from '../../src/gateway/graphql/execution.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
-import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
-import { createPlanner } from '../../src/lib/graphql-plan/graphql-plan.ts';
 
 const schema = buildSchema(
   'type Query { title: String book: Book } type Book { title: String author: Author } type Author { name: String }',
@@ -14,11 +12,7 @@ let book: unknown;
 const { title: titleField, book: bookField } = schema.getQueryType()?.getFields() ?? {};
 if (titleField) titleField.resolve = () => title;
 if (bookField) bookField.resolve = () => book;
-const prepare = createDocuments({
-  validate: () => [],
-  deprecations: [],
-  plan: createPlanner(schema, GRAPHQL_FORMAT),
-});
+const prepare = createDocuments(schema, []);
 const execute = createExecution(schema, 'books');
 const run = (text: string) => {
   const [prepared] = prepare(text).operations;

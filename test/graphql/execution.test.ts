@@ -3,8 +3,6 @@ import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { createDocuments } from '../../src/gateway/graphql/documents.ts';
 import { createExecution } from '../../src/gateway/graphql/execution.ts';
-import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
-import { createPlanner } from '../../src/lib/graphql-plan/graphql-plan.ts';
 
 const schema = buildSchema(
   'type Query { a: Int b: Int wrong: Int! rows(limit: Int): [Row] } type Mutation { a: Int b: Int } type Row { a: Int }',
@@ -27,11 +25,7 @@ let rows: { a: number }[] = [];
 const { rows: rowsField, wrong } = schema.getQueryType()?.getFields() ?? {};
 if (rowsField) rowsField.resolve = () => rows;
 if (wrong) wrong.resolve = async () => null;
-const prepare = createDocuments({
-  validate: () => [],
-  deprecations: [],
-  plan: createPlanner(schema, GRAPHQL_FORMAT),
-});
+const prepare = createDocuments(schema, []);
 const execute = createExecution(schema, 'numbers');
 
 /** Runs a document whose fields take a turn of the event loop each. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createDocuments, createValidator } from '../../src/gateway/graphql/documents.ts';
+import { createDocuments } from '../../src/gateway/graphql/documents.ts';
 import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
 import { createPlanner, PLANNED_FIELDS_MAX } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
@@ -8,7 +8,7 @@ import { createNestedSchema } from './nested-schema.ts';
 
 const schema = createNestedSchema();
 const plan = createPlanner(schema, GRAPHQL_FORMAT);
-const prepare = createDocuments({ validate: createValidator(schema), plan, deprecations: [] });
+const prepare = createDocuments(schema, [], plan);
 
 const ANY_NUMBER = 'The request may touch any number of people; the limit is 500.';
 const refusalOf = createRefusalOf(schema, 'shops', prepare);

@@ -11,13 +11,9 @@ for (const field of Object.values(schema.getQueryType()?.getFields() ?? {})) fie
 function plansOf(text: string, given: readonly Record<string, unknown>[]): number {
   const plan = createPlanner(schema, GRAPHQL_FORMAT);
   let plans = 0;
-  const prepare = createDocuments({
-    validate: () => [],
-    deprecations: [],
-    plan(...request) {
-      plans++;
-      return plan(...request);
-    },
+  const prepare = createDocuments(schema, [], (...request) => {
+    plans++;
+    return plan(...request);
   });
   for (const [index, variables] of given.entries()) {
     const { operations } = prepare(text);

@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { createReservation, holdAnswer } from '../../src/gateway/http/admission.ts';
-import { shareLimitsOf } from '../../src/gateway/http/share-limits.ts';
+import { createReservation, holdAnswer, shareLimitsOf } from '../../src/gateway/http/admission.ts';
 import { createRestApi } from '../../src/gateway/rest/rest-api.ts';
 import { createSchema } from '../../src/gateway/schema/schema.ts';
 import type { Stores } from '../../src/gateway/store/store.ts';

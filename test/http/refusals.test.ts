@@ -45,7 +45,7 @@ test('a client that goes before its answer begins is 499 in the log and in the m
   const lines: Record<string, unknown>[] = [];
   const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
   const metrics = createMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
-  const logRequest = createRequestLog(log, metrics, { operations: new Set(), probes: new Set() });
+  const logRequest = createRequestLog(log, metrics, new Set());
   const begun = Promise.withResolvers<void>();
   const url = await serveListener(
     createServer((_request, response) => {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createReservation } from '../../src/gateway/http/admission.ts';
-import { shareLimitsOf } from '../../src/gateway/http/share-limits.ts';
+import { createReservation, shareLimitsOf } from '../../src/gateway/http/admission.ts';
 import { createShares } from '../../src/lib/fair-shares/fair-shares.ts';
 
 const MB = 2 ** 20;

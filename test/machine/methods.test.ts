@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { shareLimitsOf } from '../../src/gateway/http/share-limits.ts';
+import { shareLimitsOf } from '../../src/gateway/http/admission.ts';
 import { sendRaw } from '../support/client.ts';
 import { afterFile, SQLITE } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';

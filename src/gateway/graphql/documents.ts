@@ -10,24 +10,21 @@ import {
   type VariableValues,
   validate,
 } from 'graphql';
-import type { OperationPlan, PlanOperation } from '../../lib/graphql-plan/graphql-plan.ts';
+import { createPlanner, type OperationPlan, type PlanOperation } from '../../lib/graphql-plan/graphql-plan.ts';
 import { createLruCache } from '../caches.ts';
 import type { Deprecation } from '../deprecations.ts';
-import { deprecationsIn } from '../schema/schema.ts';
+import { deprecationsIn, GRAPHQL_FORMAT } from '../schema/schema.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitError } from './limits.ts';
 
-/** An operation of a parsed document. */
+/** An operation of a parsed document. `plan` plans it for coerced variables; plans are cached. */
 export interface PreparedOperation {
   readonly operation: OperationDefinitionNode;
   readonly isMutation: boolean;
-  /** Plans it for coerced variables; plans are cached. */
   plan(variables: VariableValues): PreparedPlan;
 }
 
 /** A plan, and the coordinates of the deprecated fields that it has. */
-export interface PreparedPlan extends OperationPlan {
-  readonly deprecated: readonly string[];
-}
+export type PreparedPlan = OperationPlan & { readonly deprecated: readonly string[] };
 
 /** A parsed and validated document. If it has errors, none of its operations may run. */
 export interface PreparedDocument {
@@ -45,16 +42,21 @@ const LOCATED_MAX = 16_384;
 /** An upper estimate of the memory that a token costs in the document and its plans, in bytes. */
 const TOKEN_BYTES = 1100;
 
-interface DocumentParts {
-  readonly validate: ReturnType<typeof createValidator>;
-  readonly plan: PlanOperation;
-  readonly deprecations: readonly Deprecation[];
+/** Creates a function that parses and validates the text of a document. Results, including errors, are in an LRU cache. */
+export function createDocuments(
+  schema: GraphQLSchema,
+  deprecations: readonly Deprecation[],
+  plan = createPlanner(schema, GRAPHQL_FORMAT),
+) {
+  const cache = createLruCache<PreparedDocument>(CACHE_BYTES, (_text, { bytes }) => bytes);
+  const parts = { schema, deprecations, plan };
+  return (text: string) => cache.get(text) ?? cache.set(text, prepareDocument(text, parts));
 }
 
-/** Creates a function that parses and validates the text of a document. Results, including errors, are in an LRU cache. */
-export function createDocuments(parts: DocumentParts) {
-  const cache = createLruCache<PreparedDocument>(CACHE_BYTES, (_text, { bytes }) => bytes);
-  return (text: string) => cache.get(text) ?? cache.set(text, prepareDocument(text, parts));
+interface DocumentParts {
+  readonly schema: GraphQLSchema;
+  readonly deprecations: readonly Deprecation[];
+  readonly plan: PlanOperation;
 }
 
 function prepareDocument(text: string, parts: DocumentParts): PreparedDocument {
@@ -64,7 +66,7 @@ function prepareDocument(text: string, parts: DocumentParts): PreparedDocument {
   } catch (error) {
     return { errors: withCode([error as GraphQLError], 'GRAPHQL_PARSE_FAILED'), operations: [], bytes: sizeOf(text) }; // parse throws nothing else
   }
-  const errors = withCode(parts.validate(document, text), 'GRAPHQL_VALIDATION_FAILED');
+  const errors = withCode(validateDocument(parts.schema, document, text), 'GRAPHQL_VALIDATION_FAILED');
   const planOf = cachePlans(parts, document, text);
   const operations = document.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
@@ -81,7 +83,7 @@ function sizeOf(text: string, tokens = 0): number {
   return 4000 + 2 * text.length + (tokens + text.split('#').length) * TOKEN_BYTES;
 }
 
-/** `{ pets {} }` is no GraphQL: https://spec.graphql.org/September2025/#sec-Selection-Sets */
+/** `{ field {} }` is no GraphQL: https://spec.graphql.org/September2025/#sec-Selection-Sets */
 const STRICT = { allowEmptySelectionSets: false };
 
 function parseWithinLimits(text: string): DocumentNode {
@@ -146,16 +148,11 @@ const SKIPPABLE_RULES = [
 
 const RULES = [...specifiedRules, aliasLimitRule, introspectionAliasRule, depthLimitRule];
 
-/**
- * Creates a function that validates a document by the rules of the specification and by the limits. `text` is the source of the
- * document.
- */
-export function createValidator(schema: GraphQLSchema) {
-  return (document: DocumentNode, text: string): readonly GraphQLError[] => {
-    const skipped = SKIPPABLE_RULES.filter(({ syntax }) => !syntax.test(text));
-    const rules = RULES.filter(({ name }) => !skipped.some(({ rule }) => rule.test(name)));
-    const errors = validate(schema, document, rules, { maxErrors: ERRORS_MAX });
-    // Of the rule that compares fields; graphql-js does not export its error.
-    return errors.map((error) => (error.message === 'Validation aborted.' ? limitError('comparisons') : error));
-  };
+/** Validates a document by the rules of the specification and by the limits. `text` is the source of the document. */
+export function validateDocument(schema: GraphQLSchema, document: DocumentNode, text: string): readonly GraphQLError[] {
+  const skipped = SKIPPABLE_RULES.filter(({ syntax }) => !syntax.test(text));
+  const rules = RULES.filter(({ name }) => !skipped.some(({ rule }) => rule.test(name)));
+  const errors = validate(schema, document, rules, { maxErrors: ERRORS_MAX });
+  // Of the rule that compares fields; graphql-js does not export its error.
+  return errors.map((error) => (error.message === 'Validation aborted.' ? limitError('comparisons') : error));
 }

@@ -1,20 +1,13 @@
-import { GraphQLError, type GraphQLSchema, OperationTypeNode } from 'graphql';
-import { createPlanner, type PlanRequest, type Answer as Result } from '../../lib/graphql-plan/graphql-plan.ts';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
+import type { PlanRequest, Answer as Result } from '../../lib/graphql-plan/graphql-plan.ts';
 import { makeOnce } from '../caches.ts';
 import { ApiError } from '../errors.ts';
 import type { AdmittedCall, Answer, Route } from '../http/call.ts';
 import { acceptedMediaType } from '../http/negotiation.ts';
 import { type Context, createContext } from '../schema/context.ts';
-import { GRAPHQL_FORMAT } from '../schema/schema.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
-import {
-  createDocuments,
-  createValidator,
-  type PreparedDocument,
-  type PreparedOperation,
-  type PreparedPlan,
-} from './documents.ts';
+import { createDocuments, type PreparedDocument, type PreparedOperation, type PreparedPlan } from './documents.ts';
 import { createErrorMask, listNames, type Telemetry, tellErrors } from './error-masking.ts';
 import { createExecution } from './execution.ts';
 import { parametersFromBody, parametersFromQuery } from './request-parameters.ts';
@@ -22,7 +15,8 @@ import { parametersFromBody, parametersFromQuery } from './request-parameters.ts
 /** The path of the GraphQL API. */
 export const GRAPHQL_PATH = '/graphql';
 
-interface GraphqlParts extends Telemetry {
+/** The dependencies of the routes. */
+export interface GraphqlParts extends Telemetry {
   readonly service: Pick<Service, 'deprecations' | 'plural'>;
   readonly schema: GraphQLSchema;
   readonly stores: Stores;
@@ -32,8 +26,8 @@ interface GraphqlParts extends Telemetry {
 }
 
 /**
- * Creates the routes of GraphQL over HTTP, for GET, HEAD and POST. `operations` are the names that log and metrics use for them. The
- * handler throws ApiError for a request without a document, and for a mutation by GET or HEAD. `preload` loads what it needs later.
+ * Creates the routes of GraphQL over HTTP, for GET, HEAD and POST. The handler throws ApiError for a request without a document, and
+ * for a mutation by GET or HEAD. `preload` loads what it needs later.
  */
 export function createGraphqlRoutes(parts: GraphqlParts) {
   const { handle, preload } = createHandler(parts);
@@ -42,16 +36,11 @@ export function createGraphqlRoutes(parts: GraphqlParts) {
     { ...common, methods: ['GET', 'HEAD'], takesBody: false },
     { ...common, methods: ['POST'], takesBody: true },
   ];
-  const operations: readonly string[] = Object.values(OperationTypeNode);
-  return { routes, operations, preload };
+  return { routes, preload };
 }
 
 function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ...telemetry }: GraphqlParts) {
-  const prepareDocument = createDocuments({
-    validate: createValidator(schema),
-    plan: createPlanner(schema, GRAPHQL_FORMAT),
-    deprecations: service.deprecations,
-  });
+  const prepareDocument = createDocuments(schema, service.deprecations);
   const execute = createExecution(schema, service.plural, runPlan);
   // Yoga knows how GraphQL over HTTP tells errors. It is not imported at the start, because the import would slow every start.
   const loadYoga = makeOnce(() => import('graphql-yoga'));

@@ -24,15 +24,14 @@ const FAULTS_MAX = 5;
  * unknown error becomes `INTERNAL_SERVER_ERROR`; its cause is logged with the request id.
  */
 export function createErrorMask(requestId: string, { log, metrics }: Telemetry): (thrown: unknown) => GraphQLError {
-  const logged = new Set<unknown>();
-  const note = (error: ApiError) => {
-    // Reads in one batch reject with the same error: it is logged once.
-    if (error.cause === undefined || logged.size >= FAULTS_MAX || logged.has(error.cause)) return;
-    logged.add(error.cause);
-    logFault(log, error, requestId);
-  };
+  // Reads in one batch reject with the same error: it is logged once.
+  const logged = new Set<unknown>([undefined]);
   return (thrown) => {
-    const masked = mask(thrown, note);
+    const masked = mask(thrown, (error) => {
+      if (logged.size > FAULTS_MAX || logged.has(error.cause)) return;
+      logged.add(error.cause);
+      logFault(log, error, requestId);
+    });
     metrics.countGraphqlError(String(masked.extensions.code));
     return masked;
   };

@@ -1,42 +1,23 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Share, Shares } from '../../lib/fair-shares/fair-shares.ts';
-import { LAG_LIMIT_MS } from '../deadlines.ts';
+import { getHeapStatistics } from 'node:v8';
+import type { Refusal, Share, Shares } from '../../lib/fair-shares/fair-shares.ts';
+import { ConfigError } from '../config.ts';
+import { LAG_LIMIT_MS, SHARE_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
-import type { Metrics } from '../metrics.ts';
 import type { Answer } from './call.ts';
-import type { ProcessLimits } from './share-limits.ts';
 
 /** The least memory that a request with a body counts, in bytes, even before any byte of the body has arrived. */
 const BODY_LEAST_BYTES = 16_384;
 
-/** Creates what bounds the requests with a valid key: the memory of their bodies, and their places in flight. */
-export function createAdmission(shares: Shares, bodyLimitBytes: number, metrics: Pick<Metrics, 'countShedRequest'>) {
-  const isBehind = watchEventLoop();
-  return {
-    /**
-     * Counts the memory of a body before any byte of it is read; `shares.free` ends it. Gives the bytes. ApiError
-     * `too_many_requests` when the key has too much.
-     */
-    holdBody(share: Share, headers: IncomingHttpHeaders): number {
-      const announced = Number(headers['content-length'] ?? bodyLimitBytes);
-      const bytes = Math.max(Math.min(announced, bodyLimitBytes), BODY_LEAST_BYTES);
-      if (shares.hold(share, bytes)) return bytes;
-      throw new ApiError('too_many_requests', 'Too many request bodies of this API key at once; try again shortly.');
-    },
-
-    /**
-     * Takes a place in flight: at once, and gives undefined, or gives a promise that waits until the key's share has room.
-     * `share.release` ends it. ApiError `too_many_requests`, `service_unavailable`.
-     */
-    begin(share: Share, answer: Pick<ServerResponse, 'closed'>): Promise<void> | undefined {
-      // A key's only request is never shed: it does not cause the overload.
-      if (share.inFlight > 0 && isBehind()) {
-        metrics.countShedRequest();
-        throw new ApiError('service_unavailable', 'The service is overloaded; try again shortly.');
-      }
-      return shares.begin(share, answer);
-    },
-  };
+/**
+ * Counts the memory of a body before any byte of it is read; `shares.free` ends it. Gives the bytes. ApiError
+ * `too_many_requests` when the key has too much.
+ */
+export function holdBody(shares: Shares, share: Share, headers: IncomingHttpHeaders, limitBytes: number): number {
+  const announced = Number(headers['content-length'] ?? limitBytes);
+  const bytes = Math.max(Math.min(announced, limitBytes), BODY_LEAST_BYTES);
+  if (shares.hold(share, bytes)) return bytes;
+  throw new ApiError('too_many_requests', 'Too many request bodies of this API key at once; try again shortly.');
 }
 
 /** Answers of at least this length, in characters or bytes, count until they are read. The limit of requests in flight bounds the others. */
@@ -109,7 +90,7 @@ const LAG_WEIGHT = 0.2;
 const LAG_SAMPLE_MAX_MS = 3 * LAG_LIMIT_MS;
 
 /** Gives a function that tells whether the event loop's lag, a moving average, is over LAG_LIMIT_MS. */
-function watchEventLoop(): () => boolean {
+export function watchEventLoop(): () => boolean {
   let lag = 0;
   let sampledAt = performance.now();
   setInterval(() => {
@@ -118,4 +99,59 @@ function watchEventLoop(): () => boolean {
     sampledAt = now;
   }, LAG_SAMPLE_MS).unref();
   return () => lag > LAG_LIMIT_MS;
+}
+
+/** The limits of all keys together in one process. */
+export type ProcessLimits = Readonly<ReturnType<typeof shareLimitsOf>>;
+
+const MIB = 2 ** 20;
+const BYTES_MAX = 384 * 2 ** 20;
+/** The least that is reserved for an object of an answer, in bytes: its row, its text and its part of the whole answer. */
+const OBJECT_BYTES = 65_536;
+/** A sixth of the heap is shared, which also holds the program and garbage. */
+const HEAP_PART = 6;
+/** An eighth of a container's memory is shared at most, because bodies are also held outside of the heap. */
+const CONTAINER_PART = 8;
+/** The least that is shared, in the longest bodies: one finds room for its answer, see RESERVED_FRACTION. */
+const LEAST_BODIES = 8;
+
+const REFUSALS: Readonly<Record<Refusal, string>> = {
+  'queue full': 'Too many requests of this API key at once; try again shortly.',
+  late: 'Too many requests of this API key are waiting; try again shortly.',
+  abandoned: 'The request has been abandoned.',
+};
+
+const inMib = (bytes: number) => Math.ceil(bytes / MIB);
+
+/**
+ * The limits of one of `workers` processes on this machine. Throws ConfigError when the heap or the container is too small for
+ * bodies of `bodyLimitBytes`.
+ */
+export function shareLimitsOf(
+  workers: number,
+  bodyLimitBytes: number,
+  heapBytes = getHeapStatistics().heap_size_limit,
+  containerBytes = process.constrainedMemory(),
+) {
+  const refuse = (needs: string, isBytes: number, remedy: string): never => {
+    const reason = `BODY_LIMIT=${bodyLimitBytes} needs ${needs} MB, and this one has ${inMib(isBytes)}`;
+    throw new ConfigError(`${reason}: ${remedy}, or a lower limit`);
+  };
+  const least = LEAST_BODIES * bodyLimitBytes;
+  const heap = HEAP_PART * least;
+  if (heapBytes < heap)
+    refuse(`a heap of ${inMib(heap)}`, heapBytes, `NODE_OPTIONS=--max-old-space-size=${inMib(heap)}`);
+  const memory = containerBytes > 0 ? containerBytes : Number.POSITIVE_INFINITY; // 0: no container
+  const container = CONTAINER_PART * least * workers;
+  if (memory < container) refuse(`a container with WORKERS=${workers} of ${inMib(container)}`, memory, 'fewer workers');
+  return {
+    inFlight: 256,
+    /** Bytes of bodies, of reservations for answers and of answers that clients have not read. */
+    bytes: Math.min(BYTES_MAX, heapBytes / HEAP_PART, memory / workers / CONTAINER_PART),
+    /** Bytes that are reserved for an object of an answer before it is read. */
+    objectBytes: Math.max(OBJECT_BYTES, bodyLimitBytes),
+    waiting: 2000,
+    waitMs: SHARE_WAIT_MS,
+    refusal: (why: Refusal) => new ApiError('too_many_requests', REFUSALS[why]),
+  };
 }

@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics.ts';
 import { errorAnswer, logUnread, requestIdOf, sendAnswer, setStandardHeaders, writeRestError } from './answer.ts';
 import { type Answer, type Call, textRoute } from './call.ts';
 import { createOriginReader } from './client-address.ts';
-import { createRequestLog, type Served } from './request-log.ts';
+import { createRequestLog } from './request-log.ts';
 import { readRequestTarget } from './request-target.ts';
 import { createServe, type Serve, type ServeParts } from './serve.ts';
 
@@ -23,7 +23,7 @@ export const LIVEZ = textRoute(PROBES.livez, 'livez', 'application/json', () => 
 interface AppParts extends ServeParts {
   readonly config: Config;
   readonly metrics: Metrics;
-  readonly served: Served;
+  readonly probes: ReadonlySet<string | undefined>;
   /** The methods of the routes that need a key, for CORS. */
   readonly methods: readonly string[];
   readonly isDraining: () => boolean;
@@ -38,12 +38,11 @@ export function createApp(parts: AppParts): Koa {
 export function createStartingApp(config: Config, log: Logger) {
   const methods = ['GET', 'HEAD'];
   const refusal = new ApiError('service_unavailable', 'The gateway is starting: it waits for its database.');
-  const probes = new Set([LIVEZ.operation]);
   const koa = createKoa({
     config,
     log,
     metrics: { countRequest() {} }, // `/metrics` is 503, too
-    served: { operations: probes, probes },
+    probes: new Set([LIVEZ.operation]),
     isDraining: () => false,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], // whatever the service has
     async serve(call) {
@@ -57,7 +56,7 @@ export function createStartingApp(config: Config, log: Logger) {
   return { koa, methods };
 }
 
-interface KoaParts extends Pick<AppParts, 'config' | 'log' | 'served' | 'methods' | 'isDraining'> {
+interface KoaParts extends Pick<AppParts, 'config' | 'log' | 'probes' | 'methods' | 'isDraining'> {
   readonly metrics: Pick<Metrics, 'countRequest'>;
   readonly serve: Serve;
 }
@@ -66,10 +65,10 @@ interface KoaParts extends Pick<AppParts, 'config' | 'log' | 'served' | 'methods
 const NOT_HERE = new ApiError('not_found', 'There is no such path at this port.');
 
 /** Koa with one middleware: it reads the call, lets it be served, sends the answer, and logs it. */
-function createKoa({ config, log, metrics, served, methods, isDraining, serve }: KoaParts): Koa {
+function createKoa({ config, log, metrics, probes, methods, isDraining, serve }: KoaParts): Koa {
   const cors = allowOrigins(config, methods);
   const readOrigin = createOriginReader(config, log);
-  const logRequest = createRequestLog(log, metrics, served);
+  const logRequest = createRequestLog(log, metrics, probes);
   const koa = new Koa();
   const noteFailure = (error: unknown) => log.error({ err: error }, 'a response could not be sent');
   koa.on('error', safely(log, noteFailure));

@@ -25,7 +25,6 @@ export interface Call {
 /** A call that has passed the checks of key, right, rate, body and share. */
 export interface AdmittedCall extends Call {
   readonly caller: Caller;
-  /** The decoded path parameters by their names. */
   readonly params: PathParams;
   /** The bytes of the body; empty when the route takes none. */
   readonly body: Buffer;

@@ -11,27 +11,20 @@ const PATH_MAX = 1024;
 /** The client closed the connection before the answer began: the status that nginx logs. */
 const CLIENT_GONE = 499;
 
-/** The names of the operations that are served. */
-export interface Served {
-  readonly operations: ReadonlySet<string>;
-  readonly probes: ReadonlySet<string>;
-}
-
 /**
- * Creates a function that logs and counts a call when its answer is closed. An operation that is not in `operations` is logged
- * as `unknown`: no text from outside becomes a metric label. A probe that does not fail is logged at level `debug`.
+ * Creates a function that logs and counts a call when its answer is closed. A call without an operation is logged as `unknown`.
+ * One of `probes`, which balancers and Prometheus call all the time, is logged at level `debug`, unless it fails.
  */
 export function createRequestLog(
   log: Logger,
   metrics: Pick<Metrics, 'countRequest'>,
-  { operations, probes }: Served,
+  probes: ReadonlySet<string | undefined>,
 ): (call: Call, response: ServerResponse) => void {
   return ({ method, path, headers, requestId, clientAddress, told }, response) => {
     const startedAt = performance.now();
     const write = () => {
       const ms = performance.now() - startedAt;
-      const { api, operation: named = '', keyId } = told;
-      const operation = operations.has(named) ? named : 'unknown';
+      const { api, operation = 'unknown', keyId } = told;
       const status = response.headersSent ? response.statusCode : CLIENT_GONE;
       metrics.countRequest(api, operation, status, ms / 1000);
       log[probes.has(operation) && status < 400 ? 'debug' : 'info'](
@@ -46,7 +39,7 @@ export function createRequestLog(
           status,
           ms: Math.round(ms * 10) / 10,
           aborted: response.writableFinished ? undefined : true,
-          traceparent: readTraceparent(headers.traceparent),
+          traceparent: TRACEPARENT.exec(`${headers.traceparent}`)?.input.slice(0, 64),
         },
         'request',
       );
@@ -54,8 +47,4 @@ export function createRequestLog(
     // On close, so that requests whose client went before the answer are logged, too.
     response.on('close', safely(log, write));
   };
-}
-
-function readTraceparent(sent: string | string[] | undefined): string | undefined {
-  return typeof sent === 'string' && TRACEPARENT.test(sent) ? sent.slice(0, 64) : undefined;
 }

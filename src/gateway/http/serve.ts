@@ -1,19 +1,18 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createShares } from '../../lib/fair-shares/fair-shares.ts';
 import { REQUEST_MS } from '../deadlines.ts';
-import { toApiError } from '../errors.ts';
+import { ApiError, toApiError } from '../errors.ts';
 import { requireWrite } from '../keys/api-key.ts';
 import { type Authenticator, lookUpAgain, readBearerKey, type ValidKey } from '../keys/authenticator.ts';
 import type { Counted, RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { createAdmission, createReservation, holdAnswer } from './admission.ts';
+import { createReservation, holdAnswer, holdBody, type ProcessLimits, watchEventLoop } from './admission.ts';
 import { type ErrorWriter, errorAnswer } from './answer.ts';
 import { type AdmittedCall, type Answer, type Call, type PathParams, type Route, withHeaders } from './call.ts';
 import { discardBody, readJsonBytes } from './json-body.ts';
 import { createRouter, type RouterParts } from './router.ts';
-import type { ProcessLimits } from './share-limits.ts';
 
 /** What a gateway serves, and by which rules. */
 export interface ServeParts extends RouterParts {
@@ -56,19 +55,19 @@ export function createServe(parts: ServeParts): Serve {
   const serveRoute = createServeRoute(parts);
 
   return async function serve(call, request, response) {
-    const { told, path } = call;
+    const { told, path, headers } = call;
     const api = apiAt(path);
     told.api = api.name;
     const { route, open, refusal, params, needsKey, varies } = findRoute(call);
     told.operation = (route ?? open)?.operation;
     let rate: Counted | undefined;
     try {
-      if (!route?.takesBody && announcesBody(call.headers)) discardBody(request);
+      if (!route?.takesBody && (headers['content-length'] ?? headers['transfer-encoding'])) discardBody(request);
       if (open) return withHeaders(await open.handle(call), varies);
       if (!needsKey) throw refusal;
       // Authentication comes first: without a key, no answer tells which paths and methods exist.
       const askedAt = performance.now();
-      const apiKey = readBearerKey(call.headers.authorization);
+      const apiKey = readBearerKey(headers.authorization);
       const valid = authenticator.findCached(apiKey) ?? (await authenticator.lookUp(apiKey));
       told.keyId = valid.caller.keyId;
       usage.noteUse(told.keyId);
@@ -82,7 +81,7 @@ export function createServe(parts: ServeParts): Serve {
       const error = toApiError(thrown);
       logFault(log, error, call.requestId);
       if (response.closed) return undefined;
-      const answer = errorAnswer(error, api.writeError(error, call.headers));
+      const answer = errorAnswer(error, api.writeError(error, headers));
       return withHeaders(answer, varies, route?.headers, rate?.headers);
     }
   };
@@ -95,7 +94,7 @@ export function createServe(parts: ServeParts): Serve {
 function createServeRoute(parts: ServeParts) {
   const { authenticator, limits, bodyLimitBytes, noteDeprecatedUse, metrics } = parts;
   const shares = createShares(limits);
-  const admission = createAdmission(shares, bodyLimitBytes, metrics);
+  const isBehind = watchEventLoop();
 
   return async function serveRoute(
     { route, params, call, apiKey, valid, waitedMs }: KeyedCall,
@@ -107,14 +106,19 @@ function createServeRoute(parts: ServeParts) {
     if (route.changes) requireWrite(valid.caller);
     route.checkHeaders?.(call.headers);
     const share = shares.of(keyId);
-    const bodyBytes = route.takesBody ? admission.holdBody(share, call.headers) : 0;
+    const bodyBytes = route.takesBody ? holdBody(shares, share, call.headers, bodyLimitBytes) : 0;
     try {
       const body = route.takesBody
         ? await readJsonBytes(request, bodyLimitBytes, () => askForBody(request, response))
         : NO_BODY;
       const askedAt = performance.now();
       const deadline = askedAt + REQUEST_MS - waitedMs;
-      const queued = admission.begin(share, response);
+      // A key's only request is never shed: it does not cause the overload.
+      if (share.inFlight > 0 && isBehind()) {
+        metrics.countShedRequest();
+        throw new ApiError('service_unavailable', 'The service is overloaded; try again shortly.');
+      }
+      const queued = shares.begin(share, response);
       if (queued !== undefined) await queued;
       if (response.closed) return void share.release();
       // Until the answer is sent: a client that does not read its answers delays only requests of its own key.
@@ -137,8 +141,4 @@ function createServeRoute(parts: ServeParts) {
 function askForBody({ headers, httpVersion }: IncomingMessage, response: ServerResponse): void {
   const isAwaited = httpVersion === '1.1' && /\b100-continue\b/i.test(headers.expect ?? '');
   if (isAwaited && !response.headersSent) response.writeContinue();
-}
-
-function announcesBody(headers: IncomingHttpHeaders): boolean {
-  return (headers['content-length'] ?? headers['transfer-encoding']) !== undefined;
 }

@@ -35,10 +35,7 @@ export function createKeyStore({ run, query, engine }: Database) {
      */
     rotate: (id: Int64, graceMs: number) => run((knex) => knex.transaction((trx) => rotateKey(trx, now, id, graceMs))),
 
-    async list() {
-      const rows = await run((knex) => knex('api_keys').select<ApiKeyRow[]>(COLUMNS).orderBy('id'));
-      return rows.map(toApiKey);
-    },
+    list: async () => (await run((knex) => knex('api_keys').select<ApiKeyRow[]>(COLUMNS).orderBy('id'))).map(toApiKey),
 
     /** Revokes a key; false when there is none. The time of the first revocation stays. */
     async revoke(id: Int64): Promise<boolean> {
@@ -77,10 +74,7 @@ export function createKeyStore({ run, query, engine }: Database) {
       return Number(row?.expiring);
     },
 
-    async count(): Promise<number> {
-      const [row] = await run((knex) => knex('api_keys').count({ keys: '*' }));
-      return Number(row?.keys ?? 0);
-    },
+    count: async () => Number((await run((knex) => knex('api_keys').count({ keys: '*' })))[0]?.keys),
   };
 }
 
@@ -135,6 +129,4 @@ function toApiKey(row: ApiKeyRow) {
   };
 }
 
-function toDate(moment: string | number | null): Date | null {
-  return moment === null ? null : new Date(Number(moment));
-}
+const toDate = (moment: string | number | null) => (moment === null ? null : new Date(Number(moment)));

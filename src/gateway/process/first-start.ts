@@ -14,9 +14,8 @@ import { addSamples } from '../store/store.ts';
 const ANOTHER_KEY = `${CREATE_KEY} makes another`;
 
 /** What `npm start -- --help` prints. */
-export const startHelp = ({
-  basePath,
-}: Service) => `Serves the REST API at ${basePath} and the GraphQL API at ${GRAPHQL_PATH} until Ctrl+C.
+export const startHelp = ({ basePath }: Service) =>
+  `Serves the REST API at ${basePath} and the GraphQL API at ${GRAPHQL_PATH} until Ctrl+C.
 
   npm start
 
@@ -39,8 +38,13 @@ export async function welcome(gateway: Gateway, config: Config, log: Logger, lis
   const { service, database, keys } = gateway;
   // A server that listens on every address is reached from this machine at the loopback address.
   const url = listeningOn.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, '//127.0.0.1:');
-  const addresses = addressesOf(service, url);
-  if (url !== listeningOn) addresses.push(row('', 'as seen from the machine or container that it runs in'));
+  const addresses = [
+    row('Overview', `${url}/`),
+    row('REST', `${url}${service.basePath}${service.resources[0]?.operationRows[0]?.path}`),
+    row('Reference', `${url}${REFERENCE_PATH}`),
+    row('GraphQL', `${url}${GRAPHQL_PATH}`),
+    ...(url === listeningOn ? [] : [row('', 'as seen from the machine or container that it runs in')]),
+  ];
   // With MIGRATE_ON_START=false there may be no tables yet.
   if (!config.migrateOnStart && (await migrationStatus(database)).pending.length > 0) {
     return print([...addresses, '', 'Migrations are pending: npm run migrate']);
@@ -62,15 +66,6 @@ async function addFirst(service: Service, { sampleData }: Config, within: Databa
   if ((await keys.count()) > 0) return undefined;
   if (sampleData) await addSamples(within, service.resources);
   return (await keys.create({ name: 'first key', expiresAt: null })).key;
-}
-
-function addressesOf({ basePath, resources }: Service, url: string): string[] {
-  return [
-    row('Overview', `${url}/`),
-    row('REST', `${url}${basePath}${resources[0]?.operationRows[0]?.path}`),
-    row('Reference', `${url}${REFERENCE_PATH}`),
-    row('GraphQL', `${url}${GRAPHQL_PATH}`),
-  ];
 }
 
 function greeting(service: Service, url: string, addresses: readonly string[], key: string): string[] {

@@ -1,13 +1,4 @@
-import {
-  GraphQLError,
-  type GraphQLSchema,
-  getOperationAST,
-  Kind,
-  OperationTypeNode,
-  parse,
-  validate,
-  visit,
-} from 'graphql';
+import { GraphQLError, type GraphQLSchema, getOperationAST, Kind, OperationTypeNode, parse, validate } from 'graphql';
 import {
   type Arguments,
   createPlanner,
@@ -38,13 +29,10 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
     const operation = getOperationAST(document);
     const planned = operation && plan(document, operation);
     const [root, another] = planned?.fields ?? [];
-    if (!planned || !root || another) {
-      throw new Error(`A document of the table asks for one root field: ${text}`);
-    }
+    if (!planned || !root || another) throw new Error(`A document of the table asks for one root field: ${text}`);
     const argumentNodes = root.nodes[0]?.arguments ?? [];
-    if (argumentNodes.some(({ value }) => value.kind !== Kind.VARIABLE)) {
+    if (argumentNodes.some(({ value }) => value.kind !== Kind.VARIABLE))
       throw new Error(`A document of the table takes its arguments from variables: ${text}`);
-    }
     // Each variable is the whole value of one argument of the root field.
     const variables = (operation.variableDefinitions ?? []).map(({ variable, type, defaultValue }) => {
       const { value: name } = variable.name;
@@ -54,19 +42,10 @@ export function createCompiler(schema: GraphQLSchema, deprecations: readonly Dep
       if (defaultValue !== undefined) throw new Error(`The default of $${name} is for the schema to say.`);
       return { name, argument, isRequired: type.kind === Kind.NON_NULL_TYPE };
     });
-    let variableNodes = 0;
-    visit(document, {
-      Variable() {
-        variableNodes++;
-      },
-      Field({ name }) {
-        if (name.value === '__typename') throw new Error(`A document of the table asks for no __typename: ${text}`);
-      },
-    });
+    if (text.includes('__typename')) throw new Error(`A document of the table asks for no __typename: ${text}`);
     // Each variable occurs twice: in its definition and as an argument of the root field.
-    if (variableNodes > 2 * variables.length) {
+    if (text.split('$').length - 1 > 2 * variables.length)
       throw new Error(`A document of the table has variables at its root field only: ${text}`);
-    }
     const { resolver, field } = root;
     if (resolver === undefined) throw new Error(`${field.name} has no resolver.`);
     return {

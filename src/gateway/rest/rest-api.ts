@@ -53,7 +53,7 @@ function requireConsistent(operations: readonly Operation[]): void {
 function toRoute(operation: Operation, basePath: string, stores: Stores, publicPath: string): Route {
   const { method, body, isMutation, isPaged, success, answer, isNullable } = operation;
   const [deprecation] = operation.deprecations;
-  const locationOf = createLocation(operation, publicPath + basePath);
+  const location = operation.location && publicPath + basePath + operation.location;
 
   const handle = async (call: AdmittedCall): Promise<Answer> => {
     const request = readRequest(operation, call.querystring, call.params, body && parseJsonBytes(call.body));
@@ -65,7 +65,7 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
     if (isNullable && (value === null || value === undefined)) refuseNotFound(operation);
     const text = answer && (await operation.write(value, context));
     const headers = {
-      ...locationOf?.(value as Json), // a row with `location` gives an object
+      ...(location && { Location: location.replaceAll(/\{(\w+)\}/g, propertyOf(value as Json)) }), // a row with `location` gives an object
       ...(isPaged && nextPage(operation, call, request, value as readonly Json[])), // a list, by its type
       ...(context.isReplayed() && { 'Idempotency-Replayed': 'true' }),
       ...(text !== undefined && { 'Content-Type': 'application/json; charset=utf-8' }),
@@ -134,13 +134,8 @@ function checkRequest(operation: Operation, { args, query }: RestRequest, contex
   }
 }
 
-/** Creates the function that gives the header `Location` of a created object; undefined for an operation without one. */
-function createLocation({ location }: Operation, base: string) {
-  if (location === undefined) return undefined;
-  return (created: Json) => ({
-    Location: base + location.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(created[name]))),
-  });
-}
+/** Fills in a placeholder of `Location`. */
+const propertyOf = (created: Json) => (_: string, name: string) => encodeURIComponent(String(created[name]));
 
 /** The header of a page that more rows follow. RFC 8288 §3: the next page, with the same query parameters. */
 function nextPage(

@@ -36,13 +36,9 @@ export const connectionArguments = (builder: Builder, plural: string) =>
       .validate(cursorRule),
   }));
 
-interface PagingArguments {
-  readonly first: number;
-  readonly after?: string | null | undefined;
-}
-
 /** Converts the arguments of a connection to a page query of the store. Filters are kept. */
-export function toPageQuery<Given extends PagingArguments>({ first, after, ...filters }: Given) {
+export function toPageQuery<Given extends { first: number; after?: string | null | undefined }>(given: Given) {
+  const { first, after, ...filters } = given;
   return { ...filters, limit: first, after: after ? parseCursor(after) : undefined };
 }
 

@@ -26,9 +26,7 @@ const GET_ROWS = 32;
 export type CountRead = (bytes: number) => void;
 
 /** How many times longer than LONG_ROW_BYTES a row may be, at least 1: by so much smaller is what one statement reads. */
-function lengthFactor(rowBytesMax: number): number {
-  return Math.max(1, rowBytesMax / LONG_ROW_BYTES);
-}
+const lengthFactor = (rowBytesMax: number) => Math.max(1, rowBytesMax / LONG_ROW_BYTES);
 
 /**
  * Creates a function that reads a page by keyset pagination (`id > after`). Concurrent queries are batched. Where a row may have

@@ -1,13 +1,5 @@
 import type { Int64, Integer64 } from '../../lib/exact-json/exact-json.ts';
-import {
-  type AnyKind,
-  type Binding,
-  type Bounds,
-  KINDS,
-  type KindName,
-  type ValueIn,
-  type ValueOut,
-} from '../kinds.ts';
+import { type AnyKind, type Binding, KINDS, type KindName, type ValueIn, type ValueOut } from '../kinds.ts';
 
 /** A field of a row. */
 export type Field = (
@@ -81,14 +73,11 @@ export type PageQuery<T extends Table> = {
 export function columnsOf({ name: table, fields }: Table) {
   return Object.entries(fields).map(([name, field]) => {
     const column = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    const kind: AnyKind = KINDS[field.kind].within(boundsOf(field));
+    const bounds =
+      'words' in field ? { enum: field.words } : 'maxLength' in field ? { maxLength: field.maxLength } : {};
+    const kind: AnyKind = KINDS[field.kind].within(bounds);
     return { name, column, kind, isOptional: field.optional === true, index: field.filter && `${table}_${column}_id` };
   });
-}
-
-function boundsOf(field: Field): Bounds {
-  if (field.kind === 'word') return { enum: field.words };
-  return field.kind === 'text' && field.maxLength !== undefined ? { maxLength: field.maxLength } : {};
 }
 
 /** The select list of a table, with `id`. Aliases give columns the names of their fields. */

@@ -32,13 +32,6 @@ export const PET_DEPRECATION: Deprecation = {
   ],
 };
 
-/** Defines the GraphQL types and fields of animals. */
-export function definePetTypes(builder: Builder): void {
-  petType(builder);
-  defineQueries(builder);
-  defineMutations(builder);
-}
-
 const statusType = oncePerSchema((builder) =>
   wordEnum<PetStatus>(builder, 'PetStatus', 'The availability of an animal.', {
     available: 'The animal is for sale.',
@@ -87,7 +80,8 @@ function defineNewPet(builder: Builder) {
   });
 }
 
-function defineQueries(builder: Builder): void {
+/** Defines the GraphQL types and fields of animals. */
+export function definePetTypes(builder: Builder): void {
   const pet = petType(builder);
   const status = { type: statusType(builder), description: 'Only animals with this availability.' };
   builder.queryFields((t) => ({
@@ -111,13 +105,10 @@ function defineQueries(builder: Builder): void {
       resolve: (_root, { id }, { store }) => store(PETS).get(id),
     }),
   }));
-}
-
-function defineMutations(builder: Builder): void {
   const input = defineNewPet(builder);
   builder.mutationField('addPet', (t) =>
     t.field({
-      type: petType(builder),
+      type: pet,
       description: 'Adds an animal and gives it with its id.',
       args: { input: t.arg({ type: input, required: true, description: 'The animal to add.' }) },
       resolve: (_root, { input: added }, { store }) => store(PETS).add(added),
