@@ -82,7 +82,8 @@ export function serveInOrder(server: Server, serving: Serving): IdleConnections 
       queue.isBusy = false;
       if (!connection.destroyed) noteIdle(connection);
     });
-    if (!answer.headersSent) serving.serve(request, answer); // else it was refused while it was queued
+    // Not what was refused while it was queued, nor what came behind an answer with `Connection: close` (RFC 9112 §9.6).
+    if (!answer.headersSent && connection.writable) serving.serve(request, answer);
   };
 
   const beginNext = (connection: Connection, queue: Queue): void => {

@@ -60,7 +60,7 @@ test.each([
   ['that never sent anything ends as idle', '', '', ''],
   [
     'whose next header has begun to arrive is kept',
-    KEPT + 'GET /second HT',
+    `${KEPT}GET /second HT`,
     'TP/1.1\r\nConnection: close\r\n\r\n',
     '/second',
   ],
