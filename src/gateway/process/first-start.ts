@@ -51,7 +51,7 @@ export async function welcome(gateway: Gateway, config: Config, log: Logger, lis
     return print([...addresses, '', 'No API key exists yet. Make one where the gateway runs:', '', `  ${CREATE_KEY}`]);
   }
   const key = isFirst ? await inTransaction(database, (within) => addFirst(service, config, within)) : undefined;
-  if (key !== undefined) print(greeting(service, url, addresses, key));
+  if (key !== undefined) print(greeting(service, config, url, addresses, key));
   else if (process.stdout.isTTY) print([...addresses, row('Lost the key?', ANOTHER_KEY)]);
   else if (config.embedded) log.info(`lost the key? ${ANOTHER_KEY}`);
 }
@@ -73,7 +73,13 @@ function addressesOf({ basePath, resources }: Service, url: string): string[] {
   ];
 }
 
-function greeting(service: Service, url: string, addresses: readonly string[], key: string): string[] {
+function greeting(
+  service: Service,
+  { graphiql }: Config,
+  url: string,
+  addresses: readonly string[],
+  key: string,
+): string[] {
   const { name, basePath, firstCalls } = service;
   const bearer = `-H 'Authorization: Bearer ${key}'`;
   const body = JSON.stringify({ query: firstCalls.graphql });
@@ -96,7 +102,7 @@ function greeting(service: Service, url: string, addresses: readonly string[], k
     '',
     'Explore in the browser, with the key in place:',
     '',
-    `  ${styleText('cyan', `${url}${GRAPHQL_PATH}#key=${key}`)}`,
+    `  ${styleText('cyan', `${url}${graphiql ? GRAPHQL_PATH : REFERENCE_PATH}#key=${key}`)}`,
   ];
 }
 
