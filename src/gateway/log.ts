@@ -23,14 +23,15 @@ export function safely<Arguments extends readonly unknown[]>(
 }
 
 /**
- * Creates the log: a JSON line per event, by default on standard output. Never log values that hold a key or a body.
+ * Creates the log: a JSON line per event, by default on standard output, which several processes write to if it `isShared`. Never log
+ * values that hold a key or a body.
  */
-export function createLog(level: Config['logLevel'], stream?: DestinationStream): Logger {
+export function createLog(level: Config['logLevel'], stream?: DestinationStream, isShared = false): Logger {
   const tell = (lines: number) =>
     log.warn({ lines }, 'lines of the log were dropped: standard output did not take them');
   const log: Logger = pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: describeError } },
-    stream ?? boundedOutput(tell),
+    stream ?? boundedOutput(isShared, tell),
   );
   return log;
 }
@@ -58,8 +59,13 @@ export function droppedLines(log: Logger): number {
   return stream.dropped ?? 0;
 }
 
-/** A batch of lines is written at this length, in characters, or after this time, in ms. Lines of a longer one survive collections. */
-const BATCH_LENGTH = 8000;
+/** A batch of lines is no longer than this, or than its one line, and is written after this time. Lines of a longer one survive collections. */
+const BATCH_BYTES = 8000;
+/**
+ * The same where processes share a pipe, which takes so many bytes whole or not at all (PIPE_BUF, pipe(7)). Of a longer write it may take
+ * a part, and lines of another process behind that: nothing helps a longer line.
+ */
+const SHARED_BATCH_BYTES = 4096;
 const BATCH_MS = 100;
 /** How many bytes of lines are buffered while the reader of standard output, such as a log driver, does not read. */
 const WAITING_BYTES = 4 * 2 ** 20;
@@ -67,13 +73,13 @@ const WAITING_BYTES = 4 * 2 ** 20;
 /**
  * A stream to standard output that writes lines in batches, because each write costs CPU. While WAITING_BYTES are buffered
  * (backpressure), further batches are dropped and their lines counted, as those of a write that fails. When the buffer is empty
- * again, `tell` gets their number. Node writes to files synchronously, and to pipes without blocking:
- * https://nodejs.org/api/process.html#a-note-on-process-io
+ * again, `tell` gets their number.
  */
-function boundedOutput(tell: (lines: number) => void) {
-  const { stdout } = process;
-  const { _handle: handle } = stdout as { _handle?: { setBlocking?(isBlocking: boolean): unknown } };
+function boundedOutput(isShared: boolean, tell: (lines: number) => void) {
+  const output = createOutput(isShared);
+  const batchMax = isShared ? SHARED_BATCH_BYTES : BATCH_BYTES;
   let batch = '';
+  let batchBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let dropped = 0;
   let told = 0;
@@ -84,35 +90,72 @@ function boundedOutput(tell: (lines: number) => void) {
     const drop = () => {
       dropped += text.split('\n').length - 1;
     };
-    if (stdout.writableLength + text.length > WAITING_BYTES) drop();
+    if (output.waitingLength() + text.length > WAITING_BYTES) drop();
     else {
-      // Starting a worker makes a pipe that the worker inherits blocking for both processes, and Node has no documented
-      // way to undo that: https://github.com/libuv/libuv/blob/v1.x/src/unix/process.c
-      if (!stdout.isTTY) handle?.setBlocking?.(false);
-      stdout.write(text, (error) => {
+      output.write(text, (error) => {
         if (error) return drop();
-        const lines = stdout.writableLength === 0 ? dropped - told : 0;
+        const lines = output.waitingLength() === 0 ? dropped - told : 0;
         told += lines;
         if (lines > 0) tell(lines);
       });
     }
     batch = '';
+    batchBytes = 0;
   };
-  stdout.on('error', () => {}); // a closed pipe or a full disk must not end the process
   process.on('exit', writeBatch);
   return {
     get dropped() {
       return dropped;
     },
     write(line: string) {
+      const bytes = Buffer.byteLength(line);
+      if (batchBytes > 0 && batchBytes + bytes > batchMax) writeBatch();
       batch += line;
-      if (batch.length >= BATCH_LENGTH) writeBatch();
-      else timer ??= setTimeout(writeBatch, BATCH_MS).unref();
+      batchBytes += bytes;
+      timer ??= setTimeout(writeBatch, BATCH_MS).unref();
     },
     /** Calls back when all lines are written. `Logger.flush` calls this function. */
     flush(done: () => void) {
       writeBatch();
-      stdout.write('', () => done());
+      output.write('', done);
+    },
+  };
+}
+
+/**
+ * Writes texts to standard output; one after another if it `isShared`, because Node joins to one write what waits behind another. It
+ * writes to files synchronously, and to pipes without blocking: https://nodejs.org/api/process.html#a-note-on-process-io
+ */
+function createOutput(isShared: boolean) {
+  const { stdout } = process;
+  const { _handle: handle } = stdout as { _handle?: { setBlocking?(isBlocking: boolean): unknown } };
+  const waiting: { text: string; done: (error?: Error | null) => void }[] = [];
+  let waitingLength = 0;
+  let handedOver = 0;
+  const writeNext = () => {
+    // Not by `handedOver` alone: what is written at once is told later, and at the exit never.
+    if (isShared && handedOver > 0 && stdout.writableLength > 0) return;
+    const next = waiting.shift();
+    if (next === undefined) return;
+    // Starting a worker makes a pipe that the worker inherits blocking for both processes, and Node has no documented
+    // way to undo that: https://github.com/libuv/libuv/blob/v1.x/src/unix/process.c
+    if (!stdout.isTTY) handle?.setBlocking?.(false);
+    handedOver++;
+    stdout.write(next.text, (error) => {
+      handedOver--;
+      waitingLength -= next.text.length;
+      next.done(error);
+      writeNext();
+    });
+  };
+  stdout.on('error', () => {}); // a closed pipe or a full disk must not end the process
+  return {
+    /** How much is not written yet, in characters. */
+    waitingLength: () => waitingLength,
+    write(text: string, done: (error?: Error | null) => void) {
+      waiting.push({ text, done });
+      waitingLength += text.length;
+      writeNext();
     },
   };
 }

@@ -156,6 +156,22 @@ describeInBrowser('the form for the key', (browser) => {
     });
   });
 
+  test.each(['/docs', '/graphql'])(
+    'a link to %s with a refused key leaves the tab the key that it has',
+    async (path) => {
+      const { page } = await newVisit(browser(), url);
+      await openWithKey(page, path);
+      await page.goto('about:blank');
+      await page.goto(`${url}${path}#key=${key.slice(0, -1)}`);
+      await message(page).getByText('This key was refused.').waitFor();
+      expect(await page.evaluate("sessionStorage.getItem('petstore_key')")).toBe(key);
+      const sent = page.waitForRequest(path === '/docs' ? /pets\?limit=20$/ : /graphql$/);
+      const place = page.locator(path === '/docs' ? '#listPets' : '#graphiql');
+      await place.getByRole('button', { name: path === '/docs' ? 'Send' : /Execute query/ }).click();
+      expect(await (await sent).headerValue('authorization')).toBe(`Bearer ${key}`);
+    },
+  );
+
   test('a key that is still being checked when "forget" is pressed is not taken', async () => {
     const { page } = await newVisit(browser(), url);
     await openWithKey(page, '/docs');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, createReadStream, openSync } from 'node:fs';
+import { closeSync, constants, createReadStream, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
@@ -68,6 +68,37 @@ test.each(['1', '2'])(
   },
   180_000,
 );
+
+const isJson = (line: string) => {
+  try {
+    return JSON.parse(line) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+test('of two workers whose lines are read slowly, each line stays whole', async () => {
+  const { gateway, pipe, fill } = await startUnread('2');
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  afterFile(() => closeSync(reader));
+  const part = Buffer.alloc(16_384);
+  let text = '';
+  const reading = setInterval(() => {
+    try {
+      text += part.toString('latin1', 0, readSync(reader, part));
+    } catch {} // nothing is there
+  }, 20);
+  afterFile(() => clearInterval(reading));
+  await fill(3000); // some 4 MB, fewer than are dropped
+  await eventually(() => text.split('"path":').length > 1500, 60_000, 'half of it is read');
+  const lines = text
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => !isJson(line));
+  expect(lines).toEqual([]);
+  clearInterval(reading);
+  await gateway.stop();
+}, 180_000);
 
 test('standard output that is read again tells once how many lines are missing, each time', async () => {
   const { gateway, pipe, dropped, fill } = await startUnread('1');

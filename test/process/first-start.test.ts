@@ -92,6 +92,14 @@ describe.concurrent("a newcomer's first start", () => {
     expect(await listPets(started.url, key)).toEqual([]);
   });
 
+  test('with GRAPHIQL=false the link with the key opens the reference', async () => {
+    const started = await startProcess({ GRAPHIQL: 'false' });
+    const [, path = ''] = await started.waitFor(/^ {2}http:\/\/[^/]+(\/.*)#key=petstore_[0-9A-Za-z]{38}\n/m);
+    expect(path).toBe('/docs');
+    const headers = { accept: 'text/html' };
+    expect((await send(`${started.url}${path}`, { headers })).headers.get('content-type')).toMatch(/^text\/html/);
+  });
+
   test('where animals are and no key is, there is a key, and no animal is added', async () => {
     const first = await startProcess({ SAMPLE_DATA: 'false' });
     await first.waitFor(LAST_LINE);

@@ -13,9 +13,9 @@ export async function sendUnfinished(url: string, beginning: string): Promise<()
  * Begins a createPet on a connection of its own; it waits until the gateway has the header. `finish` sends the body, and gives
  * what comes back until the connection ends.
  */
-export async function sendHalf(url: string, key: string, name: string) {
+export async function sendHalf(url: string, key: string, name: string, fields = '') {
   const body = petBody(name);
-  const request = rawPost('/v1/pets', key, body, 'Expect: 100-continue\r\n');
+  const request = rawPost('/v1/pets', key, body, `Expect: 100-continue\r\n${fields}`);
   const { socket, text } = await begin(url, request.slice(0, -body.length));
   await once(socket, 'data');
   const continued = text();

@@ -127,16 +127,21 @@ describeEachEngine('stopping', (engine) => {
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('requests that never end do not hold it beyond SHUTDOWN_GRACE_MS, and what was counted is written', async () => {
+  test('requests that never end do not hold it beyond SHUTDOWN_GRACE_MS, are in the log, and what was counted is written', async () => {
     const { prepared, gateway } = await start({ SHUTDOWN_GRACE_MS: '1000' });
     const headers = { authorization: `Bearer ${prepared.key}` };
-    await sendHalf(gateway.url, prepared.key, 'never sent');
+    await sendHalf(gateway.url, prepared.key, 'never sent', 'X-Request-Id: cut-me\r\n');
     await sendUnfinished(gateway.url, `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Le`);
     // By now it has read the other one, too.
     for (let use = 0; use < 3; use++) expect((await send(`${gateway.url}/v1/pets/1`, { headers })).status).toBe(404);
     const stoppedAt = performance.now();
     await gateway.stop();
     expect(msSince(stoppedAt)).toBeLessThan(8000); // sooner than its header would be refused as late
+    const lines = gateway
+      .stdout()
+      .split('\n')
+      .filter((line) => line.includes('"requestId":"cut-me"'));
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ msg: 'request', status: 499, aborted: true }]);
     expect((await prepared.keys.list())[0]?.lastUsedAt).not.toBeNull();
     expect(await prepared.database.knex('deprecated_use').pluck('uses')).toEqual([3]);
   });

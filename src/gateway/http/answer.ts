@@ -9,6 +9,7 @@ import { peerAddress } from './client-address.ts';
 
 /** The headers of every answer, beside its id; an answer may override them. */
 export const STANDARD_HEADERS = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+const STANDARD = Object.entries(STANDARD_HEADERS);
 
 // Of bounded length, without spaces or control characters: the id is written to a header and to the log.
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
@@ -35,7 +36,7 @@ export function errorAnswer({ status, headers }: ApiError, { type, body }: Retur
 /** Sets the headers that every answer has. An answer that is sent without the app has them, too. */
 export function setStandardHeaders(response: ServerResponse, requestId: string): void {
   response.setHeader('X-Request-Id', requestId);
-  for (const [name, value] of Object.entries(STANDARD_HEADERS)) response.setHeader(name, value);
+  for (const [name, value] of STANDARD) response.setHeader(name, value);
 }
 
 /** Sends an answer, unless another one has been begun. */

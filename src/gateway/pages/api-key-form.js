@@ -47,10 +47,8 @@ addEventListener('hashchange', takeKeyFromAddress);
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted && isStored && storedKey() !== key) setKey(storedKey());
 });
-if (!takeKeyFromAddress()) {
-  key = storedKey();
-  if (key) show('accepted');
-}
+key = storedKey();
+if (!takeKeyFromAddress() && key) show('accepted');
 
 /** The beginning of every key. */
 export const keyPrefix = prefix;

@@ -55,7 +55,7 @@ export async function welcome(gateway: Gateway, config: Config, log: Logger, lis
     return print([...addresses, '', 'No API key exists yet. Make one where the gateway runs:', '', `  ${CREATE_KEY}`]);
   }
   const key = isFirst ? await inTransaction(database, (within) => addFirst(service, config, within)) : undefined;
-  if (key !== undefined) print(greeting(service, url, addresses, key));
+  if (key !== undefined) print(greeting(service, config, url, addresses, key));
   else if (process.stdout.isTTY) print([...addresses, row('Lost the key?', ANOTHER_KEY)]);
   else if (config.embedded) log.info(`lost the key? ${ANOTHER_KEY}`);
 }
@@ -68,7 +68,13 @@ async function addFirst(service: Service, { sampleData }: Config, within: Databa
   return (await keys.create({ name: 'first key', expiresAt: null })).key;
 }
 
-function greeting(service: Service, url: string, addresses: readonly string[], key: string): string[] {
+function greeting(
+  service: Service,
+  { graphiql }: Config,
+  url: string,
+  addresses: readonly string[],
+  key: string,
+): string[] {
   const { name, basePath, firstCalls } = service;
   const bearer = `-H 'Authorization: Bearer ${key}'`;
   const body = JSON.stringify({ query: firstCalls.graphql });
@@ -91,7 +97,7 @@ function greeting(service: Service, url: string, addresses: readonly string[], k
     '',
     'Explore in the browser, with the key in place:',
     '',
-    `  ${styleText('cyan', `${url}${GRAPHQL_PATH}#key=${key}`)}`,
+    `  ${styleText('cyan', `${url}${graphiql ? GRAPHQL_PATH : REFERENCE_PATH}#key=${key}`)}`,
   ];
 }
 

@@ -39,7 +39,7 @@ export async function start(service: Service): Promise<void> {
     help: startHelp(service),
     options: {},
     async run({ config, unknownNames }) {
-      const log = createLog(config.logLevel, await readableOutput());
+      const log = createLog(config.logLevel, await readableOutput(), config.workers > 1);
       if (!IS_WORKER) log.info(describeDatabase(config));
       if (!IS_WORKER) for (const unknown of unknownNames) if (unknown.meant) log.warn(describeUnknown(unknown));
       if (IS_FOREIGN_WORKER) log.warn(ALONE);

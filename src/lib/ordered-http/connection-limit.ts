@@ -31,7 +31,7 @@ function openFilesLimit(): number {
  */
 export function limitConnections(
   server: Server,
-  idle: Set<Socket>,
+  idle: Pick<Map<Socket, unknown>, 'keys' | 'delete'>,
   most: number,
   tell: (closed: number) => void,
 ): Set<Socket> {
@@ -42,7 +42,7 @@ export function limitConnections(
     open.add(socket);
     socket.once('close', () => open.delete(socket));
     if (open.size <= most) return;
-    const [longest = socket] = idle;
+    const [longest = socket] = idle.keys();
     idle.delete(longest);
     longest.destroy();
     closed++;

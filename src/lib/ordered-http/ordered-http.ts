@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createNetServer, Server as NetServer 
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { limitConnections } from './connection-limit.ts';
 import { answerRefused, type Refuse } from './refused-requests.ts';
-import { serveInOrder } from './request-order.ts';
+import { type IdleConnections, serveInOrder } from './request-order.ts';
 
 export { maxConnections } from './connection-limit.ts';
 export type { Reason, Refusal, Refuse } from './refused-requests.ts';
@@ -77,10 +77,12 @@ export function createOrderedServer(
         for (const socket of open) socket.destroy();
       };
       setTimeout(cut, times.graceMs).unref();
-      await closeServer(server, ports, times, (until) => {
+      await closeServer({ server, ports, idle }, times, (until) => {
         const { serve } = serving;
         serving.serve = (request, response) => void until.then(() => serve(request, response));
       });
+      // Node tells that a port has closed before it ends the requests that were cut.
+      await Promise.all(Array.from(open, (socket) => new Promise((resolve) => socket.once('close', resolve))));
     },
   };
 }
@@ -116,7 +118,7 @@ interface ClosingTimes {
   readonly drainMs: number;
   /** The longest hold of requests while it accepts the last connections. */
   readonly acceptMs: number;
-  /** How long after that idle connections stay: the first request of one that was just accepted may be on its way. */
+  /** How long after that, and after their last answer, idle connections stay: a request may be on its way. */
   readonly idleMs: number;
 }
 
@@ -125,8 +127,7 @@ interface ClosingTimes {
  * an idle connection, if clients learn within `drainMs` to send nothing any more. `hold` gets a promise that requests wait for.
  */
 async function closeServer(
-  server: Server,
-  ports: readonly NetServer[],
+  { server, ports, idle }: { server: Server; ports: readonly NetServer[]; idle: IdleConnections },
   { graceMs, drainMs, acceptMs, idleMs }: ClosingTimes,
   hold: (until: Promise<void>) => void,
 ): Promise<void> {
@@ -136,9 +137,20 @@ async function closeServer(
     hold(accepted);
     await accepted;
   }
-  setTimeout(() => server.closeIdleConnections(), idleMs).unref();
+  const closingIdle = setInterval(() => closeIdle(idle, idleMs), idleMs).unref();
   // That of net: the one of http would close idle connections at once.
   await Promise.all(ports.map((port) => new Promise((resolve) => NetServer.prototype.close.call(port, resolve))));
+  clearInterval(closingIdle);
+}
+
+/**
+ * Closes the connections that have been idle for `idleMs`, but for those on which a request has begun to arrive. Node's own function
+ * cuts answers that a client still reads, and misses connections on which nothing ever came.
+ */
+function closeIdle(idle: IdleConnections, idleMs: number): void {
+  const before = performance.now() - idleMs;
+  for (const [socket, { since, bytesRead }] of idle)
+    if (since <= before && socket.bytesRead === bytesRead) socket.destroy();
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PAUSED_CODE, type ParserError, SMALL_CHUNKS_CODE } from './node-parser.ts';
 import { begunAt } from './request-order.ts';
@@ -22,13 +23,16 @@ const REASONS: Readonly<Record<string, Reason>> = {
   [SMALL_CHUNKS_CODE]: 'small chunks',
 };
 
+/** How long what comes behind the last answer of a connection is read and dropped, in ms. nginx has the same. */
+const LINGER_MS = 5000;
+
 /**
  * Answers what Node's parser refuses, and CONNECT, with what `refuse` gives, and closes the connection. `onFault` gets
  * what `refuse` throws; the connection ends then.
  */
 export function answerRefused(server: Server, refuse: Refuse, onFault: (error: unknown) => void): void {
-  const unfinishedAnswerOn = watchAnswers(server);
   const drops = dropWhatFollows(server);
+  const unfinishedAnswerOn = watchAnswers(server, drops.has);
   const attempt = (socket: Duplex, work: () => void) => {
     try {
       work();
@@ -39,12 +43,17 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
   };
   const refuseRaw = (reason: Reason, socket: Duplex, isHead: boolean) => {
     if (!socket.writable) return void socket.destroy();
-    socket.end(rawAnswer(refuse(reason, socket), isHead), () => socket.destroy());
+    linger(socket, rawAnswer(refuse(reason, socket), isHead));
   };
   /** RFC 9112 §9.3.2: the answers to earlier pipelined requests are sent first. */
   const refuseAfter = (earlier: ServerResponse | undefined, reason: Reason, socket: Duplex, isHead = false) => {
     if (earlier === undefined) refuseRaw(reason, socket, isHead);
-    else earlier.once('close', () => attempt(socket, () => refuseRaw(reason, socket, isHead)));
+    // Before Node's own listener, which ends the connection where the client has ended its side.
+    else
+      earlier.prependOnceListener(
+        'finish',
+        () => isLast(earlier) || attempt(socket, () => refuseRaw(reason, socket, isHead)),
+      );
   };
   const onClientError = (error: ParserError, socket: Duplex) => {
     if (error.code === PAUSED_CODE) return; // `serveInOrder` has paused the parser
@@ -64,7 +73,7 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
     else {
       // Its body will not arrive: it is answered in place of the handler, and the connection is closed.
       answer.shouldKeepAlive = false;
-      answer.once('finish', () => answer.req.destroy());
+      socket.once('close', () => answer.req.destroy()); // nothing else tells its handler
       send(answer, refuse(reason, socket, answer));
     }
   };
@@ -84,20 +93,48 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
 
 /**
  * Gives the answer to the last request of a socket; undefined when it has been written completely. Gives every socket an error
- * listener, because Node removes its own from the socket of a CONNECT.
+ * listener, because Node removes its own from the socket of a CONNECT. A connection whose last answer comes before the whole of its
+ * request is read on, as one is that is kept; `isRefused` tells of those whose request will not be understood.
  */
-function watchAnswers(server: Server): (socket: Duplex) => ServerResponse | undefined {
+function watchAnswers(server: Server, isRefused: (socket: Duplex) => boolean) {
   const answers = new WeakMap<Duplex, ServerResponse>();
-  server.on('connection', (socket) => socket.on('error', () => {})); // a client that resets its connection is no fault
+  server.on('connection', (socket: Socket) => {
+    socket.on('error', () => {}); // a client that resets its connection is no fault
+    const { destroySoon } = socket;
+    // Node calls it behind the last answer: https://github.com/nodejs/node/blob/v24.x/lib/_http_server.js
+    socket.destroySoon = () => {
+      const request = answers.get(socket)?.req;
+      if (request === undefined || request.complete) return destroySoon.call(socket);
+      if (isRefused(socket)) return linger(socket);
+      socket.end().setTimeout(LINGER_MS); // it ends when nothing comes, and the request when it is late
+      request.once('close', () => socket.destroy());
+    };
+  });
   server.prependListener('request', (request, answer) => {
     answers.set(request.socket, answer);
     // An answer fails when its client has gone. Who serves it hears of that by `close`.
     answer.on('error', () => {}).on('timeout', endStalled);
   });
-  return (socket) => {
+  return (socket: Duplex): ServerResponse | undefined => {
     const answer = answers.get(socket);
     return answer?.writableFinished ? undefined : answer;
   };
+}
+
+/** Whether an answer says that the connection is closed behind it. */
+function isLast(answer: ServerResponse): boolean {
+  return !answer.shouldKeepAlive || answer.getHeader('Connection') === 'close';
+}
+
+/**
+ * Ends our side of a connection behind `last`, and all of it when the client has ended its own, or after LINGER_MS: what still comes
+ * would be answered by a reset, which may take the answer from the client (RFC 9112 §9.6).
+ */
+function linger(socket: Duplex, last = ''): void {
+  socket.end(last, () => {
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    socket.once('close', () => clearTimeout(timer));
+  });
 }
 
 /**

@@ -27,6 +27,9 @@ const WAITING_MAX = 16;
 /** When a request that had to wait was begun, by performance.now(): never, Infinity, while it waits. */
 export const begunAt = new WeakMap<IncomingMessage, number>();
 
+/** The connections without a request, by when that began: since when, by performance.now(), and how many bytes had come until then. */
+export type IdleConnections = Map<Socket, { readonly since: number; readonly bytesRead: number }>;
+
 /** What serves requests. It never throws, and may be replaced. */
 interface Serving {
   serve: RequestListener;
@@ -37,8 +40,10 @@ interface Serving {
  * after the header of a queued request; the bytes after it stay unparsed, at most 128 kB. Gives the idle connections, longest
  * idle first.
  */
-export function serveInOrder(server: Server, serving: Serving): Set<Socket> {
-  const idle = new Set<Socket>();
+export function serveInOrder(server: Server, serving: Serving): IdleConnections {
+  const idle: IdleConnections = new Map();
+  const noteIdle = (connection: Connection) =>
+    idle.set(connection, { since: performance.now(), bytesRead: connection.bytesRead });
   const queues = new WeakMap<Socket, Queue>();
 
   server.on('connection', (connection: Connection) => {
@@ -46,7 +51,7 @@ export function serveInOrder(server: Server, serving: Serving): Set<Socket> {
     if (parser === null) return;
     const queue: Queue = { isBusy: false, waiting: [], isStream: false };
     queues.set(connection, queue);
-    idle.add(connection);
+    noteIdle(connection);
     connection.once('close', () => idle.delete(connection));
     pauseWhileWaiting(connection, parser, queue, (error) => server.emit('clientError', error, connection));
   });
@@ -75,9 +80,10 @@ export function serveInOrder(server: Server, serving: Serving): Set<Socket> {
     answer.once('close', () => {
       if (queue.waiting.length > 0) return void setImmediate(beginNext, connection, queue); // after other connections' requests
       queue.isBusy = false;
-      if (!connection.destroyed) idle.add(connection);
+      if (!connection.destroyed) noteIdle(connection);
     });
-    if (!answer.headersSent) serving.serve(request, answer); // else it was refused while it was queued
+    // Not what was refused while it was queued, nor what came behind an answer with `Connection: close` (RFC 9112 §9.6).
+    if (!answer.headersSent && connection.writable) serving.serve(request, answer);
   };
 
   const beginNext = (connection: Connection, queue: Queue): void => {

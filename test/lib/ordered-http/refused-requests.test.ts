@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
@@ -40,6 +41,69 @@ test.each(REFUSED)(
     );
   },
 );
+
+const SECOND = GET.replace('first', 'second');
+test.each([
+  ['by a client that has closed its side', GET + SECOND, false, [200, 200, 400]],
+  ['by a client that waits', GET + SECOND, true, [200, 200, 400]],
+  ['behind the last request', GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'), true, [200]],
+])('what is refused %s', async (_what, before, half, statuses) => {
+  const serve: RequestListener = async ({ url, socket }, response) => {
+    if (!half && url === '/second') await once(socket, 'end');
+    response.end(url);
+  };
+  const { port } = await startOrdered({ serve });
+  const answers = await sendRaw(port, `${before}GARBAGE\r\n\r\n`, { answers: statuses.length, half });
+  expect(Array.from(answers.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status))).toEqual(statuses);
+});
+
+const EARLY = 'POST /early HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 100000\r\n\r\n';
+const serveEarly: RequestListener = ({ url, headers }, response) => {
+  if (headers.connection === undefined) response.setHeader('Connection', 'close');
+  if (url === '/early') response.end('early');
+};
+
+/** Sends `bytes`, reads to the end of the answer, and goes on to send until `isEnough` or the connection fails. */
+async function sendOn(port: number, bytes: string, more: string, isEnough: (sent: number) => boolean) {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  afterFile(() => void socket.destroy());
+  let failed: unknown;
+  socket.on('error', (error) => {
+    failed = error;
+  });
+  const answer = text(socket);
+  socket.write(bytes);
+  await once(socket, 'end');
+  for (let sent = 0; failed === undefined && !isEnough(sent); sent += more.length) {
+    socket.write(more);
+    await delay(5);
+  }
+  socket.end();
+  return { answer: await answer, failed };
+}
+
+/** What a client sends first, and what it is answered. */
+const ANSWERED: readonly (readonly [what: string, bytes: string, body: string])[] = [
+  ['an early answer to a client that is to close', EARLY, 'early'],
+  ['an early answer to HTTP/1.0', EARLY.replace('/1.1', '/1.0').replace('Connection: close\r\n', ''), 'early'],
+  ['an early answer by which the server closes', EARLY.replace('Connection: close\r\n', ''), 'early'],
+  ...REFUSED.map(([reason, bytes]) => [`the refusal '${reason}'`, bytes, reason] as const),
+];
+
+test.each(ANSWERED)('%s is not lost by who sends on', async (_what, bytes, body) => {
+  const { port } = await startOrdered({ serve: serveEarly });
+  const { answer, failed } = await sendOn(port, bytes, 'x'.repeat(10_000), (sent) => sent === 100_000);
+  expect(failed).toBeUndefined();
+  expect(answer.split('\r\n\r\n').at(-1)).toBe(body);
+});
+
+test('who sends on without end is cut: after a while behind a refusal, as late behind an early answer', async () => {
+  const times = { requestTimeout: 1000, headersTimeout: 1000, connectionsCheckingInterval: 50 };
+  const { port } = await startOrdered({ serve: serveEarly }, times);
+  const endless = ['GARBAGE\r\n\r\n', `${CHUNKED}no length\r\n`, EARLY.replace('100000', '9999999')];
+  const ends = await Promise.all(endless.map((bytes) => sendOn(port, bytes, 'x', () => false)));
+  expect(ends.map(({ failed }) => failed)).not.toContain(undefined);
+});
 
 test('a request without Host is not refused: it is served', async () => {
   const { port } = await startOrdered();

@@ -9,6 +9,7 @@ import { openSocket } from '../../support/client.ts';
 import { afterFile } from '../../support/engines.ts';
 import { eventually } from '../../support/load.ts';
 import { createRandom } from '../../support/random.ts';
+import { startOrdered } from './ordered-server.ts';
 import { listenOnFreePort } from '../../support/served-app.ts';
 
 describe('many requests in one packet', () => {
@@ -131,6 +132,27 @@ test('a connection that ends while its request is at work is not idle then', asy
   socket.write('GET /gone HTTP/1.1\r\nHost: x\r\n\r\n');
   await isClosed;
   expect(idle.size).toBe(0);
+});
+
+test('what comes behind an answer that closes the connection is not served', async () => {
+  const served: unknown[] = [];
+  const serve: RequestListener = ({ url }, answer) => {
+    served.push(url);
+    setImmediate(() => answer.setHeader('Connection', 'close').end());
+  };
+  const { port } = await startOrdered({ serve });
+  const post = (path: string, body: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n${body}`;
+  for (const [first, second] of [
+    [post('/one', 'body') + post('/waiting', 'he'), 're'],
+    [post('/two', 'he'), `re${post('/afterwards', 'body')}`],
+  ] as const) {
+    const socket = await openSocket(port);
+    socket.resume().write(first);
+    await once(socket, 'data');
+    socket.write(second);
+    await once(socket, 'close');
+  }
+  expect(served).toEqual(['/one', '/two']);
 });
 
 test('a parser is handed on as it was, to the next connection', async () => {

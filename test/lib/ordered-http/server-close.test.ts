@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openSocket, sendRaw } from '../../support/client.ts';
 import { startSilent } from '../../support/served-app.ts';
+import { msSince } from '../../support/stall-clock.ts';
 import { startOrdered } from './ordered-server.ts';
 
 const GET = 'GET /first HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
@@ -47,4 +49,69 @@ test('further ports lead to the same server; when one of them cannot be used, no
   expect(await sendRaw(port, GET)).toBe('');
   await listen([0, port], '127.0.0.1');
   expect(await sendRaw(port, GET)).toMatch(/\/first$/);
+});
+
+/** More than the systems of both sides take of an answer that nobody reads. */
+const LARGE = 'x'.repeat(30_000_000);
+const KEPT = GET.replace('Connection: close\r\n', '');
+
+test.each([
+  ['that was answered ends as idle', KEPT, '', '/first'],
+  ['that never sent anything ends as idle', '', '', ''],
+  [
+    'whose next header has begun to arrive is kept',
+    `${KEPT}GET /second HT`,
+    'TP/1.1\r\nConnection: close\r\n\r\n',
+    '/second',
+  ],
+  [
+    'whose first header has begun to arrive is kept',
+    'GET /second HT',
+    'TP/1.1\r\nConnection: close\r\n\r\n',
+    '/second',
+  ],
+  ['whose answer is read slowly ends behind the last byte', KEPT.replace('first', 'large'), '', LARGE],
+])('a connection %s', async (_what, before, after, last) => {
+  const { port, close } = await startOrdered({
+    serve: ({ url }, response) => void response.end(url === '/large' ? LARGE : url),
+  });
+  const socket = await openSocket(port);
+  socket.pause();
+  for (const bytes of before.split(/(?<=\r\n\r\n)/)) {
+    socket.write(bytes);
+    if (bytes.endsWith('\r\n\r\n')) await once(socket, 'readable');
+  }
+  const idle = await openSocket(port);
+  idle.write(KEPT);
+  await once(idle, 'data');
+  const startedAt = performance.now();
+  const closing = close(TIMES);
+  await once(idle, 'close'); // the time of idle connections is over
+  if (after !== '') socket.write(after);
+  expect((await text(socket)).split('\r\n\r\n').at(-1) === last).toBe(true); // not printed: it may be large
+  await closing;
+  expect(msSince(startedAt)).toBeLessThan(TIMES.graceMs / 2);
+});
+
+test('a connection that was answered while the server closes stays for idleMs, because its client may send a request', async () => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  let idleSince = 0;
+  let closedAt = 0;
+  const { port, close } = await startOrdered({
+    serve: async ({ url, socket }, response) => {
+      if (url === '/slow') await answered;
+      response.once('close', () => (idleSince = performance.now())).end(url);
+      socket.once('close', () => (closedAt = performance.now()));
+    },
+  });
+  const [idle, slow] = [await openSocket(port), await openSocket(port)];
+  slow.resume().write(KEPT.replace('first', 'slow'));
+  idle.resume().write(KEPT);
+  await once(idle, 'data');
+  const closing = close({ ...TIMES, idleMs: 200 });
+  await once(idle, 'close');
+  await delay(100);
+  answer();
+  await closing;
+  expect(closedAt - idleSince).toBeGreaterThan(198); // a timer may fire a millisecond early
 });
