@@ -113,20 +113,4 @@ describe('the library describes itself', () => {
     const after = [await read('"getTitle"'), await read('"Book.subtitle"'), await read()];
     expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 2]);
   });
-
-  test('in metrics, by the names of its own operations', async () => {
-    const { call, metrics } = library;
-    await call('DELETE', '/books/99/loan');
-    await call('GET', '/nothing');
-    const page = await metrics.registry.metrics();
-    const labels = new Set([...page.matchAll(/operation="([^"]*)"/g)].map(([, name]) => name ?? ''));
-    const { operations } = library.app.served;
-    expect([...labels].filter((name) => !operations.has(name) && !['Book.subtitle', 'unknown'].includes(name))).toEqual(
-      [],
-    );
-    expect([...labels]).toEqual(expect.arrayContaining(['returnBook', 'getTitle', 'unknown']));
-    expect([...operations].sort()).toEqual(
-      expect.arrayContaining(['createBook', 'getBook', 'lendBook', 'listAuthors', 'listBooks', 'mutation', 'query']),
-    );
-  });
 });
