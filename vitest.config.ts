@@ -22,7 +22,7 @@ const PROGRAMS = [
   'test/machine/{closed,two-services}.test.ts',
   'test/migrations/{earlier-store,server-defaults}.test.ts',
   'test/process/{failing-start,first-start,foreign-primary,kill,replaced-files,secrets,stop,waiting}.test.ts',
-  'test/rest/{bundle-again,idempotency-races,moved-file,python-client,raw-http,typed-client}.test.ts',
+  'test/rest/{bundle-again,idempotency-races,moved-file,python-client,raw-http}.test.ts',
   'test/store/{session,statements}.test.ts',
 ];
 

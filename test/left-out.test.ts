@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from './support/engines.ts';
 import { unwantedTools } from './support/tools.ts';
 import { ROOT } from './support/tracked-files.ts';
@@ -40,16 +40,8 @@ describe('a tool that is not here', () => {
   });
 });
 
-describe('TEST_WITHOUT', () => {
-  it.each([
-    ['', []],
-    ['browser', ['browser']],
-    [' browser , python,', ['browser', 'python']],
-  ])('%j leaves out %j', (setting, tools) => expect(unwantedTools(setting, false)).toEqual(tools));
-
-  it.each([
-    ['browsers', false, /^TEST_WITHOUT=browsers is not allowed: it takes browser, caddy, .*systemd$/],
-    ['toString', false, 'is not allowed: it takes'],
-    ['python', true, 'TEST_WITHOUT=python is not allowed where CI=true'],
-  ])('%j, CI %j, is refused', (setting, isCi, message) => expect(() => unwantedTools(setting, isCi)).toThrow(message));
+test('TEST_WITHOUT leaves out what it names, each a tool that is known, and nothing on CI', () => {
+  expect(unwantedTools(' browser , python,', false)).toEqual(['browser', 'python']);
+  expect(() => unwantedTools('browsers', false)).toThrow(/^TEST_WITHOUT=browsers is not allowed: it takes browser, /);
+  expect(() => unwantedTools('python', true)).toThrow('TEST_WITHOUT=python is not allowed where CI=true');
 });

@@ -56,6 +56,9 @@ describeInBrowser('accessibility', (browser) => {
       const { page } = await visit(width, 'light');
       await page.goto(url);
       expect(await violationsInAllColours(page)).toEqual([]);
+      expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(width);
+      await page.emulateMedia(COLOURS.dark);
+      expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(16, 22, 29)');
       await page.goto(`${url}/docs#key=${key}`);
       await page.locator('#listPets').getByRole('button', { name: 'Send' }).click();
       await page.locator('#listPets .outcome').getByText('200').waitFor();

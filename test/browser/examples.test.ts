@@ -146,18 +146,6 @@ describeInBrowser('the examples', (browser) => {
       await row(page, 'Rio').waitFor(); // it is pending
     });
 
-    test('keeps the pages of a filter that is changed and changed back', async () => {
-      const { page } = await open(name);
-      await loadAll(page);
-      const all = await rows(page).count();
-      await page.getByLabel('Show').selectOption('SOLD');
-      await expect.poll(() => rows(page).count()).toBeLessThan(all);
-      await page.getByText(/\d animals/).waitFor(); // nothing is on its way
-      await page.getByLabel('Show').selectOption('all');
-      await page.getByText(`${all} animals`).waitFor();
-      expect(await rows(page).count()).toBe(all);
-    });
-
     test('shows what is added at once, and its id when the answer comes', async () => {
       const { page } = await open(name);
       await loadAll(page);

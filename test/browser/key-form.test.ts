@@ -47,6 +47,7 @@ async function replaceKey(page: Page, next: string): Promise<void> {
 async function openWithKey(page: Page, path: string): Promise<void> {
   await page.goto(`${url}${path}#key=${key}`);
   await shownKey(page, key);
+  expect(page.url()).toBe(url + path); // it is in no history
   if (path === '/docs') return;
   await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).waitFor();
   await page.getByRole('button', { name: 'Headers', exact: true }).click();
@@ -138,6 +139,10 @@ describeInBrowser('the form for the key', (browser) => {
       await forget(page);
       await answer();
       await expectNoKey(page);
+      if (path === '/graphql') return;
+      await page.locator('#listPets').getByRole('button', { name: 'Send' }).click();
+      await page.locator('#listPets .outcome').getByText(/^401/).waitFor();
+      expect(await page.locator('#listPets .sent').textContent()).not.toContain('Authorization');
     });
 
     test.each([

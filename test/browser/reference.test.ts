@@ -110,22 +110,6 @@ describeInBrowser('the reference', (browser) => {
       expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain(key);
       expect(complaints).toEqual([]);
     });
-
-    test('is forgotten on demand, and then calls are answered 401', async () => {
-      const { page } = await open({}, `/docs#key=${key}`);
-      await form(page).getByRole('button', { name: 'forget' }).click();
-      const { sent, outcome } = await send(page, 'listPets');
-      expect(outcome).toMatch(/^401/);
-      expect(sent).not.toContain('Authorization');
-      expect(await page.evaluate('sessionStorage.length')).toBe(0);
-    });
-
-    test('of a link is taken out of the address at once, and serves GraphiQL too', async () => {
-      const { page } = await openWithKey();
-      expect(page.url()).toBe(`${url}/docs`);
-      await page.getByRole('link', { name: 'GraphiQL' }).first().click();
-      await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).waitFor();
-    });
   });
 
   describe('a call', () => {

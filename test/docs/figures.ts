@@ -21,7 +21,6 @@ const REPLAY_H = constantIn('idempotency-records.ts', 'REPLAY_MS') / HOUR;
 const KEY_CACHE_S = constantIn('deadlines.ts', 'KEY_CACHE_MS') / SECOND;
 const WAIT_S = constantIn('deadlines.ts', 'SHARE_WAIT_MS') / SECOND;
 const LEAST_BODIES = constantIn('admission.ts', 'LEAST_BODIES');
-const LISTS_ALONE = constantIn('keyset-list.ts', 'aloneMax');
 const IN_FLIGHT = constantIn('admission.ts', 'inFlight') / 2; // a key has as much as it leaves free
 const HEADERS_S = constantIn('deadlines.ts', 'HEADERS_MS') / SECOND;
 const REQUEST_S = constantIn('deadlines.ts', 'RECEIVE_MS') / SECOND;
@@ -35,19 +34,13 @@ const ERRORS = 'docs/errors.md';
 const RUN = 'docs/run.md';
 const UPGRADE = 'docs/upgrade.md';
 const DATABASES = 'docs/databases.md';
-const KEY_CACHE_DECISION = 'docs/decisions/0025-key-cache.md';
-const LIMITS_DECISION = 'docs/decisions/0012-graphql-limits.md';
-const MADE_UP_DECISION = 'docs/decisions/0026-made-up-keys.md';
 /** What starts Node, or says how. */
 const STARTS = ['Dockerfile', 'deploy/petstore-gateway.service', 'bench/server.ts', RUN];
-const MECHANISMS = 'docs/decisions/0023-mechanisms.md';
-const BATCH_DECISION = 'docs/decisions/0041-when-a-batch-goes.md';
-const SHARES_DECISION = 'docs/decisions/0031-fair-shares.md';
 
 /** What documents say by figures: the sentence, where `#` stands for each of them, and what the code has. */
 type Row = readonly [documents: string | readonly string[], sentence: string, ...figures: (number | string)[]];
 
-/** Every figure of the documents that the code decides. */
+/** Every figure of the documents that the code decides, but for those of docs/decisions: a decision is of its day. */
 export const QUOTATIONS: readonly Row[] = [
   // Settings.
   [README, '| `HOST` / `PORT` | `#` / `#` |', CONFIG.host, CONFIG.port],
@@ -73,36 +66,28 @@ export const QUOTATIONS: readonly Row[] = [
   [RUN, 'a container # times for each worker', LEAST_BODIES * constantIn('admission.ts', 'CONTAINER_PART')],
   [RUN, 'MB at # MiB', Number(boundsOf('BODY_LIMIT')[1]) / MIB],
   // Lists.
-  [MECHANISMS, '| up to # callers of lists wait for nobody |', LISTS_ALONE],
-  [BATCH_DECISION, 'Few are up to # for lists', LISTS_ALONE],
-  [BATCH_DECISION, 'with more than # callers, a statement of lists waits', LISTS_ALONE],
   [README, '`limit` is # to #, by default #.', LIST_LIMIT.min, LIST_LIMIT.max, LIST_LIMIT.defaultValue],
   [ERRORS, 'limit=0 is not allowed: an integer from # to #.', LIST_LIMIT.min, LIST_LIMIT.max],
   [ERRORS, 'limit must be an integer from # to #', LIST_LIMIT.min, LIST_LIMIT.max],
-  [LIMITS_DECISION, 'its largest request is a page of #.', LIST_LIMIT.max],
   [ERRORS, 'would be larger than # bytes: ask for a smaller limit', ANSWER_BYTES_MAX],
   // GraphQL.
-  [[README, LIMITS_DECISION], '| size of the document | # bytes |', LIMITS.documentBytes.max],
+  [README, '| size of the document | # bytes |', LIMITS.documentBytes.max],
   [ERRORS, 'document is larger than # bytes', LIMITS.documentBytes.max],
-  [[README, LIMITS_DECISION], '| tokens | # |', LIMITS.tokens.max],
+  [README, '| tokens | # |', LIMITS.tokens.max],
   [ERRORS, 'more than # tokens', LIMITS.tokens.max],
   [README, '| levels of fields | # |', LIMITS.depth.max],
-  [LIMITS_DECISION, '| levels of fields, fragments followed | # |', LIMITS.depth.max],
   [ERRORS, '| more than # levels of fields |', LIMITS.depth.max],
   [ERRORS, 'nests fields more than # levels deep', LIMITS.depth.max],
   [README, '| aliases | # |', LIMITS.aliases.max],
-  [LIMITS_DECISION, '| aliases, over all operations | # |', LIMITS.aliases.max],
   [ERRORS, 'more than # aliases', LIMITS.aliases.max],
   [README, '| aliases below `__schema` and `__type` | # |', LIMITS.introspectionAliases.max],
   [README, 'animals to read or write (a list counts its `limit` or `first`) | # |', ANIMALS_MOST],
   [README, '| values of these animals | those of # animals with all their fields and `__typename` |', ANIMALS_MOST],
-  [LIMITS_DECISION, '| animals to read or write | # |', ANIMALS_MOST],
   [ERRORS, 'more than # animals, or', ANIMALS_MOST],
   [ERRORS, 'more values than # animals with all their fields and `__typename`', ANIMALS_MOST],
   [README, '| fields of an operation, those of a fragment wherever it is spread | # |', LIMITS.fields.max],
-  [LIMITS_DECISION, '| fields of an operation, those of a fragment wherever it is spread | # |', LIMITS.fields.max],
   [ERRORS, 'The operation has more than # fields', LIMITS.fields.max],
-  [[README, LIMITS_DECISION], '| size of the answer | # MiB |', LIMITS.responseBytes.max / MIB],
+  [README, '| size of the answer | # MiB |', LIMITS.responseBytes.max / MIB],
   [ERRORS, 'the answer would be larger than # MiB', LIMITS.responseBytes.max / MIB],
   [ERRORS, 'The answer would be larger than # bytes', LIMITS.responseBytes.max],
   [ERRORS, 'at most # errors of validation', constantIn('documents.ts', 'ERRORS_MAX')],
@@ -113,29 +98,19 @@ export const QUOTATIONS: readonly Row[] = [
   // Keys and their shares.
   [README, 'after the grace, by default # hours', constantIn('keys.ts', 'GRACE')],
   ['ARCHITECTURE.md', '# seconds of key cache', KEY_CACHE_S],
-  [KEY_CACHE_DECISION, 'A key is cached for # seconds', KEY_CACHE_S],
-  [KEY_CACHE_DECISION, 'is cached in memory for # seconds', KEY_CACHE_S],
-  [KEY_CACHE_DECISION, 'After # seconds a request starts', constantIn('deadlines.ts', 'KEY_REFRESH_MS') / SECOND],
   [RUN, 'one key may have # requests in flight', IN_FLIGHT],
-  [SHARES_DECISION, 'requests in flight (#), queued', constantIn('admission.ts', 'inFlight')],
-  [SHARES_DECISION, 'queued requests (#)', constantIn('admission.ts', 'waiting')],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
-  [SHARES_DECISION, 'for # seconds at most', WAIT_S],
-  [SHARES_DECISION, 'requests begin for # ms at most', constantIn('fair-shares.ts', 'TURN_BUDGET_MS')],
-  [SHARES_DECISION, 'and at most # MB', constantIn('admission.ts', 'BYTES_MAX') / MIB],
   [RUN, 'the container, # MB at most', constantIn('admission.ts', 'BYTES_MAX') / MIB],
   [ERRORS, 'these have waited for # s', WAIT_S],
-  [[RUN, MADE_UP_DECISION], 'at most # look-ups', constantIn('authenticator.ts', 'LOOKUPS_MAX')],
+  [RUN, 'at most # look-ups', constantIn('authenticator.ts', 'LOOKUPS_MAX')],
   [RUN, 'only when more than # look-ups wait', constantIn('authenticator.ts', 'WAITING_MAX')],
   [ERRORS, 'more than # look-ups of keys wait', constantIn('authenticator.ts', 'WAITING_MAX')],
-  [MADE_UP_DECISION, 'Up to # further look-ups wait', constantIn('authenticator.ts', 'WAITING_MAX')],
   [RUN, 'event loop is # ms late', constantIn('deadlines.ts', 'LAG_LIMIT_MS')],
   // Retries.
   [README, 'makes its retries safe for # hours', REPLAY_H],
   [ERRORS, 'Keys are remembered for # hours', REPLAY_H],
   ['docs/clients.md', 'remembered for # hours', REPLAY_H],
   [UPGRADE, 'older than # hours are removed every # minutes', REPLAY_H, constantIn('gateway.ts', 'SWEEP_MS') / MINUTE],
-  ['docs/decisions/0009-idempotency-key.md', 'kept for # hours', REPLAY_H],
   [ERRORS, 'Idempotency-Key must be 1 to # visible', KEY_MAX],
   // Limits of time.
   [RUN, '| the header of a request | # s |', HEADERS_S],
@@ -150,9 +125,8 @@ export const QUOTATIONS: readonly Row[] = [
   [RUN, 'then twice as long each time, # s at most', constantIn('workers.ts', 'BACK_OFF_MAX_MS') / SECOND],
   [DATABASES, 'prepares the texts that it uses, # at most', PREPARED_MAX],
   [DATABASES, 'machines × # should fit', PREPARED_MAX],
-  [[...STARTS, 'docs/decisions/0035-born-young.md'], '--max-semi-space-size=#', YOUNG_MIB],
+  [STARTS, '--max-semi-space-size=#', YOUNG_MIB],
   [DATABASES, 'A request has one deadline, # s after its last byte', REQUEST_MS / SECOND],
-  ['docs/decisions/0037-one-deadline.md', 'A request has # s from its last byte', REQUEST_MS / SECOND],
   [DATABASES, 'when it was not asked for # s', constantIn('deadlines.ts', 'ROLE_MAX_AGE_MS') / SECOND],
   [DATABASES, 'A connection lives # minutes', constantIn('session-pool.ts', 'LIFETIME_MS') / MINUTE],
   [DATABASES, 'that has been idle for # s', constantIn('session-pool.ts', 'IDLE_MS') / SECOND],

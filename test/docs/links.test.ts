@@ -57,12 +57,3 @@ test('every link of the documents leads somewhere, to a heading where it names o
   expect(broken).toEqual([]);
   expect(documents.flatMap((path) => targetsOf(read(path))).length).toBeGreaterThan(100);
 });
-
-test.each([
-  ['a heading of the same file', '# One\n[a](#two)', '#two'],
-  ['a file', '[a](docs/nothing.md)', 'docs/nothing.md'],
-  ['a definition', '[a][b]\n\n[b]: docs/nothing.md', 'docs/nothing.md'],
-  ['an element', '<img alt="" src="docs/nothing.png">', 'docs/nothing.png'],
-])('a link to %s is seen', (_what, text, target) => {
-  expect(brokenLinks('CONTRIBUTING.md', text)).toEqual([target]);
-});

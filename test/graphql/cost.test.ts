@@ -23,7 +23,12 @@ const limits = limitsByType(schema);
 /** The arguments that say how long a page may be. */
 const PAGE_SIZES = ['limit', 'first'];
 const isPageSize = ({ name }: { name: string }) => PAGE_SIZES.includes(name);
-const lists = fields.filter(([, { type, args }]) => isListType(getNullableType(type)) && args.length > 0);
+const isConnection = ({ type }: GraphQLField<unknown, unknown>) => getNamedType(type).name.endsWith('Connection');
+const lists = fields.filter(([, { type }]) => isListType(getNullableType(type)) && isObjectType(getNamedType(type)));
+/** The fields that give lists of objects, and those that give a connection, whose lists they bound. */
+const bounded = fields.filter(
+  (one) => isConnection(one[1]) || (lists.includes(one) && !one[0].endsWith('Connection.edges')),
+);
 
 /** A document that asks a root field for one leaf, with a page size. */
 function ask({ name, args }: GraphQLField<unknown, unknown>, times: number, size?: number): string {
@@ -42,13 +47,21 @@ function ask({ name, args }: GraphQLField<unknown, unknown>, times: number, size
 
 const refusalOf = createRefusalOf(schema, 'animals', createPetDocuments());
 
-test.each(lists)('the list %s costs its page: it has the argument, with a rule that ends it', (_coordinate, field) => {
-  const size = field.args.find(isPageSize);
-  expect(size && String(size.type)).toBe('Int!');
-  expect(size?.defaultValue ?? size?.default).toBeDefined();
-  // A page without a rule would be allowed to be this; a rule makes it cost nothing, because the resolver refuses it.
-  expect(refusalOf(ask(field, 1, 2 ** 31 - 1))).toBeUndefined();
-});
+test.each(bounded)(
+  'the list %s costs its page: it has the argument, with a rule that ends it, and a way on',
+  (coordinate, field) => {
+    const wanted = `${coordinate} takes pageArguments(…) or connectionArguments(…)`;
+    expect(
+      field.args.map(({ name }) => name),
+      wanted,
+    ).toEqual(expect.arrayContaining([isConnection(field) ? 'first' : 'limit', 'after']));
+    const size = field.args.find(isPageSize);
+    expect(size && String(size.type)).toBe('Int!');
+    expect(size?.defaultValue ?? size?.default).toBeDefined();
+    // A page without a rule would be allowed to be this; a rule makes it cost nothing, because the resolver refuses it.
+    expect(refusalOf(ask(field, 1, 2 ** 31 - 1))).toBeUndefined();
+  },
+);
 
 test.each(lists.filter(([coordinate]) => coordinate.startsWith('Query.')))(
   '%s is weighed by what is asked for',

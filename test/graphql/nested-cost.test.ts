@@ -1,10 +1,59 @@
 import { expect, test } from 'vitest';
 import { createDocuments } from '../../src/gateway/graphql/documents.ts';
+import { countedAs, createBuilder, pageArguments } from '../../src/gateway/schema/builder.ts';
 import { GRAPHQL_FORMAT } from '../../src/gateway/schema/schema.ts';
 import { createPlanner, PLANNED_FIELDS_MAX } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { createRefusalOf } from './cost-refusal.ts';
-import { createNestedSchema } from './nested-schema.ts';
+
+/** Nothing of the schema runs: it is planned, and counted. */
+const never = () => expect.fail('a resolver ran');
+
+/** Shops and people, who have each other: with pages, with lists that nothing bounds, and with a connection. */
+function createNestedSchema() {
+  const builder = createBuilder();
+  const places = builder.objectRef<object>('Place').implement({
+    fields: (t) => ({ street: t.string({ resolve: never }), number: t.int({ resolve: never }) }),
+  });
+  const people = builder.objectRef<object>('Person');
+  const shops = builder.objectRef<object>('Shop');
+  people.implement({
+    extensions: countedAs('people'),
+    fields: (t) => ({
+      id: t.id({ resolve: never }),
+      name: t.string({ resolve: never }),
+      friends: t.field({ type: [people], args: pageArguments(builder, 'friends'), resolve: never }),
+    }),
+  });
+  shops.implement({
+    extensions: countedAs('shops'),
+    fields: (t) => ({
+      id: t.id({ resolve: never }),
+      place: t.field({ type: places, resolve: never }),
+      staff: t.field({ type: [people], nullable: true, resolve: never }),
+      guests: t.field({ type: [people], nullable: { list: false, items: true }, resolve: never }),
+      owner: t.field({ type: people, nullable: true, resolve: never }),
+      boss: t.field({ type: people, resolve: never }),
+      people: t.field({ type: [people], args: pageArguments(builder, 'people'), resolve: never }),
+    }),
+  });
+  const edges = builder
+    .objectRef<{ readonly node: object }>('ShopEdge')
+    .implement({ fields: (t) => ({ node: t.expose('node', { type: shops }) }) });
+  const page = builder
+    .objectRef<{ readonly edges: readonly { readonly node: object }[] }>('ShopPage')
+    .implement({ fields: (t) => ({ edges: t.expose('edges', { type: [edges] }) }) });
+  const id = builder.args((t) => ({ id: t.int({ required: true }) }));
+  builder.queryType({
+    fields: (t) => ({
+      shops: t.field({ type: [shops], args: pageArguments(builder, 'shops'), resolve: never }),
+      shop: t.field({ type: shops, args: id, resolve: never }),
+      person: t.field({ type: people, args: id, resolve: never }),
+      shopPage: t.field({ type: page, args: pageArguments(builder, 'shops'), resolve: never }),
+    }),
+  });
+  return builder.toSchema();
+}
 
 const schema = createNestedSchema();
 const plan = createPlanner(schema, GRAPHQL_FORMAT);

@@ -8,13 +8,13 @@ import {
   validate,
   validateExecutionArgs,
 } from 'graphql';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../src/gateway/schema/context.ts';
 import { createSchema } from '../../src/gateway/schema/schema.ts';
 import type { Answer, CheckArguments, PlanRequest } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { describeEachEngine } from '../support/engines.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { gatewayOf } from '../support/gateway.ts';
 import { generatedRequest } from './documents.ts';
 import { serveEndpoint } from './endpoint-alone.ts';
 import { exactJson } from './exact-json.ts';
@@ -100,18 +100,14 @@ interface Shown {
 }
 
 describeEachEngine('planned execution answers as graphql-js does', (engine) => {
-  let gateway: TestGateway;
+  const gateway = gatewayOf(engine, { LOG_LEVEL: 'silent' });
   let planned: Ask;
   let byGraphqlJs: Ask;
-  const serve = async (on: TestGateway) => {
-    gateway = on;
-    [planned, byGraphqlJs] = await Promise.all([
-      asker(await serveEndpoint(on)),
-      asker(await serveEndpoint(on, runByGraphqlJs)),
-    ]);
-  };
   beforeAll(async () => {
-    await serve(await startGateway(engine, { LOG_LEVEL: 'silent' }));
+    [planned, byGraphqlJs] = await Promise.all([
+      asker(await serveEndpoint(gateway)),
+      asker(await serveEndpoint(gateway, runByGraphqlJs)),
+    ]);
     for (let index = 0; index < 6; index++)
       await gateway.createPet({ name: `pet ${index}`, categoryId: index, status: index % 2 ? 'sold' : undefined });
   });
@@ -159,41 +155,6 @@ describeEachEngine('planned execution answers as graphql-js does', (engine) => {
     expect(runsByGraphqlJs - atFirst).toBeGreaterThan(28);
   });
 
-  test.each([
-    '{ pet(id: "2") { name @include(if: $b) } }',
-    '{ pet(id: "2") { name @skip(if: $b) } pets { id } }',
-    '{ pet(id: "2") @include(if: $b) { name } pets { id } }',
-    '{ pets { ...Part @skip(if: $b) } } fragment Part on Pet { id }',
-    '{ none: pet(id: "999") { name @include(if: $b) } }',
-    '{ pet(id: "2") { name } pets(limit: $l) { id } }',
-    'mutation { addPet(input: { name: "x", categoryId: 1 }) @include(if: $b) { id } }',
-  ])('a variable that is null where only its default may be: %s', async (query) => {
-    const declared = query.replace(
-      /^(?:mutation )?/,
-      (type) => `${type || 'query '}($b: Boolean = false, $l: Int = 3) `,
-    );
-    const used = declared.replace(query.includes('$b') ? ', $l: Int = 3' : '$b: Boolean = false, ', '');
-    const body = { query: used, variables: { b: null, l: null } };
-    const answer = await planned(body);
-    expect(answer.text).toContain('"data":');
-    expect(answer).toEqual(await byGraphqlJs(body));
-  });
-
-  test('retries under an Idempotency-Key, and those that it refuses', async () => {
-    const query = 'mutation ($input: NewPetInput!) { addPet(input: $input) { id name categoryId status } }';
-    for (const name of ['first', 'first', 'other']) {
-      const body = { query, variables: { input: { name, categoryId: 1 } } };
-      const headers = { 'idempotency-key': 'planned-or-not' };
-      if (name === 'first') await planned(body, headers);
-      const answer = await planned(body, headers);
-      expect(answer).toEqual(await byGraphqlJs(body, headers));
-      expect(answer).toMatchObject({ headers: name === 'first' ? { 'idempotency-replayed': 'true' } : {} });
-    }
-    const body = { query, variables: { input: { name: 'x', categoryId: 1 } } };
-    const wrongKey = { 'idempotency-key': 'a b' };
-    expect(await planned(body, wrongKey)).toEqual(await byGraphqlJs(body, wrongKey));
-  });
-
   const ADD = 'addPet(input: { name: "x", categoryId: 1 }) { id }';
   test.each([
     ['a query', '{ pets { id } }', false],
@@ -212,52 +173,5 @@ describeEachEngine('planned execution answers as graphql-js does', (engine) => {
     for (let round = 0; round < 5; round++) {
       expect(await Promise.all(queries.map((query) => planned({ query })))).toEqual(alone);
     }
-  });
-
-  test('both are counted alike', async () => {
-    const counts = async () => {
-      const page = await gateway.metrics.registry.metrics();
-      const lines = page.split('\n').filter((line) => /^\w*(deprecated|graphql)\w*[{ ]/.test(line));
-      return lines.map((line) => Number(line.slice(line.lastIndexOf(' '))));
-    };
-    const increase = async (ask: Ask) => {
-      const before = await counts();
-      await ask({ query: '{ pet(id: 1) { name } }' });
-      return (await counts()).map((value, index) => value - (before[index] ?? 0));
-    };
-    await planned({ query: '{ pet(id: 1) { name } }' });
-    const known = await increase(planned);
-    expect(known).toEqual(await increase(byGraphqlJs));
-    expect(known.filter((value) => value === 1).length).toBeGreaterThan(1);
-  });
-
-  describe('when the database fails', () => {
-    /**
-     * Fields beside each other fail in any order. One that may not be null takes all data with it, and whoever fails
-     * after it is told to nobody (GraphQL §6.4.4): here `a` is told when it was first.
-     */
-    const expectOneErrorAtLeast = async (ask: Ask) => {
-      const { status, text } = await ask({ query: '{ a: pet(id: 1) { id } pets { id } }' });
-      const { data, errors } = JSON.parse(text) as { data: unknown; errors: { path: string[] }[] };
-      expect([status, data]).toEqual([200, null]);
-      expect([['pets'], ['a', 'pets']]).toContainEqual(errors.flatMap(({ path }) => path));
-    };
-    const QUERIES = [
-      '{ pets { id } }',
-      '{ pet(id: 1) { id } }',
-      'mutation { addPet(input: { name: "x", categoryId: 1 }) { id } b: addPet(input: { name: "x", categoryId: 1 }) { id } }',
-    ];
-
-    test.each<[what: string, fail: (broken: TestGateway) => Promise<unknown>]>([
-      ['a broken table', ({ database }) => database.knex.schema.renameTable('pets', 'pets_gone')],
-      ['a closed database', ({ database }) => database.close()],
-    ])('%s', async (_what, fail) => {
-      const healthy = gateway;
-      await serve(await startGateway(engine, { LOG_LEVEL: 'silent' }));
-      await fail(gateway);
-      for (const query of QUERIES) expect(await planned({ query })).toEqual(await byGraphqlJs({ query }));
-      for (const ask of [planned, byGraphqlJs]) await expectOneErrorAtLeast(ask);
-      await serve(healthy);
-    });
   });
 });

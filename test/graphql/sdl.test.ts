@@ -2,14 +2,9 @@ import {
   buildSchema,
   findSchemaChanges,
   type GraphQLArgument,
-  type GraphQLField,
   type GraphQLNamedType,
-  type GraphQLObjectType,
-  getNamedType,
-  getNullableType,
   isEnumType,
   isInputObjectType,
-  isListType,
   isObjectType,
 } from 'graphql';
 import { expect, test } from 'vitest';
@@ -49,17 +44,6 @@ function* partsOf(type: GraphQLNamedType): Generator<[string, { description?: st
   }
 }
 
-type FieldOfType = readonly [coordinate: string, field: GraphQLField<unknown, unknown>];
-const fieldsOf = (type: GraphQLObjectType): FieldOfType[] =>
-  Object.values(type.getFields()).map((field) => [`${type.name}.${field.name}`, field]);
-const fields = ownTypes.filter(isObjectType).flatMap(fieldsOf);
-
-/** The fields that give lists of objects, and those that give a connection, whose lists they bound. */
-const bounded = fields.filter(([coordinate, { type }]) => {
-  const isList = isListType(getNullableType(type)) && isObjectType(getNamedType(type));
-  return (isList && !coordinate.endsWith('Connection.edges')) || getNamedType(type).name.endsWith('Connection');
-});
-
 test('the schema keeps every promise of the contract; it may make more', () => {
   const additions = /^(?:TYPE|FIELD|OPTIONAL_(?:ARG|INPUT_FIELD))_ADDED$|^DESCRIPTION_CHANGED$/;
   const changes = findSchemaChanges(buildSchema(CONTRACT), schema).filter(({ type }) => !additions.test(type));
@@ -74,16 +58,6 @@ test('the deprecation of pet names the day of its removal and the replacement', 
   expect(schema.getQueryType()?.getFields().pet?.deprecationReason).toMatch(
     /removal.* 5 December 2030.*pets\(status:\)/,
   );
-});
-
-test.each(bounded)('the list %s has an end, and a way on', (coordinate, { args, type }) => {
-  const isConnection = getNamedType(type).name.endsWith('Connection');
-  const wanted = `${coordinate} takes pageArguments(…) or connectionArguments(…): the cost of a request counts the size of each page`;
-  const size = isConnection ? 'first' : 'limit';
-  expect(
-    args.map(({ name }) => name),
-    wanted,
-  ).toEqual(expect.arrayContaining([size, 'after']));
 });
 
 test('nothing else is deprecated', () => {

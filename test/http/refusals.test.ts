@@ -9,9 +9,6 @@ import { createMetrics } from '../../src/gateway/metrics.ts';
 import type { Page } from '../../src/gateway/pages/page.ts';
 import { pageRoutes } from '../../src/gateway/pages/page-routes.ts';
 import { callOf } from '../support/calls.ts';
-import { send } from '../support/client.ts';
-import { SQLITE } from '../support/engines.ts';
-import { startGateway } from '../support/gateway.ts';
 import { eventually, sumMetric } from '../support/load.ts';
 import { serveListener } from '../support/served-app.ts';
 
@@ -62,18 +59,6 @@ test('a client that goes before its answer begins is 499 in the log and in the m
   const page = await metrics.registry.metrics();
   expect(sumMetric(page, 'http_request_duration_seconds_count', 'status="499"')).toBe(1);
   expect(sumMetric(page, 'http_request_duration_seconds_sum', 'status="499"')).toBeCloseTo(Number(line.ms) / 1000, 3);
-});
-
-test('a refusal tells each browser of its own origin', async () => {
-  const origins = ['https://one.example', 'https://two.example'];
-  const gateway = await startGateway(SQLITE, { CORS_ORIGINS: origins.join() });
-  const ask = (origin: string) => send(`${gateway.url}/graphql`, { headers: { origin } });
-  const answers = await Promise.all(origins.map(ask));
-  expect(answers.map(({ headers }) => headers.get('access-control-allow-origin'))).toEqual(origins);
-  for (const { status, headers } of answers) {
-    expect([status, headers.get('vary')]).toEqual([401, 'Origin, Accept']);
-    expect(headers.get('access-control-expose-headers')).toContain('Retry-After');
-  }
 });
 
 test('one error that refuses several requests is not changed by any of them', () => {

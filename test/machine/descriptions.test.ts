@@ -113,17 +113,4 @@ describe('the library describes itself', () => {
     const after = [await read('"getTitle"'), await read('"Book.subtitle"'), await read()];
     expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 2]);
   });
-
-  test('in metrics, by the names of its own operations', async () => {
-    const { call, metrics } = library;
-    await call('DELETE', '/books/99/loan');
-    await call('GET', '/nothing');
-    const page = await metrics.registry.metrics();
-    const labels = new Set([...page.matchAll(/operation="([^"]*)"/g)].map(([, name]) => name ?? ''));
-    const { routes, open } = library.app;
-    const named = new Set([...routes, ...open].flatMap(({ operation = [] }) => operation));
-    const others = ['query', 'mutation', 'Book.subtitle', 'unknown'];
-    expect([...labels].filter((name) => !named.has(name) && !others.includes(name))).toEqual([]);
-    expect([...labels]).toEqual(expect.arrayContaining(['returnBook', 'getTitle', 'unknown']));
-  });
 });

@@ -2,10 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { createCompiler } from '../../src/gateway/rest/compile.ts';
-import { contextOf, createNestedSchema } from '../graphql/nested-schema.ts';
-import { type Person, type Rows, type Shop, wrong } from '../lib/graphql-plan/shop-schema.ts';
+import type { Context } from '../../src/gateway/schema/context.ts';
+import {
+  contextOf,
+  createShopSchema,
+  type Person,
+  type Rows,
+  type Shop,
+  wrong,
+} from '../lib/graphql-plan/shop-schema.ts';
 
-const compile = createCompiler(createNestedSchema(), []);
+const compile = createCompiler(createShopSchema(), []);
 
 const person = (id: number, shopId: number): Person => ({ id, name: `person ${id}`, shopId });
 const shop = (id: number, ownerId: number): Shop => ({
@@ -25,57 +32,17 @@ const found = (): Rows => ({
 
 async function run(text: string, args: object, rows = found()) {
   const operation = compile(text);
-  const context = contextOf(rows);
-  const value = await operation.resolver(undefined, wrong(args), context, operation.info);
-  return { value, rows, written: await operation.write(value, context) };
+  const context = wrong<Context>(contextOf(rows));
+  return operation.write(await operation.resolver(undefined, wrong(args), context, operation.info), context);
 }
 
 describe('a compiled document', () => {
-  test('rows that need no resolver are given as they are, and written with integers for ids', async () => {
-    const rows = found();
-    const { value, written } = await run(
-      'query ($id: Int!) { shop(id: $id) { id street: place { street } name } }',
-      { id: 3 },
-      rows,
-    );
-    expect(value).toBe(rows.shops[1]);
-    expect(written).toBe('{"id":3,"street":{"street":"High Street"}}');
-  });
-
-  test('what resolvers give is written, loaded in one turn for all rows, and left out where it is null', async () => {
-    const text = `query ($limit: Int) { shops(limit: $limit) {
-      id owner { name greeting(word: "Hi") shop { id } } place { number } __proto__: size
-    } }`;
-    const { written, rows } = await run(text, { limit: 100 });
-    expect(JSON.parse(written)).toEqual(
-      JSON.parse(`[
-        {"id":1,"owner":{"name":"person 1","greeting":"Hi person 1","shop":{"id":1}},"place":{"number":1},"__proto__":10},
-        {"id":3,"owner":{"name":"person 2","greeting":"Hi person 2","shop":{"id":3}},"place":{"number":3},"__proto__":30},
-        {"id":5,"place":{"number":5},"__proto__":50}
-      ]`),
-    );
-    expect(rows.loads).toEqual([[1, 2, 9]]);
-  });
-
-  test('what is null is left out at every depth, whether it was loaded or not', async () => {
-    const rows = { ...found(), people: [person(1, 1), person(2, 4)] };
-    const { written } = await run(
-      '{ shops { id name staff { id } motto owner { id shop { id } } } }',
-      { limit: 2 },
-      rows,
-    );
-    expect(written).toBe('[{"id":1,"owner":{"id":1,"shop":{"id":1}}},{"id":3,"owner":{"id":2}}]');
-  });
-
   test.each([
     ['rating', 'no rating'],
     ['motto', 'no motto'],
   ])('what a resolver throws is thrown as it is, also where null is allowed: %s', async (field, message) => {
     const rows = { ...found(), shops: [shop(1, 1), shop(2, 1)] };
-    await expect(run(`{ shops { id ${field} } }`, { limit: 20 }, rows)).rejects.toMatchObject({
-      code: 'bad_request',
-      message,
-    });
+    await expect(run(`{ shops { id ${field} } }`, { limit: 20 }, rows)).rejects.toEqual(new Error(message));
   });
 
   test('a null where the schema allows none is an error of the service', async () => {

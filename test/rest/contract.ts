@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import {
   type Audit,
   assertPet,
-  create,
   keepsCategory,
   keepsStatus,
   NEW_PET,
@@ -10,7 +9,6 @@ import {
   refusesBody,
   refusesQuery,
   refusesWithoutKey,
-  request,
 } from './audit.ts';
 
 /** The API description as a list of rules. New ones go to the end. */
@@ -19,8 +17,8 @@ export const AUDITS: readonly Audit[] = [
     id: '7A31',
     name: 'MUST answer GET /pets with 200 and an array of Pet (§4.1)',
     async run(service) {
-      await create(service, NEW_PET);
-      const { status, headers, json } = await request(service, '/pets');
+      await service.createPet(NEW_PET);
+      const { status, headers, json } = await service.request('/v1/pets');
       assert.equal(status, 200);
       assert.match(headers.get('content-type') ?? '', /^application\/json\b/);
       assert.ok(Array.isArray(json) && json.length > 0);
@@ -31,18 +29,18 @@ export const AUDITS: readonly Audit[] = [
     id: '0C5E',
     name: 'MUST list at most 20 animals without a limit (§4.1, §8)',
     async run(service) {
-      await Promise.all(Array.from({ length: 21 }, () => create(service, NEW_PET)));
-      assert.equal((await request(service, '/pets')).json.length, 20);
+      await Promise.all(Array.from({ length: 21 }, () => service.createPet(NEW_PET)));
+      assert.equal((await service.request('/v1/pets')).json.length, 20);
     },
   },
   {
     id: 'B2D8',
     name: 'MUST list at most as many animals as the limit says (§4.1, §8)',
     async run(service) {
-      await Promise.all([create(service, NEW_PET), create(service, NEW_PET)]);
-      assert.equal((await request(service, '/pets?limit=1')).json.length, 1);
-      assert.equal((await request(service, '/pets?limit=2')).json.length, 2);
-      assert.ok((await request(service, '/pets?limit=100')).json.length <= 100);
+      await Promise.all([service.createPet(NEW_PET), service.createPet(NEW_PET)]);
+      assert.equal((await service.request('/v1/pets?limit=1')).json.length, 1);
+      assert.equal((await service.request('/v1/pets?limit=2')).json.length, 2);
+      assert.ok((await service.request('/v1/pets?limit=100')).json.length <= 100);
     },
   },
   refusesQuery('4F19', 'limit=0'),
@@ -56,7 +54,7 @@ export const AUDITS: readonly Audit[] = [
     id: '68D1',
     name: 'MUST answer POST /pets with 201 and the created Pet with its id (§4.2)',
     async run(service) {
-      const { status, headers, json } = await create(service, NEW_PET);
+      const { status, headers, json } = await service.createPet(NEW_PET);
       assert.equal(status, 201);
       assert.match(headers.get('content-type') ?? '', /^application\/json\b/);
       assertPet(json);
@@ -67,7 +65,7 @@ export const AUDITS: readonly Audit[] = [
     id: 'D45A',
     name: 'MUST give each animal an id of its own (§2)',
     async run(service) {
-      const created = await Promise.all(Array.from({ length: 10 }, () => create(service, NEW_PET)));
+      const created = await Promise.all(Array.from({ length: 10 }, () => service.createPet(NEW_PET)));
       assert.equal(new Set(created.map(({ json }) => json.id)).size, 10);
     },
   },
@@ -75,7 +73,7 @@ export const AUDITS: readonly Audit[] = [
     id: '2B96',
     name: 'MUST take an animal without a status, and make none up (§2)',
     async run(service) {
-      const { status, json } = await create(service, { name: 'Audit', categoryId: 7 });
+      const { status, json } = await service.createPet({ name: 'Audit', categoryId: 7 });
       assert.equal(status, 201);
       assert.ok(!('status' in json));
     },
@@ -97,19 +95,19 @@ export const AUDITS: readonly Audit[] = [
     id: '19D4',
     name: 'MUST answer GET /pets/{petId} with 200 and the animal of that id (§4.3)',
     async run(service) {
-      const created = await create(service, NEW_PET);
-      const { status, text } = await request(service, `/pets/${created.json.id}`);
+      const created = await service.createPet(NEW_PET);
+      const { status, text } = await service.request(`/v1/pets/${created.json.id}`);
       assert.equal(status, 200);
       assert.equal(text, created.text);
     },
   },
   refuses('EC80', 'MUST answer 404 with an Error when no animal has the id (§4.3, §7)', 404, (service) =>
-    request(service, '/pets/-404'),
+    service.request('/v1/pets/-404'),
   ),
   refusesWithoutKey('3D5B', 'GET', '/pets'),
   refusesWithoutKey('80F6', 'POST', '/pets'),
   refusesWithoutKey('B74E', 'GET', '/pets/1'),
   refuses('6219', 'MUST answer 401 with an Error to an invalid key (§5)', 401, (service) =>
-    request({ ...service, key: 'no-key-of-yours' }, '/pets'),
+    service.request('/v1/pets', { headers: { authorization: 'Bearer no-key-of-yours' } }),
   ),
 ];

@@ -77,8 +77,9 @@ describe('CORS', () => {
       expect(names(headers.get('vary'))).toContain('origin');
     });
 
-    test('an answer without an origin varies by it, too', async () => {
+    test('an answer without an origin varies by it, too, beside what it varies by itself', async () => {
       expect(names((await gateway.get('/v1/pets')).headers.get('vary'))).toContain('origin');
+      expect(names((await gateway.request('/graphql')).headers.get('vary'))).toEqual(['accept', 'origin']);
     });
 
     test('a preflight from elsewhere allows nothing', async () => {

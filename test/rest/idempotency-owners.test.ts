@@ -34,23 +34,25 @@ describeEachEngine('Idempotency-Key › rotated API keys', (engine) => {
     expect((await post(gateway, stranger, 'one'))[1]).toBe(false);
   });
 
-  test('at the same time under both keys, one animal is made', async () => {
+  // Again where a busy machine is too late for all of them.
+  test('at the same time under both keys and to two gateways, one animal is made', { retry: 2 }, async () => {
     const { url, keys, key, keyId } = await prepareDatabase(engine);
     const gateways = [
       await startGateway(engine, { DATABASE_URL: url }),
       await startGateway(engine, { DATABASE_URL: url }),
     ];
-    const created = (await keys.rotate(keyId as Int64, HOUR_MS))?.created; // the database's own id
+    const successor = (await keys.rotate(keyId as Int64, HOUR_MS))?.created; // the database's own id
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         gateways[index % 2]?.createPet(PET, {
-          authorization: `Bearer ${index % 4 < 2 ? key : created?.key}`,
+          authorization: `Bearer ${index % 4 < 2 ? key : successor?.key}`,
           'idempotency-key': 'same',
         }),
       ),
     );
-    const statuses = new Set(answers.map((answer) => answer?.status));
-    expect([...statuses].filter((status) => status !== 201 && status !== 409)).toEqual([]);
+    const created = answers.filter((answer) => answer?.status === 201);
+    expect(new Set(created.map((answer) => answer?.text)).size).toBe(1);
+    for (const answer of answers) expect([201, 409, 503]).toContain(answer?.status);
     expect(await gateways[0]?.database.knex('pets').select('id')).toHaveLength(1);
   });
 });

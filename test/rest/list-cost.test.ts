@@ -5,7 +5,6 @@ import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { type NewPet, PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
-import { watchStatements } from '../support/statements.ts';
 
 const ANIMALS = 4000;
 const STATUSES = ['available', 'pending', 'sold', null] as const;
@@ -59,18 +58,6 @@ describeEachEngine('the cost of a list', (engine) => {
       query: { ...Object.fromEntries(chosen.map(({ name, value }) => [name, value])), limit: 10, after },
     })),
   );
-
-  test.runIf(engine.name === 'mysql').each([
-    [20, [16, 16, 16, 16]],
-    [100, [8, 8, 8, 8, 8, 8, 8, 8]],
-  ])('64 different lists of %i at once are statements of so many: %j', async (limit, sizes) => {
-    const sent: number[] = [];
-    watchStatements(gateway.database, (sql) => sql.includes('FROM pets') && sent.push(sql.split('UNION ALL').length));
-    const list = (index: number) =>
-      gateway.pets.list({ limit, after: String(index) as Int64, status: null }, deadlineIn(5000));
-    await Promise.all(Array.from({ length: 64 }, (_, index) => list(index)));
-    expect(sent).toEqual(sizes);
-  });
 
   test.each(cases)(
     'by $by after $query.after: by an index of $indexes, in its order, nothing sorted',

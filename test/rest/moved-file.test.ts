@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { send } from '../support/client.ts';
@@ -9,32 +9,15 @@ import { prepareDatabase } from '../support/prepared.ts';
 
 /** What may happen to the file of a gateway that serves; each gives what brings it back. */
 const MOVES: Record<string, (path: string, other: string) => () => void> = {
-  'the file is renamed'(path) {
-    renameSync(path, `${path}.aside`);
-    return () => renameSync(`${path}.aside`, path);
-  },
-  'another store takes its place'(path, other) {
-    renameSync(path, `${path}.aside`);
-    copyFileSync(other, path);
-    return () => renameSync(`${path}.aside`, path);
-  },
-  'its log is renamed'(path) {
-    renameSync(`${path}-wal`, `${path}-wal.aside`);
-    return () => renameSync(`${path}-wal.aside`, `${path}-wal`);
-  },
   'its folder is renamed'(path) {
     const folder = dirname(path);
     renameSync(folder, `${folder}.aside`);
     return () => renameSync(`${folder}.aside`, folder);
   },
-  'an empty folder takes the place of its own'(path) {
-    const folder = dirname(path);
-    renameSync(folder, `${folder}.aside`);
-    mkdirSync(folder);
-    return () => {
-      rmSync(folder, { recursive: true });
-      renameSync(`${folder}.aside`, folder);
-    };
+  'another store takes its place'(path, other) {
+    renameSync(path, `${path}.aside`);
+    copyFileSync(other, path);
+    return () => renameSync(`${path}.aside`, path);
   },
 };
 

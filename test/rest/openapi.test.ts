@@ -1,8 +1,8 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it, test } from 'vitest';
 import { addSamples } from '../../src/gateway/store/store.ts';
+import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { OPERATIONS } from '../support/petstore-api.ts';
 import { useGateway } from './checked-gateway.ts';
@@ -105,39 +105,19 @@ describe('openapi.json', () => {
     expect(patterns.filter((one) => /\(\?[=!<]/.test(one ?? ''))).toEqual([]);
   });
 
-  test('is made for the address that asks, and the same for every asker of one', async () => {
-    const ask = (host: string) =>
-      sendRaw(gateway.port, `GET /v1/openapi.json HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
-    for (let index = 0; index < 40; index++) {
-      expect(await ask(`pets-${index}.example:8080`)).toContain(`{"url":"http://pets-${index}.example:8080/v1"`);
-    }
-    expect(await ask('pets-0.example:8080')).toContain('{"url":"http://pets-0.example:8080/v1"');
-  });
-
-  test("each GET with the examples of all its parameters gives animals of a newcomer's store", async () => {
+  test("the examples of parameters give animals of a newcomer's store", async () => {
     await addSamples(gateway.database, PETSTORE.resources);
-    const { paths, components } = await read();
-    const wordsOf = ({ $ref }: any): string[] => components.schemas[$ref.split('/').at(-1)].enum;
-    const gets = Object.entries<any>(paths).flatMap(([path, { get }]) =>
-      get ? [{ path, parameters: get.parameters }] : [],
-    );
-    const calls = gets.flatMap(({ path, parameters }) => {
-      const words = parameters.flatMap(({ schema }: any) => (schema.$ref ? wordsOf(schema) : []));
-      return (words.length > 0 ? words : ['']).map((word: string) => {
-        const values = parameters.flatMap(({ name, example, description, schema }: any) => {
-          const shown = example ?? / Such as `(.+)`\.$/.exec(description)?.[1];
-          return shown !== undefined ? [[name, shown]] : schema.$ref ? [[name, word]] : [];
-        });
-        const filled = path.replace(/\{(\w+)\}/, (_: string, name: string) => Object.fromEntries(values)[name]);
-        return `/v1${filled}?${new URLSearchParams(values)}`;
-      });
-    });
-    for (const call of calls) {
-      const { status, json } = await gateway.get(call);
-      expect({ call, status, isEmpty: json.length === 0 }).toEqual({ call, status: 200, isEmpty: false });
+    const { paths } = await read();
+    const examplesOf = (path: string) =>
+      paths[path].get.parameters.map(
+        ({ example, description }: any) => example ?? / Such as `(.+)`\.$/.exec(description)?.[1],
+      );
+    const [limit, , after] = examplesOf('/pets');
+    for (const status of PET_STATUSES) {
+      const { json } = await gateway.get(`/v1/pets?limit=${limit}&status=${status}&after=${after}`);
+      expect(json[0]).toMatchObject({ status });
     }
-    expect(calls).toContain('/v1/pets?limit=5&status=pending&after=5');
-    expect(calls.length).toBeGreaterThan(gets.length); // one for each word
+    expect((await gateway.get(`/v1/pets/${examplesOf('/pets/{petId}')[0]}`)).status).toBe(200);
   });
 
   test('its first server is the address that was asked, with the version; the second is for staging', async () => {

@@ -94,19 +94,7 @@ describe('raw HTTP', () => {
       const [, requestId] = /^x-request-id: (\S+)\r$/im.exec(text) ?? [];
       const isLogged = () => gateway.logs.some((line) => line.requestId === requestId && line.status === status);
       await eventually(isLogged, 5000, 'a line in the log');
-      if (status === 405) expect(text).toContain(`\r\nAllow: ${ALLOWED}\r\n`);
-    });
-
-    it.concurrent.each([
-      [
-        'a header of 16 kB',
-        `HEAD /v1/pets?x=${'x'.repeat(14_000)} HTTP/1.1\r\n${HOST}X-Y: ${'x'.repeat(2500)}\r\n\r\n`,
-      ],
-      ['a header without a colon', `HEAD /v1/pets HTTP/1.1\r\n${HOST}X-Y\r\n\r\n`],
-    ])('a HEAD with %s, without the body', async (_what, bytes) => {
-      const text = await sendRaw(gateway.port, bytes, QUIET);
-      expect(text).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[\s\S]+\r\ncontent-length: [1-9]\d+\r\n[\s\S]*\r\n\r\n$/i);
-      expect(text).not.toContain('{');
+      if (status === 405) expect(text).toMatch(new RegExp(`\r\nAllow: ${ALLOWED}\r\n.*This is no proxy\\.`, 's'));
     });
 
     it.concurrent.each(['G', 'GET /v1/pets HTTP/1.1', `GET /v1/pets HTTP/1.1\r\n${HOST}`])(

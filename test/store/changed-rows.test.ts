@@ -20,24 +20,11 @@ describeEachEngine('a row', (engine) => {
     return { database, pets, add, rex: await add(REX), ann: await add({ ...REX, name: 'Ann' }) };
   };
 
-  test('has the values that are given, to the digit and the byte; the rest of it stays, and all others', async () => {
+  test('has the values that are given, to the digit and the byte, and all others stay', async () => {
     const { pets, rex, ann } = await start();
-    const name = `'"\\ \0 🐢 e\u0301 ?`;
-    for (const [changes, expected] of [
-      [{ categoryId: BIG }, { ...REX, categoryId: BIG }],
-      [{ name }, { ...REX, categoryId: BIG, name }],
-      [
-        { name: '', status: 'pending', categoryId: undefined },
-        { categoryId: BIG, name: '', status: 'pending' },
-      ],
-      [
-        { name: null, status: null },
-        { categoryId: BIG, name: '', status: 'pending' },
-      ],
-    ] as const) {
-      const pet = await pets.update(rex, changes, deadlineIn(60_000));
-      expect({ ...pet, id: String(pet?.id) }).toEqual({ ...expected, id: rex });
-    }
+    const changes = { categoryId: BIG, name: `'"\\ \0 🐢 e\u0301 ?` };
+    const pet = await pets.update(rex, changes, deadlineIn(60_000));
+    expect({ ...pet, id: String(pet?.id) }).toEqual({ ...REX, ...changes, id: rex });
     expect(await pets.get(ann, deadlineIn(60_000))).toMatchObject({ name: 'Ann', status: 'sold' });
   });
 

@@ -6,7 +6,6 @@ import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
-import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
 const CREATES = 2000;
@@ -41,18 +40,6 @@ test('near the database one takes ids after the other, in the order they came', 
   begin('d');
   await turn();
   expect(begun).toEqual(['a', 'b', 'c', 'd']);
-});
-
-test('who does not end holds the others up for a second, once', async () => {
-  const { begun, begin, end } = watchTurns(NEAR);
-  for (const name of ['lost', 'b']) begin(name);
-  await turn();
-  expect(begun).toEqual(['lost']);
-  await eventually(() => begun.length === 2, 60_000, 'the second one is not held for ever');
-  end('b');
-  begin('c');
-  await turn();
-  expect(begun).toEqual(['lost', 'b', 'c']);
 });
 
 test('a turn has its second from its begin, however long it was waited for', async () => {

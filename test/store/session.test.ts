@@ -1,4 +1,4 @@
-import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise';
+import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
@@ -7,10 +7,10 @@ import { parseMysqlAddress } from '../../src/lib/mysql-pool/mysql-address.ts';
 import { openSession } from '../../src/lib/mysql-pool/mysql-session.ts';
 import { createRoundTrip } from '../../src/lib/mysql-pool/round-trip.ts';
 import { LIMITS, TIMES } from '../lib/mysql-pool/pool-settings.ts';
-import { afterFile, ENGINES } from '../support/engines.ts';
+import { startAppServer } from '../support/app-server.ts';
+import { ENGINES } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
-import { startMysqlServer } from '../support/mysql-server.ts';
 import { freePort } from '../support/ports.ts';
 import { openDatabase } from '../support/prepared.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -48,14 +48,8 @@ let url: string;
 beforeAll(async () => {
   if (engine === undefined) return;
   const latin1 = ['--character-set-server=latin1', '--collation-server=latin1_swedish_ci'];
-  const server = await startMysqlServer(['--loose-skip-character-set-client-handshake', ...latin1]);
-  afterFile(server.remove);
-  admin = await mysql.createConnection(server.url);
-  afterFile(() => admin.end());
-  await admin.query('CREATE DATABASE app CHARACTER SET utf8mb4');
-  await admin.query("CREATE USER app@'%' IDENTIFIED BY 'app'");
-  await admin.query('GRANT ALL ON app.* TO app');
-  url = `mysql://app:app@127.0.0.1:${server.port}/app`;
+  ({ root: admin, url } = await startAppServer(['--loose-skip-character-set-client-handshake', ...latin1]));
+  await admin.query('ALTER DATABASE petstore CHARACTER SET utf8mb4');
 });
 
 afterEach(async () => {
@@ -78,7 +72,7 @@ async function listNames(gateway: TestGateway, after: string): Promise<string[]>
 
 /** Creates every name by REST, by GraphQL and under an Idempotency-Key; each comes back, and stands there, byte for byte. */
 async function expectExactNames(gateway: TestGateway): Promise<void> {
-  const [before] = await admin.query<RowDataPacket[]>('SELECT COALESCE(MAX(id), 0) AS id FROM app.pets');
+  const [before] = await admin.query<RowDataPacket[]>('SELECT COALESCE(MAX(id), 0) AS id FROM petstore.pets');
   const after = String(before[0]?.id);
   const add = 'mutation ($name: String!) { addPet(input: { name: $name, categoryId: "9007199254740993" }) { name } }';
   for (const name of NAMES) {
@@ -95,7 +89,7 @@ async function expectExactNames(gateway: TestGateway): Promise<void> {
   const expected = NAMES.flatMap((name) => [name, name, name]);
   expect(await listNames(gateway, after)).toEqual(expected);
   const [stored] = await admin.query<RowDataPacket[]>(
-    'SELECT HEX(name) AS hex FROM app.pets WHERE id > ? ORDER BY id',
+    'SELECT HEX(name) AS hex FROM petstore.pets WHERE id > ? ORDER BY id',
     [after],
   );
   const hex = (name: string) => Buffer.from(name).toString('hex').toUpperCase();
@@ -237,7 +231,7 @@ describe.runIf(engine)('a session', () => {
       await admin.query('SET GLOBAL init_connect = ?', [sql]);
       const database = await openDatabase(url);
       const ids = await database.insert('pets (name, category_id)', [['Rex', 1]], undefined);
-      const [rows] = await admin.query<RowDataPacket[]>('SELECT id FROM app.pets WHERE id IN (?)', [ids]);
+      const [rows] = await admin.query<RowDataPacket[]>('SELECT id FROM petstore.pets WHERE id IN (?)', [ids]);
       expect(rows).toHaveLength(1);
     },
   );
@@ -271,7 +265,7 @@ describe.runIf(engine)('a session', () => {
     const names = Array.from({ length: 5 }, () => crypto.randomUUID());
     const values = names.map((name) => [name, 1]);
     const ids = await database.insert('pets (name, category_id)', values, undefined);
-    const named = 'SELECT id, name FROM app.pets WHERE name IN (?) ORDER BY id';
+    const named = 'SELECT id, name FROM petstore.pets WHERE name IN (?) ORDER BY id';
     const [rows] = await admin.query<RowDataPacket[]>(named, [names]);
     expect(rows.map(({ id, name }) => [String(id), name])).toEqual(names.map((name, index) => [ids[index], name]));
     expect(rows.map(({ id }) => id % 7)).toEqual(names.map(() => 3));
@@ -286,7 +280,9 @@ describe.runIf(engine)('a session', () => {
     await connection.driver.promise().query('BEGIN');
     await connection.driver.promise().query("INSERT INTO pets (name, category_id) VALUES ('lost', 1)");
     await eventually(() => !connection.isOpen(), 30_000, 'the server ends it');
-    const [rows] = await admin.query<RowDataPacket[]>("SELECT id FROM app.pets WHERE name = 'lost' LOCK IN SHARE MODE");
+    const [rows] = await admin.query<RowDataPacket[]>(
+      "SELECT id FROM petstore.pets WHERE name = 'lost' LOCK IN SHARE MODE",
+    );
     expect(rows).toEqual([]);
   });
 
@@ -315,7 +311,7 @@ describe.runIf(engine)('a session', () => {
     expect((await create(other)).status).toBe(409);
     await eventually(async () => (await create(other)).status === 201, 60_000, 'a retry succeeds');
     expect((await first).status).toBe(503);
-    const [rows] = await admin.query<RowDataPacket[]>('SELECT id FROM app.pets WHERE name = ?', [name]);
+    const [rows] = await admin.query<RowDataPacket[]>('SELECT id FROM petstore.pets WHERE name = ?', [name]);
     expect(rows.length).toBe(1);
   }, 240_000);
 });

@@ -76,22 +76,13 @@ describe('the pages of any service', () => {
     expect(text).not.toContain('id="deprecations"');
   });
 
-  test('the guides show what a list refuses, and the large integers of a list alone', async () => {
-    const text = await pagesOf(LIST)('/docs');
+  test('the guides of lists alone: a call of one, what it refuses, and its large integers as a sentence names them', async () => {
+    const shelf = { ...LIST, operationId: 'getShelf', path: '/shelf', isList: false };
+    const text = await pagesOf(shelf, { ...LIST, int64Names: ['isbn', 'shelf', 'row'] })('/docs');
+    expect(text).toContain('https://library.example/api/v2/books?limit=100');
+    expect(text).toContain('<code>isbn</code>, <code>shelf</code> and <code>row</code> are JSON integers');
     const [, guides = ''] = text.split('<section id="errors"');
     expect(guides.split('</section>')[0]).toContain('&#34;message&#34;: &#34;limit=0 is not allowed');
-    expect(text).toContain('<code>id</code> is a JSON integer');
-  });
-
-  test('the guides name several large integers as a sentence does', async () => {
-    const text = await pagesOf({ ...LIST, int64Names: ['isbn', 'shelf', 'row'] })('/docs');
-    expect(text).toContain('<code>isbn</code>, <code>shelf</code> and <code>row</code> are JSON integers');
-  });
-
-  test('what has a limit and gives no list is no example of one', async () => {
-    const shelf = { ...LIST, operationId: 'getShelf', path: '/shelf', isList: false };
-    const text = await pagesOf(shelf, LIST)('/docs');
-    expect(text).toContain('https://library.example/api/v2/books?limit=100');
   });
 
   test('without creates there is no guide to repeat them, without a list there are no pages', async () => {

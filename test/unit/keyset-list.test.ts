@@ -135,12 +135,16 @@ describe('where a row may have 256 KiB, 25 are read at once', () => {
     await expect(askForLong(60, 100, null, read)).rejects.toThrow('too many');
     expect(counted).toBe(31 * 'AnnBob'.length);
   });
+});
 
-  test('and a statement has fewer pages', async () => {
-    const { ask, sent } = createRooms([], 4 * 65_536);
-    await ask(Array.from({ length: 64 }, (_, after) => ({ limit: 25, after: id(after) })));
-    expect(Math.max(...sent.map(({ sql }) => sql.split(' UNION ALL ').length))).toBe(8);
-  });
+test.each([
+  [20, 65_536, 16],
+  [100, 65_536, 8],
+  [25, 4 * 65_536, 8],
+])('64 different lists of %i where a row may have %i bytes are statements of %i', async (limit, bytes, most) => {
+  const { ask, sent } = createRooms([], bytes);
+  await ask(Array.from({ length: 64 }, (_, after) => ({ limit, after: id(after) })));
+  expect(sent.map(({ sql }) => sql.split(' UNION ALL ').length)).toEqual(Array(64 / most).fill(most));
 });
 
 test.each([

@@ -21,23 +21,10 @@ describe('work on SQLite', () => {
     await expect(late).rejects.toMatchObject({ meaning: 'unavailable', cause: { code: 'POOL_TIMEOUT' } });
   });
 
-  test('without a deadline has the time that it takes', async () => {
-    expect(await database.run(() => sleep(20).then(() => 'done'))).toBe('done');
-  });
-
   test('that is done in time leaves no timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     expect(await database.run(async () => 'done', { deadline: deadlineIn(5000) })).toBe('done');
     expect(vi.getTimerCount()).toBe(0);
-  });
-
-  test('is unavailable when the one connection is closed', async () => {
-    const other = await connectDatabase({ databaseUrl: 'sqlite::memory:', databasePoolMax: 1 });
-    await other.close();
-    const closed = { meaning: 'unavailable' };
-    await expect(other.run((knex) => knex.raw('SELECT 1'))).rejects.toMatchObject(closed);
-    await expect(other.query('SELECT 1', [], undefined)).rejects.toMatchObject(closed);
-    await expect(other.insert('pets (name)', [['Rex']], undefined)).rejects.toMatchObject(closed);
   });
 });
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { explainFailure } from '../../src/gateway/command-line.ts';
@@ -8,11 +7,12 @@ import { createGateway } from '../../src/gateway/gateway.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import { whenDatabaseAnswers } from '../../src/gateway/process/start.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
-import { afterFile, SQLITE } from '../support/engines.ts';
+import { SQLITE } from '../support/engines.ts';
 import { failure, greeting, startImpostor } from '../support/impostor.ts';
 import { openFiles } from '../support/open-files.ts';
 import { freePort } from '../support/ports.ts';
 import { prepareDatabase } from '../support/prepared.ts';
+import { listenOnFreePort } from '../support/served-app.ts';
 
 /** How a start on this database ends, which is tried twice at most: what it waited for, or the line with which it ended. */
 async function startOn(place: string) {
@@ -36,9 +36,7 @@ async function startStranger(words: string): Promise<string> {
     socket.on('error', () => {}); // who leaves, leaves
     if (words !== '') socket.end(words);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  afterFile(() => void server.close());
-  return `127.0.0.1:${(server.address() as { port: number }).port}`; // it listens on a port
+  return `127.0.0.1:${await listenOnFreePort(server)}`;
 }
 
 /** A server that answers whoever says who he is with this packet. */

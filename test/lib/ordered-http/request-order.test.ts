@@ -9,8 +9,8 @@ import { openSocket } from '../../support/client.ts';
 import { afterFile } from '../../support/engines.ts';
 import { eventually } from '../../support/load.ts';
 import { createRandom } from '../../support/random.ts';
-import { startOrdered } from './ordered-server.ts';
 import { listenOnFreePort } from '../../support/served-app.ts';
+import { startOrdered } from './ordered-server.ts';
 
 describe('many requests in one packet', () => {
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
