@@ -130,8 +130,13 @@ describeEachEngine('doctor', (engine) => {
     const [[{ version }]] = await knex.raw('SELECT version() AS version');
     const hidden = version.includes('MariaDB') ? 'IGNORED' : 'INVISIBLE';
     await knex.raw(`ALTER TABLE pets ALTER INDEX pets_status_id ${hidden}`);
-    const { code, problems } = await examine({ DATABASE_URL: url });
+    const { code, problems, database } = await examine({ DATABASE_URL: url });
     expect([code, problems]).toEqual([1, [expect.stringContaining('pets_status_id')]]);
+    await knex.raw('ALTER TABLE pets DROP INDEX pets_status_id');
+    const without = await examine({ DATABASE_URL: url });
+    expect(without.problems).toEqual(['pets: index pets_status_id (status, id) is missing']);
+    for (const facts of [database, without.database])
+      expect(facts).toMatchObject({ 'takes writes': 'yes', 'API keys': '1 valid of 1' });
   });
 });
 

@@ -31,6 +31,11 @@ const QUOTED: Record<string, string | { query: string; variables?: object; opera
   'an input without a name': adding({ categoryId: marks(60_000) }),
   'a category that is a list': adding({ name: 'x', categoryId: [marks(60_000)] }),
   'a name that is a list of many': adding({ name: Array.from({ length: 10_000 }, () => MARK), categoryId: 1 }),
+  'a status with a quotation mark': adding({ name: 'x', categoryId: 1, status: `A" ${marks(60_000)}` }),
+  'a variable that is none of an enum': {
+    query: 'query ($s: PetStatus) { pets(status: $s) { id } }',
+    variables: { s: `A" ${marks(60_000)}` },
+  },
   'a status that is none': adding({ name: 'x', categoryId: 1, status: marks(60_000) }),
   'a limit that is text': { query: 'query ($n: Int!) { pets(limit: $n) { id } }', variables: { n: marks(60_000) } },
   'a variable with a long name': `query ($${marks(40_000)}: Int!) { pets(limit: $${MARK}) { id } }`,

@@ -36,6 +36,19 @@ test('bytes count as they are, without a copy', () => {
   expect(share.bytes).toBe(COUNTED);
 });
 
+test('answers of all sizes leave nothing behind, whatever the heap', () => {
+  const limits = shareLimitsOf(1, 65_536, 256 * 2 ** 20, 0);
+  const shares = createShares(limits);
+  const share = shares.of('1');
+  const answers = [60, 205].map((objects) => {
+    const answer = createReservation(shares, share, limits, STAYS);
+    expect(answer.reserve(objects)).toBeUndefined();
+    return answer;
+  });
+  for (const { free } of answers) free();
+  expect([share.bytes, share.reserved]).toEqual([0, 0]);
+});
+
 test('an answer in the making counts 64 KiB an object, three tenths of all at most, until it is made', async () => {
   const { shares, share } = keyAlone();
   const [small, none] = [1, 2].map(() => createReservation(shares, share, LIMITS, STAYS));

@@ -13,7 +13,7 @@ const FILES = ['src', 'migrations', 'package.json', 'start.js'];
 
 /** A copy of this version, whose packages are those of the link `node_modules`. */
 function installCopy(): string {
-  const folder = temporaryFolder();
+  const folder = join(temporaryFolder(), 'a#b%20c'); // a path is no URL
   for (const file of FILES) cpSync(join(ROOT, file), join(folder, file), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   return folder;

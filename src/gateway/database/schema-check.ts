@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Knex } from 'knex';
 import type { MysqlPool } from '../../lib/mysql-pool/mysql-pool.ts';
 import { connectDatabase, type Database } from './connect.ts';
@@ -80,7 +81,7 @@ async function schemasOfMigrations(): Promise<{ readonly name: string; readonly 
     const schemas = [];
     for (const name of MIGRATIONS) {
       // Without Knex's own runner, whose loading would slow each start.
-      const { up }: { up(knex: Knex): Promise<void> } = await import(join(MIGRATIONS_FOLDER, name));
+      const { up }: { up(knex: Knex): Promise<void> } = await import(pathToFileURL(join(MIGRATIONS_FOLDER, name)).href);
       await up(database.knex);
       schemas.push({ name, schema: await readSchema(database) });
     }

@@ -124,7 +124,7 @@ const MESSAGE_MAX = 400;
 
 // Messages of graphql-js quote input in quotation marks, or after one of these words up to the end: an unknown field may itself have
 // quotation marks. Its own words follow `has invalid value: `.
-const QUOTED = /(?<=unknown field |(?:found|Found|(?<!invalid )value): ).+$|"(?:[^"\\]|\\.)*(?:"|$)/gs;
+const QUOTED = /(?<=unknown field |Value |(?:found|Found|(?<!invalid )value): ).+$|"(?:[^"\\]|\\.)*(?:"|$)/gs;
 
 /** Shortens a message of graphql-js. It then quotes QUOTED_MAX characters of input at most, and no API key. */
 function shortMessage(whole: string): string {

@@ -45,7 +45,8 @@ export function createReservation(
   return {
     reserve(objects: number, reads = 1): Promise<void> | undefined {
       if (reads > 1) furtherReads = shares.addInFlight(share, reads - 1);
-      const bytes = Math.min(objects * limits.objectBytes, RESERVED_FRACTION * limits.bytes);
+      // Whole bytes: sums of fractions leave rests, and the share would never be free again.
+      const bytes = Math.floor(Math.min(objects * limits.objectBytes, RESERVED_FRACTION * limits.bytes));
       const queued = shares.reserve(share, bytes, response, waitMs)?.then(() => {
         reserved = bytes;
       });

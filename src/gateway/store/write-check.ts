@@ -7,17 +7,23 @@ import { isRefused } from '../database/faults.ts';
 import type { AnyKind, Binding, RowValues } from '../kinds.ts';
 import { columnsOf, insertList, selectList, type Table } from './table.ts';
 
+interface WriteCheckOptions {
+  readonly deadline?: Deadline;
+  readonly ids?: 'of the server' | 'of ours';
+  readonly ownTables?: boolean;
+}
+
 /**
  * Adds rows to each table as creates do, and rolls all back: an operator may have changed a column, an index or a trigger. The rows have
  * values that are hard to keep (`probes` of a kind), each twice, so that a unique index is met. A server may use up their ids, unless
  * `ids` says that the rows have negative ones of ours: then they are read back, and it gives which column does not keep its values, in
- * words, or undefined; and the tables of the gateway itself are tried, too. Rejects as a create would, with an error that `isRefused`
- * tells when only some values are refused.
+ * words, or undefined. `ownTables` has it try the tables of the gateway itself, too. Rejects as a create would, with an error that
+ * `isRefused` tells when only some values are refused.
  */
 export async function checkWrites(
   database: Database,
   tables: readonly Table[],
-  { deadline, ids = 'of the server' }: { deadline?: Deadline; ids?: 'of the server' | 'of ours' } = {},
+  { deadline, ids = 'of the server', ownTables = false }: WriteCheckOptions = {},
 ): Promise<string | undefined> {
   const insert = ids === 'of ours' ? insertWithOwnIds : insertWithin;
   const writeAndRead = async (knex: Knex) => {
@@ -28,7 +34,7 @@ export async function checkWrites(
         const problem = await checkTable(transaction, table, insert);
         if (problem !== undefined) return problem;
       }
-      if (ids === 'of ours') await tryOwnTables(transaction);
+      if (ownTables) await tryOwnTables(transaction);
       return undefined;
     } finally {
       await transaction.rollback();

@@ -55,6 +55,20 @@ test('further ports lead to the same server; when one of them cannot be used, no
 const LARGE = 'x'.repeat(30_000_000);
 const KEPT = GET.replace('Connection: close\r\n', '');
 
+const HALF = KEPT.replace('GET /first', 'POST /first').replace('\r\n\r\n', '\r\nContent-Length: 8\r\n\r\n');
+
+test('a connection whose body came behind its answer is idle', async () => {
+  const { port, close } = await startOrdered({ serve: ({ url }, response) => void response.end(url) });
+  const socket = await openSocket(port);
+  socket.write(`${HALF}half`);
+  await once(socket, 'data');
+  socket.write('half');
+  await delay(50); // it has come
+  const startedAt = performance.now();
+  await close(TIMES);
+  expect(msSince(startedAt)).toBeLessThan(TIMES.graceMs / 2);
+});
+
 test.each([
   ['that was answered ends as idle', KEPT, '', '/first'],
   ['that never sent anything ends as idle', '', '', ''],
