@@ -27,7 +27,8 @@ describe.runIf(has('database', 'galera'))('a Galera cluster of three nodes', () 
     async ({ fault }) => {
       const report = await runFault(gateway, fault(cluster));
       expectPromisesKept(report);
-      expect(report.unavailable).toBeGreaterThan(0);
+      // It was met: by a refusal, or by a request that was tried again until the second was over.
+      expect(report.unavailable > 0 || report.slowestMs > 500).toBe(true);
       await expectAgreement(cluster);
     },
     240_000,
