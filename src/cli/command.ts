@@ -8,7 +8,6 @@ import { migrateUp, migrationStatus } from '../gateway/database/migrations.ts';
 /** `runProgram` for a command. Where nobody takes its output, a new key for example is lost: it says so, and its exit code is 1. */
 export function runCommand<Options extends ParseArgsOptionsConfig>(program: Program<Options>): Promise<void> {
   process.stdout.once('error', ({ message }) => {
-    process.stdout.on('error', () => {}); // said once
     console.error(`standard output was not taken (${message}): what was to be done is done, but not told`);
     process.exitCode = 1;
   });

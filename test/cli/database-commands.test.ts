@@ -81,6 +81,7 @@ describeEachEngine('commands', (engine) => {
   test.each([
     ['keys', ['create', '--name', 'lost'], '> /dev/full', /ENOSPC/],
     ['seed', ['--pets', '3'], '| true', /EPIPE/],
+    ['seed', ['--pets', '5001'], '> /dev/full', /ENOSPC/], // several lines, one of which tells
   ])('%s %j %s: what is done and not told is an error', async (name, words, where, why) => {
     const env = { DATABASE_URL: await engine.freshDatabase() };
     const call = [process.execPath, join(ROOT, `src/cli/${name}.ts`), ...words].map((word) => `'${word}'`).join(' ');

@@ -68,6 +68,20 @@ describeEachEngine('errors', (engine) => {
     expect([asResponse.status, asResponse.text]).toEqual([400, asJson.text]);
   });
 
+  test.each([
+    ['{ pets(limit: "x") { id } }', 'Argument "limit": Int cannot represent non-integer value: "x"'],
+    ['{ pets(limit: null) { id } }', 'Argument "limit": Expected value of non-null type "Int!" not to be null.'],
+    [
+      'mutation { addPet(input: { name: 5, categoryId: [1] }) { id } }',
+      'Field "name": String cannot represent a non string value: 5',
+      'Field "categoryId": ID cannot represent a non-string and non-integer value: [1]',
+    ],
+    ['query ($n: Int = "x") { pets(limit: $n) { id } }', 'Variable "$n": Int cannot represent non-integer value: "x"'],
+  ])('a value in the text, %s, has a message that says what it is of', async (query, ...messages) => {
+    const { json } = await postGraphql(gateway, { query });
+    expect(json.errors.map(({ message }: { message: string }) => message)).toEqual(messages);
+  });
+
   // GraphQL §6.4.4: it is an error of the execution, so there is data: https://spec.graphql.org/draft/#sec-Handling-Execution-Errors
   test.each([
     ['a root field', 'query ($value: Boolean = true) { pets @skip(if: $value) { id } }'],

@@ -1,6 +1,8 @@
 import {
+  type ASTNode,
+  BREAK,
   type DocumentNode,
-  type GraphQLError,
+  GraphQLError,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
@@ -9,6 +11,7 @@ import {
   specifiedRules,
   type VariableValues,
   validate,
+  visit,
 } from 'graphql';
 import { createPlanner, type OperationPlan, type PlanOperation } from '../../lib/graphql-plan/graphql-plan.ts';
 import { createLruCache } from '../caches.ts';
@@ -66,7 +69,8 @@ function prepareDocument(text: string, parts: DocumentParts): PreparedDocument {
   } catch (error) {
     return { errors: withCode([error as GraphQLError], 'GRAPHQL_PARSE_FAILED'), operations: [], bytes: sizeOf(text) }; // parse throws nothing else
   }
-  const errors = withCode(validateDocument(parts.schema, document, text), 'GRAPHQL_VALIDATION_FAILED');
+  const found = validateDocument(parts.schema, document, text).map((error) => nameValue(error, document));
+  const errors = withCode(found, 'GRAPHQL_VALIDATION_FAILED');
   const planOf = cachePlans(parts, document, text);
   const operations = document.definitions
     .filter((definition) => definition.kind === Kind.OPERATION_DEFINITION)
@@ -155,4 +159,26 @@ export function validateDocument(schema: GraphQLSchema, document: DocumentNode, 
   const errors = validate(schema, document, rules, { maxErrors: ERRORS_MAX });
   // Of the rule that compares fields; graphql-js does not export its error.
   return errors.map((error) => (error.message === 'Validation aborted.' ? limitError('comparisons') : error));
+}
+
+/** An error about a value in the text, with what the value is of: graphql-js names that for variables only. */
+function nameValue(error: GraphQLError, document: DocumentNode): GraphQLError {
+  const [value] = error.nodes ?? [];
+  if (!value?.kind.endsWith('Value')) return error;
+  let owners: string[] = []; // the innermost is the last
+  visit(document, {
+    enter(node, _key, parent = node, _path, ancestors) {
+      if (node !== value && (node.loc === undefined || node.loc !== value.loc)) return undefined; // it may be a copy
+      owners = [...ancestors, parent].flatMap((around) => ('kind' in around ? ownerOf(around) : []));
+      return BREAK;
+    },
+  });
+  const owner = owners.at(-1);
+  return owner ? new GraphQLError(`${owner}: ${error.message}`, { nodes: error.nodes }) : error;
+}
+
+function ownerOf(node: ASTNode): string[] {
+  if (node.kind === Kind.ARGUMENT) return [`Argument "${node.name.value}"`];
+  if (node.kind === Kind.OBJECT_FIELD) return [`Field "${node.name.value}"`];
+  return node.kind === Kind.VARIABLE_DEFINITION ? [`Variable "$${node.variable.name.value}"`] : [];
 }
