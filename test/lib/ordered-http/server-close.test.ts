@@ -66,7 +66,7 @@ test('a connection whose body came behind its answer is idle', async () => {
   await delay(50); // it has come
   const startedAt = performance.now();
   await close(TIMES);
-  expect(msSince(startedAt)).toBeLessThan(TIMES.graceMs / 2);
+  expect(msSince(startedAt)).toBeLessThan(4000); // Node itself would end it after 5 s
 });
 
 test.each([
