@@ -106,8 +106,7 @@ function watchAnswers(server: Server, isRefused: (socket: Duplex) => boolean) {
       const request = answers.get(socket)?.req;
       if (request === undefined || request.complete) return destroySoon.call(socket);
       if (isRefused(socket)) return linger(socket);
-      socket.end().setTimeout(LINGER_MS); // it ends when nothing comes, and the request when it is late
-      request.once('close', () => socket.destroy());
+      socket.end().setTimeout(LINGER_MS); // it ends when nothing comes; a request that is late is refused
     };
   });
   server.prependListener('request', (request, answer) => {
