@@ -109,15 +109,18 @@ describe('openapi.json', () => {
     await addSamples(gateway.database, PETSTORE.resources);
     const { paths } = await read();
     const examplesOf = (path: string) =>
-      paths[path].get.parameters.map(
-        ({ example, description }: any) => example ?? / Such as `(.+)`\.$/.exec(description)?.[1],
+      Object.fromEntries(
+        paths[path].get.parameters.map(({ name, example, description }: any) => [
+          name,
+          example ?? / Such as `(.+)`\.$/.exec(description)?.[1],
+        ]),
       );
-    const [limit, , after] = examplesOf('/pets');
+    const { limit, after } = examplesOf('/pets');
     for (const status of PET_STATUSES) {
       const { json } = await gateway.get(`/v1/pets?limit=${limit}&status=${status}&after=${after}`);
       expect(json[0]).toMatchObject({ status });
     }
-    expect((await gateway.get(`/v1/pets/${examplesOf('/pets/{petId}')[0]}`)).status).toBe(200);
+    expect((await gateway.get(`/v1/pets/${examplesOf('/pets/{petId}').petId}`)).status).toBe(200);
   });
 
   test('its first server is the address that was asked, with the version; the second is for staging', async () => {
