@@ -42,7 +42,8 @@ function startCreates(url: string, key: string, created: Created[]) {
     const body = JSON.stringify({ name, categoryId: 1, status: 'sold' });
     const headers = once === undefined ? {} : { 'idempotency-key': once };
     const { status, text } = await unlessShed(() => ask('POST', '/v1/pets', body, headers));
-    if (status === 503) return; // a dump on a loaded machine: nothing is acknowledged, and `more` waits
+    // A dump on a loaded machine, which may hold up this process, too: nothing is acknowledged, and `more` waits.
+    if (status === 503 || text.includes('did not arrive in time')) return;
     expect([status, text]).toEqual([201, expect.anything()]);
     created.push({ id: idOf(text), body, text, once });
   };
