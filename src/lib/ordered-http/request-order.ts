@@ -80,10 +80,11 @@ export function serveInOrder(server: Server, serving: Serving): IdleConnections 
     answer.once('close', () => {
       if (queue.waiting.length > 0) return void setImmediate(beginNext, connection, queue); // after other connections' requests
       queue.isBusy = false;
-      if (!connection.destroyed) noteIdle(connection);
+      if (connection.destroyed) return;
+      noteIdle(connection);
+      // Its body may come after its answer: these bytes are no next request.
+      if (!request.complete) request.once('close', () => idle.has(connection) && noteIdle(connection));
     });
-    // Its body may come after its answer: these bytes are no next request.
-    request.once('close', () => idle.has(connection) && noteIdle(connection));
     // Not what was refused while it was queued, nor what came behind an answer with `Connection: close` (RFC 9112 §9.6).
     if (!answer.headersSent && connection.writable) serving.serve(request, answer);
   };
