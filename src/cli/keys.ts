@@ -51,10 +51,10 @@ await runCommand({
   help: HELP,
   options: OPTIONS,
   positionals: 2,
-  optionsOf: (verb = '') => (Object.hasOwn(VERBS, verb) ? VERBS[verb]?.options : undefined),
+  optionsOf: (word) => verbOf(word)?.options,
   async run(input) {
     const [verb = '', word] = input.positionals;
-    const known = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
+    const known = verbOf(verb);
     if (known === undefined || (word !== undefined) !== (known.takesId ?? false)) {
       throw new UsageError('Say what to do: create --name NAME, list, rotate ID or revoke ID; --help tells more.');
     }
@@ -63,6 +63,10 @@ await runCommand({
     await known.run(input);
   },
 });
+
+function verbOf(word = '') {
+  return Object.hasOwn(VERBS, word) ? VERBS[word] : undefined;
+}
 
 async function createKey({ values, config }: Input): Promise<void> {
   const { name = '', expires, 'read-only': readOnly = false } = values;

@@ -99,7 +99,7 @@ async function openDatabase(config: Config, tables: readonly Table[], log: Logge
   try {
     await database.ping();
     if (config.migrateOnStart) await migrateUp(database);
-    if (!IS_WORKER && (await requireOwn(database)).length === 0) {
+    if (!IS_WORKER && (config.migrateOnStart || (await requireOwn(database)).length === 0)) {
       const [problem] = await schemaProblems(database);
       if (problem !== undefined) throw new ConfigError(`the schema is not as the migrations make it: ${problem}`);
       if (database.takesWrites()) await tryWrites(database, tables, log);

@@ -15,10 +15,10 @@ export function listMigrations(folders: readonly string[]): string[] {
 /** The file names of the gateway's migrations. Read once: an upgrade may add some while the gateway runs. */
 export const MIGRATIONS: readonly string[] = listMigrations([MIGRATIONS_FOLDER]);
 
-/** Why a database with these completed migrations is refused; undefined when they are ours, or none. */
-export function whyForeign(completed: readonly unknown[]): string | undefined {
+/** Why a database with these completed migrations is refused; undefined when they are ours, or none where there may be none. */
+export function whyForeign(completed: readonly unknown[], mayHaveNone = true): string | undefined {
   if (completed.includes('20261120_001_create_api_keys.ts'))
     return 'it is a store of before 1.0.0, and docs/upgrade.md says how to bring its data over';
-  const isOurs = completed.length === 0 || MIGRATIONS.some((name) => completed.includes(name));
+  const isOurs = completed.length === 0 ? mayHaveNone : MIGRATIONS.some((name) => completed.includes(name));
   return isOurs ? undefined : 'it is the database of another program';
 }

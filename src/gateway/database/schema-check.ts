@@ -36,6 +36,7 @@ export async function schemaProblems(database: Database): Promise<string[]> {
 /** The tables of this database that one of the `pending` migrations would make, and that are not as it makes them. */
 export async function foreignTables(database: Database, pending: readonly string[]): Promise<string[]> {
   const actual = await readSchema(database);
+  if (actual.size === 0) return []; // the first start of all
   const foreign: string[] = [];
   let before: Schema = new Map();
   for (const { name, schema } of await schemasOfMigrations()) {

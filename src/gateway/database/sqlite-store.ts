@@ -69,8 +69,8 @@ function whyRefused(filename: string): string | undefined {
         Array.from(database.prepare(`SELECT name FROM ${table}`).iterate(), ({ name }) => name);
       const objects = namesIn('sqlite_master') as string[]; // tables and their indexes all have names
       const done = objects.includes('knex_migrations') ? namesIn('knex_migrations') : [];
-      if (done.length > 0 || objects.every((name) => /^(?:sqlite|knex)_/.test(name))) return whyForeign(done);
-      return 'it is the database of another program';
+      const isEmpty = objects.every((name) => /^(?:sqlite|knex)_/.test(name));
+      return whyForeign(done, isEmpty);
     });
   } catch (error) {
     // Another process that lets nobody read says nothing of whose file it is: a start waits for it, as for any lock.
