@@ -1,13 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { getVariableValues } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { parametersFromQuery } from '../../src/gateway/graphql/request-parameters.ts';
 import { parseInt64 } from '../../src/lib/exact-json/exact-json.ts';
 import { send } from '../support/client.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { SQLITE } from '../support/engines.ts';
 import { gatewayOf } from '../support/gateway.ts';
 import { serveEndpoint } from './endpoint-alone.ts';
-import { createPetDocuments } from './schema-alone.ts';
+import { createPetDocuments, schema } from './schema-alone.ts';
 
 /** What the input is made of, and nothing else in an answer is. */
 const MARK = 'Q';
@@ -159,7 +161,37 @@ describe('documents', () => {
     expect(whole).toBeLessThan(allowed(half));
   });
 
-  test('thousands of different ones, of comments or of fields, are not all cached', () => {
+  /** A document with so many conditions, and the plans for it that differ in their values. One condition is null, which is an error. */
+  function planConditions(prepare: ReturnType<typeof createPetDocuments>, index: number): void {
+    const names = Array.from({ length: 10 }, (_, n) => `v${n}`);
+    const text = `query ($n: Boolean = true, ${names.map((name) => `$${name}: Boolean = true`)}) {
+      ${'__typename '.repeat(600)} ${many(10, (n) => `b${index}x${n}: __typename @skip(if: $v${n})`)} c: __typename @skip(if: $n) }`;
+    const { errors, operations } = prepare(text);
+    expect(errors).toEqual([]);
+    const [operation] = operations;
+    for (let bits = 0; bits < 700; bits++) {
+      const inputs = Object.fromEntries(names.map((name, n) => [name, (bits & (1 << n)) !== 0]));
+      const values = getVariableValues(schema, operation?.operation.variableDefinitions ?? [], { ...inputs, n: null });
+      operation?.plan(values.variableValues ?? expect.unreachable());
+    }
+  }
+  const times = (count: number, act: (index: number) => void) => Array.from({ length: count }, (_, n) => act(n));
+
+  // Kept as a whole, each of them takes 50 to 400 MB.
+  const KEPT: Record<string, (prepare: ReturnType<typeof createPetDocuments>) => void> = {
+    comments: (prepare) => times(250, (n) => prepare(`{ pets { id } } # ${n}\n${'#\n'.repeat(7500)}`)),
+    fields: (prepare) => times(25, (n) => prepare(many(120, (m) => `query A${n}B${m} { pets { id } }`))),
+    'texts that are no document': (prepare) => times(4000, (n) => prepare(`{a${n}${'@a'.repeat(490)}`)),
+    'unknown fields': (prepare) => times(2500, (n) => prepare(`{a${n} b c d e f g h i j k}`)),
+    'conditions that are null': (prepare) => times(25, (n) => planConditions(prepare, n)),
+    'slices of a long target': (prepare) =>
+      times(6000, (n) => {
+        const target = Buffer.from(`/graphql?query={${'a'.repeat(14)}${n}}&x=${'A'.repeat(15_000)}`).toString();
+        prepare(parametersFromQuery(target.slice(target.indexOf('?') + 1)).query);
+      }),
+  };
+
+  test.each(Object.entries(KEPT))('thousands of different ones, of %s, are not all cached', (_what, prepareMany) => {
     setFlagsFromString('--expose-gc');
     const collectGarbage: () => void = runInNewContext('gc');
     const heap = () => {
@@ -168,11 +200,7 @@ describe('documents', () => {
     };
     const prepare = createPetDocuments();
     const before = heap();
-    for (let index = 0; index < 250; index++) {
-      prepare(`{ pets { id } } # ${index}\n${'#\n'.repeat(7500)}`);
-      if (index % 10 === 0) prepare(many(120, (n) => `query A${index}B${n} { pets { id } }`));
-    }
-    // With all of their tokens they have 200 MB.
+    prepareMany(prepare);
     expect((heap() - before) / 2 ** 20).toBeLessThan(40);
     const document = prepare('{ pets { id } }');
     expect(prepare('{ pets { id } }')).toBe(document);

@@ -84,7 +84,8 @@ function prepareDocument(text: string, parts: DocumentParts): PreparedDocument {
 
 /** In bytes. AST nodes keep all tokens in memory. graphql-js does not count comments as tokens: here each `#` counts as one. */
 function sizeOf(text: string, tokens = 0): number {
-  return 4000 + 2 * text.length + (tokens + text.split('#').length) * TOKEN_BYTES;
+  const comments = text.length > LIMITS.documentBytes.max ? 0 : text.split('#').length; // such a text was not read
+  return 4000 + 2 * text.length + (tokens + comments) * TOKEN_BYTES;
 }
 
 /** `{ field {} }` is no GraphQL: https://spec.graphql.org/September2025/#sec-Selection-Sets */
@@ -104,7 +105,10 @@ function parseWithinLimits(text: string): DocumentNode {
 }
 
 function withCode(errors: readonly GraphQLError[], code: string): readonly GraphQLError[] {
-  for (const { extensions } of errors) extensions.code ??= code;
+  for (const error of errors) {
+    error.extensions.code ??= code;
+    error.stack = ''; // until it is read or set, V8 keeps the parser or the rules that it names, with all tokens
+  }
   return errors;
 }
 

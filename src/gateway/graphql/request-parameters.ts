@@ -8,8 +8,9 @@ const PARAMETERS = ['query', 'operationName', 'variables', 'extensions'].map((na
 /** Reads the parameters of a GET, GraphQL over HTTP §5. Throws ApiError `bad_request` without a document, or for a parameter of a wrong type. */
 export function parametersFromQuery(querystring: string) {
   const sent = readQueryParameters(querystring, PARAMETERS);
+  const query = sent.query && Buffer.from(sent.query).toString(); // documents are kept: a slice would keep the whole target
   const variables = readJsonParameter(sent, 'variables');
-  return checkParameters({ ...sent, variables, extensions: readJsonParameter(sent, 'extensions') });
+  return checkParameters({ ...sent, query, variables, extensions: readJsonParameter(sent, 'extensions') });
 }
 
 /** Reads the parameters of a POST. Throws as `parametersFromQuery` does, and for a body that is no JSON object. */

@@ -146,7 +146,8 @@ function planSelection(
 }
 
 /** GraphQL §6.3.2 CollectFields, without interfaces and unions: field nodes by response name, in order; or a condition's error. */
-function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], { fragments, variables }: PlanState) {
+function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], state: PlanState) {
+  const { fragments, variables } = state;
   const fields = new Map<string, [FieldNode, ...FieldNode[]]>();
   const spread = new Set<string>();
   const collect = (selectionSet: SelectionSetNode | undefined): void => {
@@ -169,7 +170,9 @@ function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], { frag
     for (const { selectionSet } of nodes) collect(selectionSet);
     return { collected: fields, error: undefined };
   } catch (error) {
-    return { collected: [], error }; // getDirectiveValues throws nothing else
+    state.fieldCount++; // it is kept in the place of fields
+    (error as Error).stack = ''; // getDirectiveValues throws nothing else. Until it is set, V8 keeps all that was collected
+    return { collected: [], error };
   }
 }
 
