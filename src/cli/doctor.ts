@@ -37,7 +37,7 @@ await runCommand({
   help: HELP,
   options: { json: { type: 'boolean' } },
   async run({ config, unknownNames, values }) {
-    const configuration = describeSettings();
+    const configuration = describeSettings(config);
     // A name that resembles no setting may belong to another program: Compose reads the same file.
     const problems = unknownNames.filter(({ meant }) => meant !== undefined).map(describeUnknown);
     const database = await examineDatabase(config, problems);

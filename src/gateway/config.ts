@@ -115,8 +115,9 @@ export function settingNames(): string[] {
 }
 
 /** All settings of this process, passwords masked. `value` is undefined where neither a value nor a default is set. */
-export function describeSettings() {
-  const environment = withDatabaseUrl(process.env);
+export function describeSettings({ databaseUrl, embedded }: Pick<Config, 'databaseUrl' | 'embedded'>) {
+  // DATABASE_URL_FILE is not read again: some files can be read once only.
+  const environment = embedded ? process.env : { ...process.env, DATABASE_URL: databaseUrl };
   return Object.values(SETTINGS).map(({ name, fallback }) => {
     const text = given(environment, name);
     return { name, value: maskCredentials(text ?? fallback) || undefined, isDefault: text === undefined };

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { deadlineIn } from '../../lib/deadline/deadline.ts';
+import { deadlineIn, remainingMs } from '../../lib/deadline/deadline.ts';
 import { ConfigError } from '../config.ts';
 import { MIGRATION_LOCK_MS, REQUEST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
@@ -46,8 +46,10 @@ export async function requireOwn(database: Database, migrations: readonly string
   return pending;
 }
 
-async function refusal({ query }: Database, why: string): Promise<ConfigError> {
-  const [found] = await query<{ name: string }>('SELECT DATABASE() AS name', [], undefined); // a file of SQLite is refused before it is opened
+const NAME_SQL = { mysql: 'SELECT DATABASE() AS name', sqlite: 'SELECT file AS name FROM pragma_database_list' };
+
+async function refusal({ engine, query }: Database, why: string): Promise<ConfigError> {
+  const [found] = await query<{ name: string }>(NAME_SQL[engine], [], undefined);
   return new ConfigError(`DATABASE_URL: ${found?.name} is not used and stays as it is: ${why}`);
 }
 
@@ -87,12 +89,12 @@ async function underLock<T>(database: Database, work: (knex: Knex) => Promise<T>
 
 /** SQLite: one IMMEDIATE transaction around `work` is the lock. It also rolls back an incomplete migration. */
 async function underFileLock<T>(database: Database, work: (knex: Knex) => Promise<T>): Promise<T> {
-  for (const deadline = performance.now() + MIGRATION_LOCK_MS; ; ) {
+  for (const deadline = deadlineIn(MIGRATION_LOCK_MS); ; ) {
     try {
       return await database.run((knex) => knex.transaction(work));
     } catch (error) {
       // The busy retry of a connection is as short as a request needs, so a migration repeats it.
-      if (!means(error, 'lockWait') || performance.now() > deadline) throw error;
+      if (!means(error, 'lockWait') || remainingMs(deadline) === 0) throw error;
     }
   }
 }

@@ -127,6 +127,6 @@ async function endWorkers(graceMs: number): Promise<void> {
   const disconnect = () => {
     for (const worker of workers) worker.disconnect();
   };
-  setTimeout(disconnect, drainMs(graceMs) - ACCEPT_MS);
+  setTimeout(disconnect, Math.max(0, drainMs(graceMs) - ACCEPT_MS));
   await Promise.all(ends);
 }

@@ -47,7 +47,7 @@ export function createWritableHost(
     for (const target of targets) {
       const last = attempt(target);
       attempts.push(last);
-      await Promise.race([last.catch(() => {}), delay(STAGGER_MS)]);
+      await Promise.race([last.catch(() => {}), delay(STAGGER_MS, undefined, { ref: false })]);
       if (isFound) break;
     }
     return Promise.any(attempts).catch(({ errors }: AggregateError) => {
