@@ -1,6 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { IS_WORKER } from './cluster-worker.ts';
-import { type Config, ConfigError, readConfig, settingNames } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { loadDotEnv, type UnknownName } from './dot-env.ts';
 import { DatabaseFault } from './errors.ts';
 import { maskCredentials } from './masking.ts';
@@ -37,8 +37,6 @@ export async function runProgram<Options extends ParseArgsOptionsConfig>(program
     if (typeof words === 'string') return console.log(words);
     // A worker has what the start read: an error in a `.env` that was changed since must not end it.
     const unknownNames = IS_WORKER ? [] : loadDotEnv(process.env);
-    // Set, though empty: a file of a setting counts only where the setting itself is absent.
-    for (const name of settingNames()) process.env[name] ??= '';
     config = readConfig();
     await program.run({ ...words, config, unknownNames });
   } catch (error) {

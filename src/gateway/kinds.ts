@@ -134,6 +134,7 @@ export const KINDS = {
   word: { scalar: undefined, columns: ['enum', 'varchar'], within: word },
 } as const;
 
+/** The name of a kind. */
 export type KindName = keyof typeof KINDS;
 
 type KindOf<Name extends KindName> = ReturnType<(typeof KINDS)[Name]['within']>;

@@ -67,11 +67,11 @@ const BATCH_BYTES = 8000;
  */
 const SHARED_BATCH_BYTES = 4096;
 const BATCH_MS = 100;
-/** How many bytes of lines are buffered while the reader of standard output, such as a log driver, does not read. */
-const WAITING_BYTES = 4 * 2 ** 20;
+/** How much of lines, in characters, is buffered while the reader of standard output, such as a log driver, does not read. */
+const WAITING_LENGTH = 4 * 2 ** 20;
 
 /**
- * A stream to standard output that writes lines in batches, because each write costs CPU. While WAITING_BYTES are buffered
+ * A stream to standard output that writes lines in batches, because each write costs CPU. While WAITING_LENGTH are buffered
  * (backpressure), further batches are dropped and their lines counted, as those of a write that fails. When the buffer is empty
  * again, `tell` gets their number.
  */
@@ -90,7 +90,7 @@ function boundedOutput(isShared: boolean, tell: (lines: number) => void) {
     const drop = () => {
       dropped += text.split('\n').length - 1;
     };
-    if (output.waitingLength() + text.length > WAITING_BYTES) drop();
+    if (output.waitingLength() + text.length > WAITING_LENGTH) drop();
     else {
       output.write(text, (error) => {
         if (error) return drop();

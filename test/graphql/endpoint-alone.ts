@@ -35,7 +35,7 @@ export async function serveEndpoint(
       if (answer) sendAnswer(response, answer);
     } catch (thrown) {
       const error = toApiError(thrown);
-      sendAnswer(response, errorAnswer(error, writeError(error, headers)));
+      sendAnswer(response, errorAnswer(error, writeError, headers));
     }
   });
   return (await serveListener(server)) + GRAPHQL_PATH;

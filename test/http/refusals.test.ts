@@ -63,7 +63,7 @@ test('a client that goes before its answer begins is 499 in the log and in the m
 
 test('one error that refuses several requests is not changed by any of them', () => {
   const shared = new ApiError('service_unavailable', 'The service is temporarily unavailable.');
-  const answers = [1, 2].map(() => errorAnswer(toApiError(shared), writeRestError(shared, {})));
+  const answers = [1, 2].map(() => errorAnswer(toApiError(shared), writeRestError));
   expect(answers[0]).toEqual(answers[1]);
   expect(Object.keys(shared.headers)).toEqual(['Retry-After']);
 });

@@ -77,33 +77,33 @@ export async function connectDatabase(
 ): Promise<Database> {
   // Only the engine in use is loaded, because loading mysql2 makes the start of the embedded store slower.
   if (!databaseUrl.startsWith('mysql:')) {
-    const { createSqliteClient } = await import('./sqlite-store.ts');
+    const { createStoreConfig } = await import('./sqlite-store.ts');
     const database: Database = {
-      ...createDatabase('sqlite', 1, REQUEST_MS, () => createSqliteClient(databaseUrl)),
+      ...createDatabase('sqlite', 1, REQUEST_MS, () => createStoreConfig(databaseUrl)),
       forLongWork: () => ({ ...database, close: async () => {} }), // a second connection to `:memory:` would open another database
     };
     return database;
   }
-  const { createMysqlClient, REQUEST_LIMITS, LONG_WORK_LIMITS } = await import('./mysql.ts');
+  const { createMysqlConfig, REQUEST_LIMITS, LONG_WORK_LIMITS } = await import('./mysql.ts');
   const connect = (max: number, limits: typeof REQUEST_LIMITS, workMs: number): Database => ({
-    ...createDatabase('mysql', max, workMs, (deadline) => createMysqlClient(databaseUrl, max, limits, deadline, tell)),
+    ...createDatabase('mysql', max, workMs, (deadline) => createMysqlConfig(databaseUrl, max, limits, deadline, tell)),
     forLongWork: () => connect(2, LONG_WORK_LIMITS, LONG_WORK_MS), // one connection holds the migration lock
   });
   return connect(databasePoolMax, REQUEST_LIMITS, REQUEST_MS);
 }
 
-/** `createClient` gives the settings of Knex's client. Its queries end at `currentDeadline`. `workMs` is the default deadline. */
+/** `createConfig` gives the settings of Knex's client. Its queries end at `currentDeadline`. `workMs` is the default deadline. */
 function createDatabase(
   engine: Engine,
   connectionsMax: number,
   workMs: number,
-  createClient: (
+  createConfig: (
     currentDeadline: () => Deadline,
   ) => Knex.Config & { client: new (config: Knex.Config) => EngineClient },
 ): Omit<Database, 'forLongWork'> {
   // Knex passes no context to its client, so the deadline goes through AsyncLocalStorage.
   const deadlines = new AsyncLocalStorage<Deadline>();
-  const config = createClient(() => deadlines.getStore() ?? deadlineIn(workMs));
+  const config = createConfig(() => deadlines.getStore() ?? deadlineIn(workMs));
   const log = { debug() {}, deprecate() {}, warn() {}, error() {} };
   // Errors quote SQL with placeholders only: stored values must not get into the log.
   const knex = knexFactory({ ...config, compileSqlOnError: false, log });

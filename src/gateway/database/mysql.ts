@@ -42,7 +42,7 @@ const OTHER_IDS =
  * Knex settings for a `mysql://` address. Queries through Knex end at `currentDeadline`. Throws ConfigError when the address is
  * wrong.
  */
-export function createMysqlClient(
+export function createMysqlConfig(
   databaseUrl: string,
   max: number,
   limits: PoolOptions['limits'],

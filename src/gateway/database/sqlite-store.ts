@@ -19,7 +19,7 @@ class GatewaySqliteClient extends NodeSqliteClient {
  * Knex settings for `sqlite:PATH` or `sqlite::memory:`. Throws ConfigError when the file cannot be created, or is not a store of
  * this gateway; DatabaseFault `unavailable` when another process lets nobody read it.
  */
-export function createSqliteClient(databaseUrl: string) {
+export function createStoreConfig(databaseUrl: string) {
   const path = databaseUrl.slice('sqlite:'.length);
   const filename = path === ':memory:' ? path : resolve(path);
   if (path !== ':memory:' && existsSync(filename)) {

@@ -54,8 +54,9 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
   const answerErrors = async ({ headers, requestId }: AdmittedCall, { errors, dataJson }: Result): Promise<Answer> => {
     const yoga = await loadYoga(); // before anything is logged and counted: it may fail
     const masked = errors.map(createErrorMask(requestId, telemetry));
-    const told = await tellErrors(yoga, masked, dataJson !== undefined, acceptedMediaType(headers));
-    return dataJson === undefined ? told : { ...told, body: wrapData(`${told.body.slice(0, -1)},"data":`, dataJson) };
+    const answer = await tellErrors(yoga, masked, dataJson !== undefined, acceptedMediaType(headers));
+    if (dataJson === undefined) return answer;
+    return { ...answer, body: wrapData(`${answer.body.slice(0, -1)},"data":`, dataJson) };
   };
 
   const handle = async (call: AdmittedCall): Promise<Answer> => {

@@ -16,7 +16,7 @@ interface OperationRequest {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly context: Context;
   readonly reserve: AdmittedCall['reserve'];
-  /** The bytes that the variables came in, at most. */
+  /** The bytes of the body, which has the variables of a POST; those of a GET are never many. */
   readonly bytes: number;
   readonly onRun: (plan: PreparedPlan) => void;
 }

@@ -44,13 +44,13 @@ export function createReservation(
   let furtherReads = 0;
   return {
     reserve(objects: number, reads = 1): Promise<void> | undefined {
-      if (reads > 1) furtherReads = shares.addInFlight(share, reads - 1);
+      if (reads > 1) furtherReads += shares.addInFlight(share, reads - 1);
       // Whole bytes: sums of fractions leave rests, and the share would never be free again.
       const bytes = Math.floor(Math.min(objects * limits.objectBytes, RESERVED_FRACTION * limits.bytes));
       const queued = shares.reserve(share, bytes, response, waitMs)?.then(() => {
-        reserved = bytes;
+        reserved += bytes;
       });
-      if (queued === undefined) reserved = bytes;
+      if (queued === undefined) reserved += bytes;
       return queued;
     },
     free() {

@@ -28,9 +28,10 @@ export const writeRestError: ErrorWriter = ({ code, message, status }) => ({
   body: JSON.stringify({ code, message, status }),
 });
 
-/** The answer that tells an error. */
-export function errorAnswer({ status, headers }: ApiError, { type, body }: ReturnType<ErrorWriter>): Answer {
-  return { status, headers: { ...headers, 'Content-Type': type }, body };
+/** The answer that tells an error, as `write` writes it; `headers` are those of the request. */
+export function errorAnswer(error: ApiError, write: ErrorWriter, headers: IncomingHttpHeaders = {}): Answer {
+  const { type, body } = write(error, headers);
+  return { status: error.status, headers: { ...error.headers, 'Content-Type': type }, body };
 }
 
 /** Sets the headers that every answer has. An answer that is sent without the app has them, too. */

@@ -23,7 +23,7 @@ export const LIVEZ = textRoute(PROBES.livez, 'livez', 'application/json', () => 
 interface AppParts extends ServeParts {
   readonly config: Config;
   readonly metrics: Metrics;
-  readonly probes: ReadonlySet<string | undefined>;
+  readonly probes: ReadonlySet<string>;
   /** The methods of the routes that need a key, for CORS. */
   readonly methods: readonly string[];
   readonly isDraining: () => boolean;
@@ -46,9 +46,7 @@ export function createStartingApp(config: Config, log: Logger) {
     isDraining: () => false,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], // whatever the service has
     async serve(call) {
-      if (call.path !== LIVEZ.path || !methods.includes(call.method)) {
-        return errorAnswer(refusal, writeRestError(refusal, call.headers));
-      }
+      if (call.path !== LIVEZ.path || !methods.includes(call.method)) return errorAnswer(refusal, writeRestError);
       call.told.operation = LIVEZ.operation;
       return LIVEZ.handle(call);
     },
@@ -98,14 +96,14 @@ function createKoa({ config, log, metrics, probes, methods, isDraining, serve }:
     } catch (thrown) {
       const error = toApiError(thrown);
       closeWhileDraining(response);
-      sendAnswer(response, errorAnswer(error, writeRestError(error, {})));
+      sendAnswer(response, errorAnswer(error, writeRestError));
       return logUnread(log, error, requestId, request.socket);
     }
     const call: Call = { method, ...target, headers, requestId, ...readOrigin(request), told: { api: 'other' } };
     logRequest(call, response);
     let answer: Answer | undefined;
     if (isMisplaced(call.path, request.socket.localPort)) {
-      answer = errorAnswer(NOT_HERE, writeRestError(NOT_HERE, headers));
+      answer = errorAnswer(NOT_HERE, writeRestError);
     } else if (cors.concerns(headers)) {
       await cors.middleware(ctx, async () => {
         answer = await serve(call, request, response);

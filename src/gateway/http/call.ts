@@ -42,12 +42,12 @@ export interface AdmittedCall extends Call {
 export type PathParams = Readonly<Record<string, string>>;
 
 /** Response headers by their names. */
-export type Headers = Readonly<Record<string, string | readonly string[]>>;
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** An answer: a plain value. HEAD gets it without its body. */
 export interface Answer {
   readonly status: number;
-  readonly headers?: Headers;
+  readonly headers?: AnswerHeaders;
   readonly body?: string | Buffer | undefined;
   /** Whether the request may have changed data, where the route does not say so: its answer is never replaced by a refusal. */
   readonly tellsChange?: boolean;
@@ -69,7 +69,7 @@ export interface Route {
   /** Whether its use is counted as deprecated use. */
   readonly isDeprecated: boolean;
   /** Headers of every answer, refusals included. */
-  readonly headers?: Headers;
+  readonly headers?: AnswerHeaders;
   readonly handle: (call: AdmittedCall) => Promise<Answer>;
 }
 
@@ -100,7 +100,7 @@ export function textRoute(
 }
 
 /** An answer with further headers. `Link` and `Vary` are lists: each side adds to them. */
-export function withHeaders(answer: Answer, ...more: readonly (Headers | undefined)[]): Answer {
+export function withHeaders(answer: Answer, ...more: readonly (AnswerHeaders | undefined)[]): Answer {
   if (more.every((side) => side === undefined)) return answer;
   const headers: Record<string, string | readonly string[]> = {};
   for (const side of [...more, answer.headers]) {

@@ -15,13 +15,15 @@ export async function readJsonBytes(
   const { headers } = request;
   // All parameters are ignored: JSON is always UTF-8, and `charset` has no meaning, RFC 8259 §11. A comma is between two types.
   if (!/^\s*application\/json\s*(?:;(?:[^,"]|"(?:[^"\\]|\\.)*")*)?$/i.test(headers['content-type'] ?? '')) {
-    const headers = { Accept: 'application/json' }; // RFC 9110 §15.5.16
-    throw new ApiError('unsupported_media_type', 'The Content-Type must be application/json.', { headers });
+    const told = { Accept: 'application/json' }; // RFC 9110 §15.5.16
+    throw new ApiError('unsupported_media_type', 'The Content-Type must be application/json.', { headers: told });
   }
   const coding = headers['content-encoding']?.trim().toLowerCase() || 'identity';
   if (coding !== 'identity') {
-    const headers = { 'Accept-Encoding': 'identity' }; // RFC 9110 §12.5.3, §15.5.16
-    throw new ApiError('unsupported_media_type', 'The body must be sent without a Content-Encoding.', { headers });
+    const told = { 'Accept-Encoding': 'identity' }; // RFC 9110 §12.5.3, §15.5.16
+    throw new ApiError('unsupported_media_type', 'The body must be sent without a Content-Encoding.', {
+      headers: told,
+    });
   }
   return readBytes(request, limitBytes, askForBody);
 }

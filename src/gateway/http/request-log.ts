@@ -18,7 +18,7 @@ const CLIENT_GONE = 499;
 export function createRequestLog(
   log: Logger,
   metrics: Pick<Metrics, 'countRequest'>,
-  probes: ReadonlySet<string | undefined>,
+  probes: ReadonlySet<string>,
 ): (call: Call, response: ServerResponse) => void {
   return ({ method, path, headers, requestId, clientAddress, told }, response) => {
     const startedAt = performance.now();

@@ -2,26 +2,26 @@ import Router from '@koa/router';
 import { editDistance } from '../edit-distance.ts';
 import { ApiError } from '../errors.ts';
 import { cut, KEY_PREFIX, maskUrl, QUOTED_MAX } from '../masking.ts';
-import type { Call, Headers, OpenRoute, PathParams, Route } from './call.ts';
+import type { AnswerHeaders, Call, OpenRoute, PathParams, Route } from './call.ts';
 import { prefersHtml } from './negotiation.ts';
 
 type Layer = Router['stack'][number];
 
 type Place = ReturnType<typeof toPlace>;
 
-/** The route of a call, or why there is none: one of `route`, `open` and `refusal`. */
-interface Found {
-  readonly route?: Route;
+/** The route of a call, or why there is none. */
+type Found = {
   readonly params: PathParams;
-  readonly open?: OpenRoute;
-  readonly refusal?: ApiError;
-  readonly needsKey: boolean;
   /** The header of every answer at a path whose route depends on more than the method. */
-  readonly varies: Headers | undefined;
-}
+  readonly varies: AnswerHeaders | undefined;
+} & (
+  | { readonly route: Route; readonly open?: undefined; readonly refusal?: undefined; readonly needsKey: true }
+  | { readonly route?: undefined; readonly open: OpenRoute; readonly refusal?: undefined; readonly needsKey: false }
+  | { readonly route?: undefined; readonly open?: undefined; readonly refusal: ApiError; readonly needsKey: boolean }
+);
 
 const NO_PARAMS: PathParams = {};
-const VARIES: Headers = { Vary: 'Accept' };
+const VARIES: AnswerHeaders = { Vary: 'Accept' };
 
 /** What is served. */
 export interface RouterParts {
@@ -53,19 +53,22 @@ export function createRouter({ routes, open, basePath, notFound }: RouterParts):
   return (call) => {
     const { path, method } = call;
     const known = fixed.get(path);
-    const { layer, place = known } = known ? {} : (patterns.find((pattern) => pattern.layer.match(path)) ?? {});
-    const none = { params: NO_PARAMS, needsKey: isBelow(basePath, path), varies: undefined };
-    if (place === undefined) return { ...none, refusal: notFound(call) };
+    const found = known ? undefined : patterns.find(({ layer }) => layer.match(path));
+    const place = known ?? found?.place;
+    const isKeyed = isBelow(basePath, path);
+    const params = NO_PARAMS;
+    if (place === undefined) return { params, needsKey: isKeyed, varies: undefined, refusal: notFound(call) };
     const { keyed, open: page } = place;
     const varies = page?.sharesPath ? VARIES : undefined;
     const isRead = method === 'GET' || method === 'HEAD';
-    if (page && isRead && (!page.sharesPath || prefersHtml(call.headers))) return { ...none, open: page, varies };
-    const needsKey = none.needsKey || keyed.size > 0;
+    if (page && isRead && (!page.sharesPath || prefersHtml(call.headers)))
+      return { params, needsKey: false, open: page, varies };
     const route = keyed.get(method);
-    if (route) return { route, params: layer?.params(path, layer.captures(path)) ?? NO_PARAMS, needsKey, varies };
+    if (route)
+      return { route, params: found?.layer.params(path, found.layer.captures(path)) ?? params, needsKey: true, varies };
     const Allow = (keyed.size > 0 ? [...keyed.keys()] : ['GET', 'HEAD']).sort().join(', ');
     const refusal = new ApiError('method_not_allowed', `${place.path} allows only ${Allow}.`, { headers: { Allow } });
-    return { ...none, refusal, needsKey, varies };
+    return { params, refusal, needsKey: isKeyed || keyed.size > 0, varies };
   };
 }
 
@@ -105,11 +108,11 @@ export function createNotFound(paths: readonly string[], referencePath: string, 
 
 /** The nearest of `paths` by typing errors: at most a third of its letters, or a missing prefix, which counts as one error. */
 function nearest(path: string, paths: readonly string[]): string | undefined {
-  if (path.length > QUOTED_MAX) return undefined;
-  const nearest = paths
+  if (path.length < 2 || path.length > QUOTED_MAX) return undefined;
+  const [best] = paths
     .filter((known) => !known.includes('{'))
     .map((known) => ({ known, errors: known.endsWith(path) ? 1 : editDistance(path.toLowerCase(), known) }))
-    .filter(({ known, errors }) => errors <= known.length / 3 && path.length > 1)
+    .filter(({ known, errors }) => errors <= known.length / 3)
     .sort((a, b) => a.errors - b.errors);
-  return nearest[0]?.known;
+  return best?.known;
 }

@@ -81,7 +81,7 @@ export function createServe(parts: ServeParts): Serve {
       const error = toApiError(thrown);
       logFault(log, error, call.requestId);
       if (response.closed) return undefined;
-      const answer = errorAnswer(error, api.writeError(error, headers));
+      const answer = errorAnswer(error, api.writeError, headers);
       return withHeaders(answer, varies, route?.headers, rate?.headers);
     }
   };

@@ -41,9 +41,8 @@ export function createAuthenticator(
     const find = () => keys.findByHash(hashApiKey(key), deadline);
     const found = await (cache.has(key) ? find() : withinLimit(find, deadline));
     cache.delete(key);
-    const entry = toEntry(found, queriedAt, now());
-    const [oldest = ''] = cache.size < CACHE_SIZE ? [] : cache.keys();
-    cache.delete(oldest);
+    const entry = requireValid(found, queriedAt, now());
+    if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value ?? '');
     cache.set(key, entry); // at the end: the oldest entry is evicted first
     return entry;
   };
@@ -67,13 +66,13 @@ export function createAuthenticator(
 
   return {
     findCached,
-    /** The valid key, from the cache or the database. ApiError `unauthorized`, `too_many_requests` (full queue). */
+    /** The valid key, from the database. ApiError `unauthorized`, `too_many_requests` (full queue), `service_unavailable`. */
     async lookUp(key: string): Promise<ValidKey> {
       if (!isApiKey(key))
         throw invalidToken(
           `The API key is cut or mistyped: a key has ${KEY_LENGTH} characters, without quotes or spaces.`,
         );
-      return findCached(key) ?? queryOnce(key);
+      return queryOnce(key);
     },
   };
 }
@@ -113,7 +112,8 @@ function createConcurrencyLimit() {
   };
 }
 
-function toEntry(key: ApiKey | undefined, queriedAt: number, answeredAt: number): ValidKey {
+/** The cache entry of a valid key. ApiError `unauthorized` for any other. */
+function requireValid(key: ApiKey | undefined, queriedAt: number, answeredAt: number): ValidKey {
   if (key === undefined) throw invalidToken('The API key is not known.');
   if (key.revokedAt !== null) throw invalidToken('The API key has been revoked.');
   const leftMs = key.expiresAt === null ? Number.POSITIVE_INFINITY : key.expiresAt.getTime() - Date.now();

@@ -114,7 +114,7 @@ function messageIn(body) {
  * Checks the key in a text by a call and stores it, unless the answer is 401.
  * @param {string} text
  */
-export async function useKey(text) {
+async function useKey(text) {
   const given = keyIn(text) ?? text.trim().replace(/^(?:Authorization:\s*)?Bearer\s+/i, '');
   if (!given) return show('needed');
   if (!/^[\x21-\x7e]+$/.test(given)) return refuse(given, 'It has characters that no key has.');

@@ -68,7 +68,7 @@ if (!response.ok) throw new Error(await response.text());`;
 }
 
 /** A reviver in JavaScript that reads integers exactly. */
-export const EXACT = 'const exact = (key, value, { source }) => (/^-?\\d+$/.test(source) ? BigInt(source) : value);';
+const EXACT = 'const exact = (key, value, { source }) => (/^-?\\d+$/.test(source) ? BigInt(source) : value);';
 
 const JAVASCRIPT_ANSWER = `
 // Ids have 64 bits: a number would round them, a BigInt does not.

@@ -7,7 +7,7 @@ import { codeSamples, formatJson, quote, shellQuote } from './code-samples.js';
 import { ADDRESS, type Content, fillFile, html, inline, relative, VARIABLE } from './page.ts';
 import type { Site } from './site.ts';
 
-/** The guides of the reference, in the order in which a client is written. One without code beside its text is left out. */
+/** The guides of the reference, in the order in which a client is written. One is left out whose code is undefined; '' is text alone. */
 export function createGuides(site: Site) {
   const { service, calls, graphqlPath, graphqlRefusals } = site;
   const { list, create } = calls;

@@ -16,14 +16,14 @@ export interface Page {
   readonly contentType: string;
   /** Whether the path changes with the content, so that browsers may cache it for ever. */
   readonly immutable?: boolean;
-  /** Whether only a GET that prefers HTML gets the page, and other requests for the path go to the next handler. */
+  /** As `OpenRoute.sharesPath`. */
   readonly sharesPath?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether `load` gives content that is compressed by Brotli. */
   readonly isCompressed?: boolean;
   /** Whether the content names ADDRESS: each client gets the base address of its request in place of it. */
   readonly namesAddress?: boolean;
-  /** Gives the content; called once, at the first request. */
+  /** Gives the content, always the same. Called when an encoding of it, or its tag, is first asked for. */
   load(): Promise<Buffer>;
 }
 
@@ -126,7 +126,7 @@ export function inline(text: string): Html {
 }
 
 /** Content as HTML, for the inside and the quoted attributes of elements. */
-export function toHtml(content: Content): string {
+function toHtml(content: Content): string {
   if (content === undefined || content === false) return '';
   if (typeof content === 'object') return 'html' in content ? content.html : content.map(toHtml).join('');
   return String(content).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

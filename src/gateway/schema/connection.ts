@@ -43,7 +43,10 @@ export function toPageQuery<Given extends { first: number; after?: string | null
 }
 
 /** Makes a connection of a page; `after` is the argument that the page was read with. */
-export function toConnection<Row extends { readonly id: Integer64 }>(page: Page<Row>, after: unknown) {
+export function toConnection<Row extends { readonly id: Integer64 }>(
+  page: Page<Row>,
+  after: string | null | undefined,
+) {
   const [start, end] = [page[0], page.at(-1)];
   return {
     edges: page.map((node) => ({ node })),

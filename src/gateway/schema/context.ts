@@ -92,7 +92,9 @@ export function createContext(
     return {
       list: (query) => list(query, deadline, countRead),
       get: (id) => get(toInt64(id), deadline),
-      ...{ add: refuse, update: refuse, remove: refuse },
+      add: refuse,
+      update: refuse,
+      remove: refuse,
     };
   };
   const changingStore = <T extends Table>(table: T): RequestStore<T> => {

@@ -2,7 +2,7 @@ import { type Batcher, createBatcher } from '../../lib/batcher/batcher.ts';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { type Int64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import type { Database } from '../database/connect.ts';
-import { bindValue, columnsOf, type PageQuery, type StoredRow, selectList, type Table } from './table.ts';
+import { bindValue, columnsOf, type PageQuery, type StoredRow, selectList, type Table, valuesOf } from './table.ts';
 
 /** The rows of one page, by ascending id. Equal queries in one batch get the same array; it is frozen, so that its JSON may be cached. */
 export interface Page<Row> extends ReadonlyArray<Row> {
@@ -40,7 +40,7 @@ export function createKeysetList<T extends Table>(database: Database, table: T, 
 
   /** A query as a part of a batch. `group` has a digit for each filter of the table: 1 if the query uses it. */
   const toPart = (query: PageQuery<T>) => {
-    const given = query as Readonly<Record<string, unknown>>; // its filters, by name
+    const given = valuesOf(query);
     const values = filters.map(({ name, kind }) => bindValue(kind, given[name]));
     return {
       group: values.map((value) => (value === null ? '0' : '1')).join(''),

@@ -90,7 +90,10 @@ export function createIdLock(database: Pick<Database, 'connectionsMax' | 'roundT
     const { promise, resolve } = Promise.withResolvers<void>();
     last = promise;
     await before;
-    setTimeout(resolve, ID_LOCK_MS).unref();
-    return resolve;
+    const timer = setTimeout(resolve, ID_LOCK_MS).unref();
+    return () => {
+      clearTimeout(timer);
+      resolve();
+    };
   };
 }

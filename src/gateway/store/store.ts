@@ -15,6 +15,7 @@ import {
   type NewRow,
   type StoredRow,
   type Table,
+  valuesOf,
 } from './table.ts';
 
 /** Reads, adds, changes and removes rows of one table. All functions reject with DatabaseFault `unavailable` at the deadline or without the database. */
@@ -54,7 +55,7 @@ function createStore<T extends Table>(database: Database, table: T, rowBytesMax:
       const { id, replayed } = scopedKey
         ? await createIdempotently(scopedKey, added, deadline)
         : { id: await add(added, deadline), replayed: false };
-      const given = added as Readonly<Record<string, unknown>>; // its fields by their names
+      const given = valuesOf(added);
       const row: Record<string, unknown> = { id };
       for (const name of names) row[name] = given[name] ?? null;
       return { row: row as StoredRow<T>, replayed }; // the id, and every field
@@ -86,7 +87,7 @@ export function createRowChanger<T extends Table>(database: Database, table: T) 
   return {
     /** Sets the values that are given. DatabaseFault `tooLarge` if the statement exceeds max_allowed_packet. */
     async change(id: Int64, changes: Changes<T>, deadline: Deadline): Promise<void> {
-      const given = changes as Readonly<Record<string, unknown>>; // its values by their names
+      const given = valuesOf(changes);
       const values = columns
         .map(({ name, column, kind }) => [column, bindValue(kind, given[name])] as const)
         .filter(([, value]) => value !== null);

@@ -95,9 +95,14 @@ export function insertList(table: Table): string {
 export function createRowBinder<T extends Table>(table: T): (added: NewRow<T>) => Binding[] {
   const columns = columnsOf(table);
   return (added) => {
-    const values = added as Readonly<Record<string, unknown>>; // the type of a row has the types of its columns
+    const values = valuesOf(added);
     return columns.map(({ name, kind }) => bindValue(kind, values[name]));
   };
+}
+
+/** The values of a row, of changes or of filters, by the names of their fields. */
+export function valuesOf(given: object): Readonly<Record<string, unknown>> {
+  return given as Readonly<Record<string, unknown>>; // the types of all three have the names of a table's fields
 }
 
 /** The binding of a value; null for an absent value. */
@@ -109,7 +114,7 @@ export function bindValue(kind: AnyKind, value: unknown): Binding {
 export function createCanonicalizer<T extends Table>(table: T): (input: NewRow<T>) => readonly unknown[] {
   const names = Object.keys(table.fields).sort(); // whatever their order in the table
   return (input) => {
-    const given = input as Readonly<Record<string, unknown>>; // its fields by their names
+    const given = valuesOf(input);
     return names.flatMap((name) => (given[name] == null ? [] : [[name, given[name]]]));
   };
 }

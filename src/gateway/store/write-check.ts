@@ -25,13 +25,12 @@ export async function checkWrites(
   tables: readonly Table[],
   { deadline, ids = 'of the server', ownTables = false }: WriteCheckOptions = {},
 ): Promise<string | undefined> {
-  const insert = ids === 'of ours' ? insertWithOwnIds : insertWithin;
   const writeAndRead = async (knex: Knex) => {
     const transaction = await knex.transaction();
     if (transaction.isCompleted()) await transaction.executionPromise; // rejects: Knex gives one whose BEGIN failed, too
     try {
       for (const table of tables) {
-        const problem = await checkTable(transaction, table, insert);
+        const problem = await checkTable(transaction, table, ids === 'of ours');
         if (problem !== undefined) return problem;
       }
       if (ownTables) await tryOwnTables(transaction);
@@ -46,10 +45,11 @@ export async function checkWrites(
 async function checkTable(
   transaction: Knex.Transaction,
   table: Table,
-  insert: typeof insertWithin,
+  hasOwnIds: boolean,
 ): Promise<string | undefined> {
+  const insert = hasOwnIds ? insertWithOwnIds : insertWithin;
   const { ids, taken, refusal } = await addProbes(transaction, table, insert);
-  if (insert === insertWithOwnIds) {
+  if (hasOwnIds) {
     const stored = await transaction(table.name)
       .select(transaction.raw(selectList(table)))
       .whereIn('id', ids);

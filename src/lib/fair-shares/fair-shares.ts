@@ -32,6 +32,7 @@ interface Waiter {
   readonly closed: boolean;
 }
 
+/** The shares of a process, as `createShares` makes them. */
 export type Shares = ReturnType<typeof createShares>;
 
 /** How long requests may begin within one turn of the event loop, in ms. Requests in flight wait until the turn ends. */
@@ -43,6 +44,7 @@ const SHARES_MAX = 10_000;
  * when there is no room.
  */
 const RESERVABLE_FRACTION = 0.75;
+
 /**
  * Shares a process between keys by dynamic thresholds (Choudhury and Hahne, https://doi.org/10.1109/90.664262): a key may
  * hold as much as is still free. So one flooding key gets half, two get a third each, and some is always free for another key.
@@ -193,7 +195,7 @@ function createQueue(limits: ShareLimits, tryTake: (share: Share, amount: number
     begin(share: Share, amount: number, request: Waiter, waitMs = limits.waitMs): Promise<void> | undefined {
       if (!queues.has(share) && tryTake(share, amount)) return undefined;
       const own = queues.get(share) ?? new Set();
-      if (own.size >= limits.waiting - waiting) throw limits.refusal('queue full');
+      if (own.size >= limits.waiting - waiting) return Promise.reject(limits.refusal('queue full'));
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const settle = (why?: Refusal) => {
         clearTimeout(timer);

@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLError,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
@@ -56,7 +57,7 @@ export interface SelectionPlan {
   /** Whether no selected field, at any depth, has a resolver: all of them only expose properties. */
   readonly isExposed: boolean;
   /** Why the selection of each object fails: the value of a condition is null. Then there are no fields. */
-  readonly error: unknown;
+  readonly error: GraphQLError | undefined;
 }
 
 /** An operation, as a selection of its root type. */
@@ -147,22 +148,19 @@ function planSelection(
 
 /** GraphQL §6.3.2 CollectFields, without interfaces and unions: field nodes by response name, in order; or a condition's error. */
 function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], state: PlanState) {
-  const { fragments, variables } = state;
   const fields = new Map<string, [FieldNode, ...FieldNode[]]>();
   const spread = new Set<string>();
   const collect = (selectionSet: SelectionSetNode | undefined): void => {
     for (const selection of selectionSet?.selections ?? []) {
-      if (!isIncluded(selection, variables)) continue;
+      if (!isIncluded(selection, state.variables)) continue;
       if (selection.kind === Kind.FIELD) {
         const responseName = (selection.alias ?? selection.name).value;
-        const same = fields.get(responseName);
-        if (same) same.push(selection);
-        else fields.set(responseName, [selection]);
+        fields.get(responseName)?.push(selection) ?? fields.set(responseName, [selection]);
       } else if (selection.kind === Kind.INLINE_FRAGMENT) {
         collect(selection.selectionSet); // without interfaces, a valid type condition always applies
       } else if (!spread.has(selection.name.value)) {
         spread.add(selection.name.value);
-        collect(fragments[selection.name.value]?.selectionSet);
+        collect(state.fragments[selection.name.value]?.selectionSet);
       }
     }
   };
@@ -170,9 +168,9 @@ function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], state:
     for (const { selectionSet } of nodes) collect(selectionSet);
     return { collected: fields, error: undefined };
   } catch (error) {
-    state.fieldCount++; // it is kept in the place of fields
-    (error as Error).stack = ''; // getDirectiveValues throws nothing else. Until it is set, V8 keeps all that was collected
-    return { collected: [], error };
+    state.fieldCount++; // the error is kept in the place of fields
+    // getDirectiveValues throws nothing else. Until its stack is set, V8 keeps all that was collected.
+    return { collected: [], error: Object.assign(error as GraphQLError, { stack: '' }) };
   }
 }
 

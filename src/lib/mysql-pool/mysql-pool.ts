@@ -46,8 +46,8 @@ export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOption
     }
   };
   const record = createKeptRecord(onOtherIds);
-  const insertOn = async (session: PoolEntry, into: string, rows: Rows, deadline: Deadline, isLasting = false) => {
-    record.hasIdRule = session.idRule !== undefined;
+  const add = async (session: PoolEntry, into: string, rows: Rows, deadline: Deadline, isLasting: boolean) => {
+    record.noteServer(session);
     const added = await runOn(session, deadline, () => insertRows(session, into, rows, isDistant()));
     try {
       const read = () => readKept(session, into, added.ids, isDistant());
@@ -56,21 +56,17 @@ export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOption
       if (isKept) return added.ids;
       throw new MysqlPoolError('POOL_NOT_KEPT', 'the database changes a row, or its id, by a trigger or a type');
     } catch (error) {
-      throw isLasting
-        ? new MysqlPoolError(
-            'POOL_NOT_UNDERSTOOD',
-            'rows were added, and are not known to be kept as they were sent',
-            error,
-          )
-        : error;
+      const message = 'rows were added, and are not known to be kept as they were sent';
+      throw isLasting ? new MysqlPoolError('POOL_NOT_UNDERSTOOD', message, error) : error;
     }
   };
   return {
     ...pool,
     /** Whether the database may change so many rows, or their ids. Then they are to be added by `insertOn`, which tells it in time. */
-    mayChange: (count: number) => record.mayChange(count),
+    mayChange: record.mayChange,
     /** As `insert`, within the transaction of a session. POOL_NOT_KEPT, after which it must roll back, when rows or ids are changed. */
-    insertOn,
+    insertOn: (session: PoolEntry, into: string, rows: Rows, deadline: Deadline) =>
+      add(session, into, rows, deadline, false),
     /** The rows of a statement, which stays prepared on its connection unless the server is distant. */
     query: (sql: string, values: readonly Value[], deadline: Deadline) =>
       onSession(deadline, (session) => {
@@ -84,7 +80,7 @@ export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOption
     insert: (into: string, rows: Rows, deadline: Deadline) =>
       onSession(deadline, async (session) => {
         refuseLateWrite(deadline, session);
-        return insertOn(session, into, rows, deadline, true);
+        return add(session, into, rows, deadline, true);
       }),
     /**
      * Runs `work`, which sends `sql` on the session's connection, and gives its result. Refuses a COMMIT, UPDATE or DELETE with
@@ -115,16 +111,18 @@ export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOption
 function createKeptRecord(onOtherIds: (() => void) | undefined) {
   // undefined before the first ones. A row that is sent alone may be kept where several have other ids.
   const always: { alone?: boolean; together?: boolean } = {};
+  let hasIdRule = true; // of the server that was used last: without it, it is never asked to add several rows
   return {
-    /** Of the server that was used last: without it, it is never asked to add several rows. */
-    hasIdRule: true,
+    noteServer({ idRule }: PoolEntry): void {
+      hasIdRule = idRule !== undefined;
+    },
     note(count: number, isKept: boolean): void {
       const how = count === 1 ? 'alone' : 'together';
       if (!isKept && how === 'together' && always.together !== false) onOtherIds?.();
       always[how] = isKept && always[how] !== false;
     },
     mayChange(count: number): boolean {
-      return count === 1 ? always.alone === false : this.hasIdRule && always.together !== true;
+      return count === 1 ? always.alone === false : hasIdRule && always.together !== true;
     },
   };
 }

@@ -31,4 +31,5 @@ export function createRoundTrip() {
   };
 }
 
+/** A measured round trip, as `createRoundTrip` makes it. */
 export type RoundTrip = ReturnType<typeof createRoundTrip>;

@@ -10,6 +10,7 @@ import { type IdleConnections, serveInOrder } from './request-order.ts';
 export { maxConnections } from './connection-limit.ts';
 export type { Reason, Refusal, Refuse } from './refused-requests.ts';
 
+/** What a server is told. */
 export interface OrderedServerParts {
   /** Serves a request, see `serveInOrder`. */
   readonly serve: RequestListener;

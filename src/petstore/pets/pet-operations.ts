@@ -53,8 +53,8 @@ function tab(
   return { query: lines.join('\n'), ...(variables && { variables: JSON.stringify(variables, null, 2) }) };
 }
 
-const PET = { id: 1, name: 'Rex', categoryId: 3, status: 'available' };
 const NEW_PET = { name: 'Rex', categoryId: 3, status: 'available' };
+const PET = { id: 1, ...NEW_PET };
 
 const FIELDS = `{ ${PET_SELECTION.join(' ')} }`;
 

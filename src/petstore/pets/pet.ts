@@ -1,5 +1,5 @@
 import { defineTable, type NewRow, type StoredRow } from '../../gateway/store/table.ts';
-import { type Int64, int64FromJson } from '../../lib/exact-json/exact-json.ts';
+import { toInt64 } from '../../lib/exact-json/exact-json.ts';
 
 /** Every availability status, in the order of the API description. */
 export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
@@ -32,5 +32,5 @@ export function samplePet(index: number): NewPet {
   const category = index % CATEGORIES.length;
   const round = Math.floor(index / NAMES.length);
   const name = `${NAMES[index % NAMES.length]} the ${CATEGORIES[category]}${round === 0 ? '' : ` ${round + 1}`}`;
-  return { name, categoryId: int64FromJson(category + 1) as Int64, status: STATUSES[index % STATUSES.length] ?? null }; // a small integer
+  return { name, categoryId: toInt64(category + 1), status: STATUSES[index % STATUSES.length] ?? null };
 }

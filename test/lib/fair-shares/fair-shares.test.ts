@@ -150,7 +150,7 @@ test('a queue has an end: in number, of which one key never has all, and in time
   const shares = createShares({ ...LIMITS, waiting: 40 }, noClock);
   const [flooding, other] = [shares.of('1'), shares.of('2')];
   const { outcomes } = beginMany(shares, flooding, 148);
-  expect(() => shares.begin(flooding, STAYS)).toThrow('queue full');
+  await expect(shares.begin(flooding, STAYS)).rejects.toThrow('queue full');
   const beside = beginMany(shares, other, 65);
   expect(beside.begun).toBe(64);
   vi.advanceTimersByTime(LIMITS.waitMs);
