@@ -123,6 +123,15 @@ describe('deploy/', () => {
     expect(lines.filter((line) => /--no-save|start\.js/.test(line) && !line.includes('--omit=dev'))).toEqual([]);
   });
 
+  test('the section on systemd names the Node of the unit, and the memory that it gives', () => {
+    const unit = read('petstore-gateway.service');
+    const section = read('../docs/run.md')
+      .split(/^## /m)
+      .find((text) => text.startsWith('systemd\n'));
+    expect(section).toContain(`\`${/^ExecStart=(\S+)/m.exec(unit)?.[1]} --version\``);
+    expect(section).toContain(`\`${/^MemoryMax=.+/m.exec(unit)?.[0]}\``);
+  });
+
   test("the README's commands for Docker are those that docs/run.md begins with", () => {
     expect(read('../README.md')).toContain(`\n${readBlock('docs/run.md', 'bash compose-start')}\`\`\``);
   });
@@ -151,6 +160,11 @@ describe('deploy/', () => {
     for (const selector of [deployment.spec.selector, spread.labelSelector, budget.spec.selector])
       expect(selector.matchLabels).toEqual(metadata.labels);
     expect(service.spec.selector).toEqual(metadata.labels);
+    const commands = readBlock('docs/run.md', 'bash kubernetes-start');
+    const { name, key } = gateway.env[0].valueFrom.secretKeyRef;
+    expect(commands).toContain(` secret generic ${name} --from-literal=${key}=`);
+    expect(commands.split(/\s/).filter((word) => word === gateway.image)).toHaveLength(2);
+    expect(commands).toContain(` deployment/${deployment.metadata.name} -- node cli.js keys `);
     expect(budget.spec.maxUnavailable).toBeLessThan(deployment.spec.replicas);
     const settings: { name: string; value?: string }[] = gateway.env;
     expect(settings.filter(({ name }) => !settingNames().includes(name))).toEqual([]);

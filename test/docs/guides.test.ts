@@ -16,7 +16,7 @@ import { eventually } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
 import { serveListener } from '../support/served-app.ts';
 import { has } from '../support/tools.ts';
-import { ROOT } from '../support/tracked-files.ts';
+import { ROOT, tracked } from '../support/tracked-files.ts';
 
 const ANIMALS = 101; // more than the largest page
 
@@ -215,4 +215,14 @@ describe('who is told to leave getPet', () => {
     const document = readFileSync(join(ROOT, 'docs/deprecations.md'), 'utf8');
     for (const { rest } of PET_DEPRECATION.steps ?? []) expect(document).toContain(`\`${rest}\``);
   });
+});
+
+// Interactive zsh takes the comment for words of the command.
+test('no command of a document has a comment at its end', () => {
+  const documents = tracked
+    .filter((path) => path.endsWith('.md'))
+    .map((path) => readFileSync(join(ROOT, path), 'utf8'));
+  const blocks = documents.flatMap((text) => text.match(/^```(?:bash|sh)\b[\s\S]*?^```$/gm) ?? []);
+  expect(blocks.flatMap((block) => block.match(/^.*\S[ \t]+# .*$/gm) ?? [])).toEqual([]);
+  expect(blocks.length).toBeGreaterThan(30);
 });

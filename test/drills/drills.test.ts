@@ -58,6 +58,8 @@ describeEachEngine('drills', (engine) => {
       for (const name of ['start.js', 'cli.js', 'package.json', 'schema.graphql'])
         cpSync(join(ROOT, name), join(folder, name));
       symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+      // What a release has in use; the drill's gateways are asked at an address and a port of their own.
+      writeFileSync(join(folder, '.env'), `HOST=127.0.0.2\nADMIN_PORT=${await freePort()}\n`);
     }
     writeFileSync(join(NEW, 'migrations/20991231_009_newer.ts'), NEWER);
     await expectShown('roll-back', { OLD, NEW, DATABASE_URL: url, KEY: key, PORT: String(await freePort()) });

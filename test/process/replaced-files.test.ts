@@ -77,37 +77,56 @@ describeEachEngine((engine) => {
   });
 });
 
-/** The folder of a gateway with these files, and others beside it. */
+/** The folder of an installed gateway, with these files in and beside it. */
 function makeInstalled(...files: readonly string[]): string {
   const folder = join(temporaryFolder(), 'gateway of one');
-  for (const file of ['old-version', ...files]) {
+  for (const file of ['old-version', 'node_modules/koa', ...files]) {
     mkdirSync(join(folder, file, '..'), { recursive: true });
     writeFileSync(join(folder, file), '');
   }
   return folder;
 }
 
+/** All that is in and beside it. */
+const everything = (folder: string) => readdirSync(join(folder, '..'), { recursive: true }).sort();
+
 const SWITCH = readBlock('docs/upgrade.md', 'bash upgrade-switch');
-const BESIDE = '../gateway of one.new';
+const BACK = readBlock('docs/upgrade.md', 'bash upgrade-back');
+const [OLD, NEW] = ['../gateway of one.old', '../gateway of one.new'];
 const KEPT = ['.env', 'data/petstore.sqlite'];
+const NEWER = [`${NEW}/node_modules/koa`, `${NEW}/new-version`];
 
 test('upgrade.md switches to the version beside, with the settings and the data of the old one', async () => {
-  const folder = makeInstalled(...KEPT, `${BESIDE}/node_modules/koa`, `${BESIDE}/new-version`);
-  const { code, stderr } = await runBlock(SWITCH, folder);
-  expect([code, stderr]).toEqual([0, '']);
-  expect(readdirSync(folder).sort()).toEqual(['.env', 'data', 'new-version', 'node_modules']);
+  const folder = makeInstalled(...KEPT, ...NEWER);
+  // The shell that has switched stands in the new one.
+  const { code, stdout, stderr } = await runBlock(`${SWITCH}\nls -A`, folder);
+  expect([code, stdout, stderr]).toEqual([0, '.env\ndata\nnew-version\nnode_modules\n', '']);
   expect(readdirSync(join(folder, 'data'))).toEqual(['petstore.sqlite']);
-  expect(readdirSync(`${folder}.old`)).toEqual(['old-version']);
+  expect(readdirSync(`${folder}.old`).sort()).toEqual(['node_modules', 'old-version']);
 });
 
+test('upgrade.md leads back, with the settings and the data, and again to the new version', async () => {
+  const folder = makeInstalled(...KEPT, ...NEWER);
+  const before = everything(folder);
+  const { code, stdout, stderr } = await runBlock(`${SWITCH}\n${BACK}\nls`, folder);
+  expect([code, stdout, stderr]).toEqual([0, 'data\nnode_modules\nold-version\n', '']);
+  expect(everything(folder)).toEqual(before);
+  expect((await runBlock(SWITCH, folder)).code).toBe(0);
+});
+
+const BEFORE = [`${OLD}/node_modules/koa`, `${OLD}/older-version`];
+
 test.each([
-  ['no version is beside', []],
-  ['that beside has no packages', [...KEPT, `${BESIDE}/new-version`]],
-  ['an earlier version is in the way', [...KEPT, `${BESIDE}/node_modules/koa`, '../gateway of one.old/older-version']],
-])('upgrade.md moves nothing when %s', async (_what, files) => {
+  ['no version is beside', SWITCH, []],
+  ['that beside has no packages', SWITCH, [...KEPT, `${NEW}/new-version`]],
+  ['that beside has data of its own', SWITCH, [...KEPT, ...NEWER, `${NEW}/data/petstore.sqlite`]],
+  ['an earlier version is in the way', SWITCH, [...KEPT, ...NEWER, ...BEFORE]],
+  ['no version is there to go back to', BACK, KEPT],
+  ['the one to go back to has been started', BACK, [...KEPT, ...BEFORE, `${OLD}/data/petstore.sqlite`]],
+  ['a newer version is in the way of going back', BACK, [...KEPT, ...BEFORE, ...NEWER]],
+])('upgrade.md moves nothing when %s', async (_what, block, files) => {
   const folder = makeInstalled(...files);
-  const all = () => readdirSync(join(folder, '..'), { recursive: true });
-  const before = all();
-  expect((await runBlock(SWITCH, folder)).code).toBe(1);
-  expect(all()).toEqual(before);
+  const before = everything(folder);
+  expect((await runBlock(block, folder)).code).toBe(1);
+  expect(everything(folder)).toEqual(before);
 });
