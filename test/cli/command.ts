@@ -14,8 +14,9 @@ export async function command(
   args: readonly string[] = [],
   env: Record<string, string> = {},
   folder?: string,
+  node?: string,
 ): Promise<Ended> {
-  const started = run(`cli/${name}.ts`, args, env, folder);
+  const started = run(`cli/${name}.ts`, args, env, folder, node);
   const { code } = await started.exited;
   return { code, stdout: started.stdout(), stderr: started.stderr() };
 }

@@ -11,6 +11,7 @@ import { createPetDocuments, schema } from '../graphql/schema-alone.ts';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { freePort } from '../support/ports.ts';
 import { openDatabase } from '../support/prepared.ts';
+import { shellNode } from '../support/process.ts';
 import { command, expectFailure, succeed, succeedJson } from './command.ts';
 
 const examine = async (env: Record<string, string>, folder?: string) => {
@@ -222,11 +223,15 @@ describe('doctor', () => {
     expect(unknownNames).toHaveLength(1);
   });
 
-  test('shows the address that a file holds, without its password', async () => {
+  test.each([
+    ['file', 'url'],
+    ['pipe, which can be read once only,', '/dev/stdin'],
+  ])('shows the address that a %s holds, without its password', async (_what, path) => {
     const folder = temporaryFolder({ url: 'mysql://app:S3cret@127.0.0.1:1/petstore\n' });
-    const { stdout } = await command('doctor', [], { DATABASE_URL_FILE: 'url' }, folder);
+    const node = shellNode(`cat url | exec '${process.execPath}' "$@"`);
+    const { stdout } = await command('doctor', [], { DATABASE_URL_FILE: path }, folder, node);
     expect(stdout).toMatch(/^ {2}DATABASE_URL +mysql:\/\/app:\*\*\*@127\.0\.0\.1:1\/petstore$/m);
-    expect(stdout).toMatch(/^ {2}DATABASE_URL_FILE +url$/m);
+    expect(stdout).toMatch(new RegExp(`^ {2}DATABASE_URL_FILE +${path}$`, 'm'));
     expect(stdout).not.toContain('S3cret');
   });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ConfigError } from '../../src/gateway/config.ts';
 import type { Database } from '../../src/gateway/database/connect.ts';
 import { migrateDown, migrateUp, requireOwn } from '../../src/gateway/database/migrations.ts';
 import type { Binding } from '../../src/gateway/kinds.ts';
@@ -6,7 +7,8 @@ import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.
 import { startGateway } from '../support/gateway.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 
-// What a shared database of a server may have already. A foreign file of SQLite is refused before it is opened: unit/sqlite-store.
+// What a shared database of a server may have already. A file of SQLite that is foreign as a whole is refused before it is opened:
+// unit/sqlite-store.
 const FOREIGN = {
   'a table of the same name': [
     'CREATE TABLE pets (id int PRIMARY KEY, title text)',
@@ -41,6 +43,16 @@ describeOnMysql('a database of another program', (engine) => {
     }
     expect(await state()).toEqual(before);
   });
+});
+
+test('a table of another program in a store of ours is refused by name', async () => {
+  const { database, url } = await prepareDatabase(SQLITE);
+  await database.knex('knex_migrations').where('name', 'like', '%deprecated_use%').delete();
+  await database.knex.schema.dropTable('deprecated_use');
+  await database.knex.raw('CREATE TABLE deprecated_use (x)');
+  const path = url.slice('sqlite:'.length);
+  const refusal = `DATABASE_URL: ${path} is not used and stays as it is: its table deprecated_use is of another program`;
+  await expect(migrateUp(database)).rejects.toThrow(new ConfigError(refusal));
 });
 
 // MariaDB fills `columns` and `statistics` one after the other, so a table that is being made may be seen by halves.

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import dns from 'node:dns/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { isIP } from 'node:net';
@@ -54,6 +55,14 @@ test('a silent server holds nobody up: the next one is tried beside it, and what
   expect((await openWritable()).role).toBe('writable');
   speak();
   await vi.waitFor(() => expect([opened, ended]).toEqual([['1', '2'], ['1']]));
+});
+
+test('a server that was found keeps no command running', () => {
+  const module = new URL('../../../src/lib/mysql-pool/writable-host.ts', import.meta.url);
+  const code = `import { createWritableHost } from '${module}';
+    await createWritableHost([{ host: '192.0.2.1', port: 3306 }], 2000, async () => ({ role: 'writable' }))();
+    console.log(process.getActiveResourcesInfo().filter((what) => what === 'Timeout'));`;
+  expect(execFileSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' })).toBe('[]\n');
 });
 
 test('a lone server is taken although it is read-only, and not when it is no working member', async () => {
