@@ -4,7 +4,9 @@ import { type Int64, type Integer64, int64FromJson, parseInt64 } from '../lib/ex
 type NonNullBinding = string | number | bigint;
 /** A value for a `?` of a prepared statement. */
 export type Binding = NonNullBinding | null;
-/** The values of a row, in the order of an INSERT. */
+/** Where an INSERT adds rows. */
+export type Into = { readonly table: string; readonly columns: readonly string[] };
+/** The values of a row, in the order of an INSERT's columns. */
 export type RowValues = readonly Binding[];
 
 /** JSON Schema keywords that limit a value, such as `minimum` or `enum`. */

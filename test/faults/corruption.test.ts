@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { expect, test, vi } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
+import { intoOf } from '../../src/gateway/store/table.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import { parseMysqlAddress } from '../../src/lib/mysql-pool/mysql-address.ts';
 import { openSession } from '../../src/lib/mysql-pool/mysql-session.ts';
 import { createRoundTrip } from '../../src/lib/mysql-pool/round-trip.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
 import { LIMITS, TIMES } from '../lib/mysql-pool/pool-settings.ts';
 import { describeOnMysql, type TestEngine } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
@@ -103,7 +105,7 @@ async function askAll(database: Database): Promise<number> {
   await Promise.allSettled([
     database.query(LIST, [0, 3], deadlineIn(1500)),
     database.query('SELECT id FROM pets WHERE id IN (?)', [1], deadlineIn(1500)),
-    database.insert('pets (name, category_id, status)', [['by itself', 1n, null]], deadlineIn(3200)),
+    database.insert(intoOf(PETS), [['by itself', 1n, null]], deadlineIn(3200)),
     database.run((knex) => knex.transaction(insertOne), { deadline: deadlineIn(3200), idempotent: true }),
   ]);
   return msSince(startedAt);
@@ -139,7 +141,7 @@ async function canUseAll(database: Database, count: number): Promise<boolean> {
 /** The address of a database with one animal. */
 async function prepareWithOne(engine: TestEngine): Promise<string> {
   const { url, database } = await prepareDatabase(engine);
-  await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]], undefined);
+  await database.insert(intoOf(PETS), [['Rex', 1n, null]], undefined);
   return url;
 }
 

@@ -4,6 +4,8 @@ import mysql from 'mysql2/promise';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
 import { ROLE_MAX_AGE_MS } from '../../src/gateway/deadlines.ts';
+import { intoOf } from '../../src/gateway/store/table.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeOnMysql, type TestEngine } from '../support/engines.ts';
 import { eventually, succeeds } from '../support/load.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
@@ -115,7 +117,7 @@ describeOnMysql('the way to the database', (engine) => {
     await holder.query('LOCK TABLES pets WRITE');
     const rows = [['late', 1n, null]];
     const creates = await Promise.all(
-      Array.from({ length: 20 }, () => timed(database.insert('pets (name, category_id, status)', rows, undefined))),
+      Array.from({ length: 20 }, () => timed(database.insert(intoOf(PETS), rows, undefined))),
     );
     for (const one of creates) expectUnavailable(one);
     await holder.query('UNLOCK TABLES');
@@ -130,14 +132,14 @@ describeOnMysql('the way to the database', (engine) => {
     ['is another one', (bytes: Buffer) => Buffer.concat([bytes.subarray(0, 3), Buffer.from([7]), bytes.subarray(4)])],
   ])('an answer that %s is no answer: it is never taken for that of another question', async (_what, change) => {
     const { proxy, database } = await openBehindProxy(engine);
-    const [first] = await database.insert('pets (name, category_id, status)', [['Rex', 1n, null]], undefined);
+    const [first] = await database.insert(intoOf(PETS), [['Rex', 1n, null]], undefined);
     expect(await database.query('SELECT name FROM pets', [], undefined)).toEqual([{ name: 'Rex' }]);
     vi.spyOn(console, 'error').mockImplementation(() => {}); // mysql2 tells it there, too
     proxy.changeAnswers(change);
     const questions = Array.from({ length: 20 }, (_, index) =>
       timed(database.query(`SELECT ${index} AS one`, [], undefined)),
     );
-    const create = timed(database.insert('pets (name, category_id, status)', [['Leo', 1n, null]], undefined));
+    const create = timed(database.insert(intoOf(PETS), [['Leo', 1n, null]], undefined));
     for (const [index, { value, meaning }] of (await Promise.all(questions)).entries()) {
       if (meaning === undefined) expect(value).toEqual([{ one: index }]);
       else expect(meaning).toBe('unavailable');

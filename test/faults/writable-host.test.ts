@@ -5,6 +5,7 @@ import type { Database } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { CONNECT_MS } from '../../src/gateway/deadlines.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
+import { intoOf } from '../../src/gateway/store/table.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
@@ -38,7 +39,7 @@ describe.runIf(has('database'))('the server that takes writes', () => {
   };
   const openLone = ({ port }: MysqlServer) => openDatabase(`mysql://app@127.0.0.1:${port}/petstore`);
   const add = (database: Database, name: string) =>
-    succeeds(database.insert('pets (name, category_id, status)', [[name, 1n, null]], undefined));
+    succeeds(database.insert(intoOf(PETS), [[name, 1n, null]], undefined));
   const names = async (database: Database) => {
     const rows = await database.query<{ name: string }>('SELECT name FROM pets ORDER BY id', [], undefined);
     return rows.map(({ name }) => name);

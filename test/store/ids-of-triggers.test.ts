@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { intoOf } from '../../src/gateway/store/table.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeOnMysql } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 
@@ -99,7 +101,7 @@ describeOnMysql('ids that the server tells in steps', (engine) => {
       session.idRule = 1n; // as on MySQL
       await client.releaseConnection(session);
       const rows = ['Rex', 'Ada'].map((name) => [name, 1, null]);
-      return database.insert('pets (name, category_id, status)', rows, deadlineIn(60_000));
+      return database.insert(intoOf(PETS), rows, deadlineIn(60_000));
     };
     expect(client.mayChange(2)).toBe(true);
     expect(await addTwo()).toHaveLength(2);
@@ -120,7 +122,7 @@ describeOnMysql('rows that the database changes', (engine) => {
     const { client } = database.knex; // Knex types it as any
     const add = (...names: string[]) => {
       const rows = names.map((name) => [name, 1, null]);
-      const adding = database.insert('pets (name, category_id, status)', rows, deadlineIn(60_000));
+      const adding = database.insert(intoOf(PETS), rows, deadlineIn(60_000));
       return adding.then(() => 'kept').catch((error) => error.cause.code);
     };
     await add('Rex');

@@ -24,7 +24,7 @@ describeOnMysql('a late write', (engine) => {
   test('rows with less time than a wait for a lock may take are not added', async () => {
     const { knex, insert } = await openDatabase(await engine.freshDatabase());
     await knex.raw('CREATE TABLE late (id int NOT NULL AUTO_INCREMENT PRIMARY KEY, name text)');
-    const late = insert('late (name)', [['Rex']], deadlineIn(LOCK_MS + ANSWER_MS - 100));
+    const late = insert({ table: 'late', columns: ['name'] }, [['Rex']], deadlineIn(LOCK_MS + ANSWER_MS - 100));
     await expect(late).rejects.toMatchObject({ meaning: 'unavailable', cause: { code: 'POOL_TIMEOUT' } });
     expect(await knex('late')).toEqual([]);
   });

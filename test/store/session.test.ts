@@ -230,7 +230,7 @@ describe.runIf(engine)('a session', () => {
       await migrateUp(await openDatabase(url));
       await admin.query('SET GLOBAL init_connect = ?', [sql]);
       const database = await openDatabase(url);
-      const ids = await database.insert('pets (name, category_id)', [['Rex', 1]], undefined);
+      const ids = await database.insert({ table: 'pets', columns: ['name', 'category_id'] }, [['Rex', 1]], undefined);
       const [rows] = await admin.query<RowDataPacket[]>('SELECT id FROM petstore.pets WHERE id IN (?)', [ids]);
       expect(rows).toHaveLength(1);
     },
@@ -264,7 +264,7 @@ describe.runIf(engine)('a session', () => {
     const database = await openDatabase(url);
     const names = Array.from({ length: 5 }, () => crypto.randomUUID());
     const values = names.map((name) => [name, 1]);
-    const ids = await database.insert('pets (name, category_id)', values, undefined);
+    const ids = await database.insert({ table: 'pets', columns: ['name', 'category_id'] }, values, undefined);
     const named = 'SELECT id, name FROM petstore.pets WHERE name IN (?) ORDER BY id';
     const [rows] = await admin.query<RowDataPacket[]>(named, [names]);
     expect(rows.map(({ id, name }) => [String(id), name])).toEqual(names.map((name, index) => [ids[index], name]));

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
+import type { Into } from '../../src/gateway/kinds.ts';
 import { createRowAdder } from '../../src/gateway/store/row-adder.ts';
 import { defineTable } from '../../src/gateway/store/table.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
@@ -14,7 +15,7 @@ const TEXT_BYTES = PACKET_BYTES - 256 - 9;
 /** The adder on a server that takes small packets, with what it is sent. */
 function createNotes() {
   const inserted: unknown[] = [];
-  const insert = async (_into: string, rows: readonly unknown[]) => {
+  const insert = async (_into: Into, rows: readonly unknown[]) => {
     if (rows.flat().includes('refused')) throw new Error('on purpose');
     inserted.push(...rows);
     return rows.map((_row, index) => String(index + 1));
@@ -31,7 +32,7 @@ function createNotes() {
     isCompleted: () => false,
     client: {
       acquireConnection: async () => ({}),
-      insertOn: (_connection: object, ...rest: [string, unknown[]]) => insert(...rest),
+      insertOn: (_connection: object, ...rest: [Into, unknown[]]) => insert(...rest),
     },
   } as unknown as Knex.Transaction; // all that it asks of a transaction
   const adder = createRowAdder(database, NOTES);

@@ -5,7 +5,7 @@ import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import type { Config } from '../config.ts';
 import { ANSWER_MS, LONG_WORK_MS, REQUEST_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
-import type { Binding, RowValues } from '../kinds.ts';
+import type { Binding, Into, RowValues } from '../kinds.ts';
 import { withRetries } from './faults.ts';
 
 /** The kind of database behind DATABASE_URL: a server of the MySQL protocol, or the embedded SQLite store. */
@@ -33,8 +33,8 @@ export interface Database {
   ): Promise<T>;
   /** The rows of a prepared statement, for the few hot queries; 64-bit integers as in `knex`. */
   query<Row>(sql: string, bindings: readonly Binding[], deadline: Deadline | undefined): Promise<Row[]>;
-  /** Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. */
-  insert(into: string, rows: readonly RowValues[], deadline: Deadline | undefined): Promise<Int64[]>;
+  /** Adds rows, all or none; gives their ids in the order of the rows. */
+  insert(into: Into, rows: readonly RowValues[], deadline: Deadline | undefined): Promise<Int64[]>;
   /** The server's version text; DatabaseFault `unavailable` when the database does not answer. */
   ping(): Promise<string>;
   /** The size limit of a statement, in bytes. */
@@ -60,9 +60,9 @@ export interface Database {
 /** What the client of either engine has besides Knex's own members. `end` is the deadline of a statement. */
 interface EngineClient extends Pick<Database, 'packetBytes' | 'roundTripMs' | 'takesWrites' | 'poolState' | 'preload'> {
   queryPrepared(sql: string, bindings: readonly Binding[], end: Deadline): Promise<unknown[]>;
-  insertPrepared(into: string, rows: readonly RowValues[], end: Deadline): Promise<string[]>;
+  insertPrepared(into: Into, rows: readonly RowValues[], end: Deadline): Promise<string[]>;
   /** As `insertPrepared`, on the connection of a transaction. */
-  insertOn(connection: unknown, into: string, rows: readonly RowValues[]): Promise<string[]>;
+  insertOn(connection: unknown, into: Into, rows: readonly RowValues[]): Promise<string[]>;
   /** Whether the database may change so many rows, or their ids: then they are to be added by `insertOn`. */
   mayChange(count: number): boolean;
 }
@@ -181,7 +181,7 @@ export function requireBegun(transaction: Knex.Transaction): void {
 /** Adds rows within a transaction, by one prepared INSERT; gives their ids in the order of the rows. */
 export async function insertWithin(
   transaction: Knex.Transaction,
-  into: string,
+  into: Into,
   rows: readonly RowValues[],
 ): Promise<Int64[]> {
   const client: EngineClient & Knex.Client = transaction.client; // Knex types it as any

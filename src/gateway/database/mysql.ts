@@ -4,7 +4,7 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { createMysqlPool, type PoolEntry, parseMysqlAddress } from '../../lib/mysql-pool/mysql-pool.ts';
 import { ConfigError } from '../config.ts';
 import * as deadlines from '../deadlines.ts';
-import type { RowValues } from '../kinds.ts';
+import type { Into, RowValues } from '../kinds.ts';
 
 type PoolOptions = Parameters<typeof createMysqlPool>[0];
 
@@ -64,7 +64,7 @@ export function createMysqlConfig(
       readonly preload = async () => {};
       readonly examine = () => pool.examine(currentDeadline());
 
-      insertOn(session: PoolEntry, into: string, rows: readonly RowValues[]): Promise<string[]> {
+      insertOn(session: PoolEntry, into: Into, rows: readonly RowValues[]): Promise<string[]> {
         return pool.insertOn(session, into, rows, currentDeadline());
       }
 

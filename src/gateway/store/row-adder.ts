@@ -7,7 +7,7 @@ import { isRefused, means } from '../database/faults.ts';
 import { ID_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Binding, RowValues } from '../kinds.ts';
-import { createRowBinder, insertList, type NewRow, type Table } from './table.ts';
+import { createRowBinder, intoOf, type NewRow, type Table } from './table.ts';
 
 /** The assumed bytes of a statement besides its values. */
 const OVERHEAD_BYTES = 256;
@@ -17,7 +17,7 @@ const OVERHEAD_BYTES = 256;
  * reject with DatabaseFault `tooLarge` if a statement exceeds max_allowed_packet, and `unavailable` when the id of a row is taken.
  */
 export function createRowAdder<T extends Table>(database: Database, table: T) {
-  const into = insertList(table);
+  const into = intoOf(table);
   const valuesOf = createRowBinder(table);
   const acquireIdLock = createIdLock(database);
   const toRow = (added: NewRow<T>) => {

@@ -11,7 +11,7 @@ import {
   columnsOf,
   createCanonicalizer,
   createRowBinder,
-  insertList,
+  intoOf,
   type NewRow,
   type StoredRow,
   type Table,
@@ -73,7 +73,8 @@ function createStore<T extends Table>(database: Database, table: T, rowBytesMax:
     /** Adds rows by one statement. The caller must keep it below the packet limit of the database. */
     async addAll(added: readonly NewRow<T>[]) {
       const rows = added.map(createRowBinder(table));
-      const sql = `INSERT INTO ${insertList(table)} VALUES ${rows.map((row) => `(${row.map(() => '?')})`)}`;
+      const { columns } = intoOf(table);
+      const sql = `INSERT INTO ${table.name} (${columns}) VALUES ${rows.map((row) => `(${row.map(() => '?')})`)}`;
       await database.run((knex) => knex.raw(sql, rows.flat() as Knex.RawBinding[])); // both drivers bind a bigint
     },
     isEmpty: async () => (await database.run((knex) => knex(table.name).first('id'))) === undefined,

@@ -1,5 +1,5 @@
 import type { Int64, Integer64 } from '../../lib/exact-json/exact-json.ts';
-import { type AnyKind, type Binding, KINDS, type KindName, type ValueIn, type ValueOut } from '../kinds.ts';
+import { type AnyKind, type Binding, type Into, KINDS, type KindName, type ValueIn, type ValueOut } from '../kinds.ts';
 
 /** A field of a row. */
 export type Field = (
@@ -86,12 +86,12 @@ export function selectList(table: Table): string {
   return ['id', ...columns].join(', ');
 }
 
-/** `table (column, ...)`, as in INSERT INTO. */
-export function insertList(table: Table): string {
-  return `${table.name} (${columnsOf(table).map(({ column }) => column)})`;
+/** Where rows of a table are added. */
+export function intoOf(table: Table): Into {
+  return { table: table.name, columns: columnsOf(table).map(({ column }) => column) };
 }
 
-/** Creates a function that gives the bindings of a row in the order of `insertList`. */
+/** Creates a function that gives the bindings of a row in the order of `intoOf`. */
 export function createRowBinder<T extends Table>(table: T): (added: NewRow<T>) => Binding[] {
   const columns = columnsOf(table);
   return (added) => {

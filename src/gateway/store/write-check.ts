@@ -4,8 +4,8 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { type Int64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
-import type { AnyKind, Binding, RowValues } from '../kinds.ts';
-import { columnsOf, insertList, selectList, type Table } from './table.ts';
+import type { AnyKind, Binding, Into, RowValues } from '../kinds.ts';
+import { columnsOf, intoOf, selectList, type Table } from './table.ts';
 
 interface WriteCheckOptions {
   readonly deadline?: Deadline;
@@ -77,7 +77,7 @@ function isKept(kind: AnyKind, was: Binding, is: unknown): boolean {
 
 /** Adds the probes together. When that is refused, adds each alone; gives those that are taken, with the last refusal. */
 async function addProbes(transaction: Knex.Transaction, table: Table, insert: typeof insertWithin) {
-  const [into, rows] = [insertList(table), probesOf(table)];
+  const [into, rows] = [intoOf(table), probesOf(table)];
   const add = (some: readonly RowValues[]): Promise<Int64[] | { readonly refusal: unknown }> =>
     insert(transaction, into, some).catch((error) => (isRefused(error) ? { refusal: error } : Promise.reject(error)));
   const together = await add(rows);
@@ -120,12 +120,12 @@ async function tryOwnTables(transaction: Knex.Transaction): Promise<void> {
 }
 
 /** As `insertWithin`, with negative ids, which use up none of the server's. They are random, because others may start now, too. */
-async function insertWithOwnIds(transaction: Knex.Transaction, into: string, rows: readonly RowValues[]) {
+async function insertWithOwnIds(transaction: Knex.Transaction, { table, columns }: Into, rows: readonly RowValues[]) {
   const ids = rows.map(() => toInt64(-randomInt(2 ** 48 - 1) - 1));
   const marks = rows.map((row) => `(${['?', ...row.map(() => '?')].join(', ')})`).join(', ');
   const bindings = rows.flatMap((row, index) => [BigInt(ids[index] ?? 0), ...row]);
   // Both drivers bind a bigint, which Knex's types lack.
-  await transaction.raw(`INSERT INTO ${into.replace('(', '(id, ')} VALUES ${marks}`, bindings as Knex.RawBinding[]);
+  await transaction.raw(`INSERT INTO ${table} (id, ${columns}) VALUES ${marks}`, bindings as Knex.RawBinding[]);
   return ids;
 }
 

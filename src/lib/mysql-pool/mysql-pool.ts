@@ -2,7 +2,8 @@
 import { type Deadline, remainingMs } from '../deadline/deadline.ts';
 import { openSession, type SessionOptions } from './mysql-session.ts';
 import { MysqlPoolError } from './pool-error.ts';
-import { areKept, insertRows, type Rows, readKept, readPrepared, type Value } from './prepared-statements.ts';
+import type { Into, Rows, Value } from './prepared-statements.ts';
+import { areKept, insertRows, readKept, readPrepared } from './prepared-statements.ts';
 import { createRoundTrip } from './round-trip.ts';
 import { createSessionPool, type PoolEntry } from './session-pool.ts';
 import { examine } from './session-settings.ts';
@@ -46,7 +47,7 @@ export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOption
     }
   };
   const record = createKeptRecord(onOtherIds);
-  const add = async (session: PoolEntry, into: string, rows: Rows, deadline: Deadline, isLasting: boolean) => {
+  const add = async (session: PoolEntry, into: Into, rows: Rows, deadline: Deadline, isLasting: boolean) => {
     record.noteServer(session);
     const added = await runOn(session, deadline, () => insertRows(session, into, rows, isDistant()));
     try {
@@ -65,7 +66,7 @@ export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOption
     /** Whether the database may change so many rows, or their ids. Then they are to be added by `insertOn`, which tells it in time. */
     mayChange: record.mayChange,
     /** As `insert`, within the transaction of a session. POOL_NOT_KEPT, after which it must roll back, when rows or ids are changed. */
-    insertOn: (session: PoolEntry, into: string, rows: Rows, deadline: Deadline) =>
+    insertOn: (session: PoolEntry, into: Into, rows: Rows, deadline: Deadline) =>
       add(session, into, rows, deadline, false),
     /** The rows of a statement, which stays prepared on its connection unless the server is distant. */
     query: (sql: string, values: readonly Value[], deadline: Deadline) =>
@@ -74,10 +75,10 @@ export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOption
         return runOn(session, deadline, read);
       }),
     /**
-     * Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. POOL_NOT_UNDERSTOOD when the
-     * rows are added, and are not known to be kept as they were sent, under ids that are known.
+     * Adds rows, all or none; gives their ids in the order of the rows. POOL_NOT_UNDERSTOOD when the rows are added, and are not known
+     * to be kept as they were sent, under ids that are known.
      */
-    insert: (into: string, rows: Rows, deadline: Deadline) =>
+    insert: (into: Into, rows: Rows, deadline: Deadline) =>
       onSession(deadline, async (session) => {
         refuseLateWrite(deadline, session);
         return add(session, into, rows, deadline, true);

@@ -65,7 +65,9 @@ export function idRuleOf(variables: ReadonlyMap<string, string>): IdRule {
   return step === undefined || /cluster/i.test(variables.get('version_comment') ?? '') ? undefined : BigInt(step);
 }
 
-/** Rows to add to a table. */
+/** Where an INSERT adds rows. */
+export type Into = { readonly table: string; readonly columns: readonly string[] };
+/** Rows to add, each in the order of the columns. */
 export type Rows = readonly (readonly Value[])[];
 
 /**
@@ -74,22 +76,17 @@ export type Rows = readonly (readonly Value[])[];
  */
 export async function insertRows(
   { connection, idRule }: { readonly connection: Prepared; readonly idRule: IdRule },
-  into: string,
+  { table, columns }: Into,
   rows: Rows,
   asText = false,
 ): Promise<{ ids: string[]; kept?: RowDataPacket[] }> {
   if (idRule === undefined && rows.length > 1)
     throw new MysqlPoolError('POOL_ONE_ROW', 'only the id of a single row is known');
-  const marks = `(${rows[0]?.map(() => '?').join(', ')})`;
-  const sql = `INSERT INTO ${into} VALUES ${rows.map(() => marks).join(', ')}`;
+  const marks = `(${columns.map(() => '?')})`;
+  const sql = `INSERT INTO ${table} (${columns}) VALUES ${rows.map(() => marks)}`;
   if (idRule === 'returning') {
     // MariaDB returns the rows in the order of their insertion, https://mariadb.com/kb/en/insertreturning/
-    const kept = await readPrepared(
-      connection,
-      `${sql} RETURNING id, ${partsOfInto(into).columns}`,
-      rows.flat(),
-      asText,
-    );
+    const kept = await readPrepared(connection, `${sql} RETURNING id, ${columns}`, rows.flat(), asText);
     return kept.length === rows.length ? { ids: kept.map(({ id }) => String(id)), kept } : throwUnexpectedResult();
   }
   const answer = await executePrepared(connection, sql, rows.flat(), asText);
@@ -102,11 +99,10 @@ export async function insertRows(
 /** Reads the rows that `insertRows` has just added, by the ids that were told. */
 export function readKept(
   { connection }: { readonly connection: Prepared },
-  into: string,
+  { table, columns }: Into,
   ids: readonly string[],
   asText = false,
 ): Promise<RowDataPacket[]> {
-  const { table, columns } = partsOfInto(into);
   const sql = `SELECT LAST_INSERT_ID() AS made, id, ${columns} FROM ${table} WHERE id BETWEEN ? AND ?`;
   return readPrepared(connection, sql, [ids[0] ?? '', ids.at(-1) ?? ''].map(BigInt), asText);
 }
@@ -115,21 +111,15 @@ export function readKept(
  * Whether rows are kept under these ids as they were sent: a column of another type or a trigger may change them. Of several rows of
  * which a trigger gave some ids, the server told the first one that it made itself, which `made` is; when it made none, that of the last row.
  */
-export function areKept(into: string, rows: Rows, ids: readonly string[], kept: readonly RowDataPacket[]): boolean {
-  const names = partsOfInto(into).columns.split(/, ?/);
+export function areKept(into: Into, rows: Rows, ids: readonly string[], kept: readonly RowDataPacket[]): boolean {
   const byId = new Map(kept.map((row) => [String(row.id), row]));
   return rows.every((row, index) => {
     const stored = byId.get(ids[index] ?? '');
     if (rows.length > 1 && stored?.made !== undefined && String(stored.made) !== ids[0]) return false;
-    return stored !== undefined && names.every((name, place) => isSame(row[place], stored[name]));
+    return stored !== undefined && into.columns.every((name, place) => isSame(row[place], stored[name]));
   });
 }
 
 function isSame(sent: Value | undefined, kept: unknown): boolean {
   return typeof sent === 'string' || sent === null ? kept === sent : String(kept) === String(sent);
-}
-
-function partsOfInto(into: string) {
-  const [, table = '', columns = ''] = /^(\S+) \((.+)\)$/.exec(into) ?? [];
-  return { table, columns };
 }

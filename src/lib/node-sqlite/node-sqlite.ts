@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
-import type { RowValues } from './sqlite-connection.ts';
+import type { Into, RowValues } from './sqlite-connection.ts';
 import { createFilesCheck, createReader, insertRows, openSqlite, retryWhileBusy } from './sqlite-connection.ts';
 import { prepareFiles } from './sqlite-files.ts';
 import { createSqliteWriter } from './sqlite-writer.ts';
@@ -119,8 +119,8 @@ export class NodeSqliteClient extends BetterSqlite3Client {
     return retryWhileBusy(() => read(bindings), busyMs);
   }
 
-  /** Adds rows, all or none; gives their ids in the order of the rows. `into` is `table (column, ...)`. */
-  async insertPrepared(into: string, rows: readonly RowValues[]): Promise<string[]> {
+  /** Adds rows, all or none; gives their ids in the order of the rows. */
+  async insertPrepared(into: Into, rows: readonly RowValues[]): Promise<string[]> {
     const { files, busyMs } = this.#openTarget();
     if (!files) return this.#onOwnConnection((connection) => insertRows(connection, into, rows, busyMs));
     this.#writer ??= createSqliteWriter({ files, busyMs });
@@ -129,11 +129,11 @@ export class NodeSqliteClient extends BetterSqlite3Client {
 
   /** Starts the writer of a database file. */
   async preload(): Promise<void> {
-    if (this.#openTarget().files) await this.insertPrepared('', []);
+    if (this.#openTarget().files) await this.insertPrepared({ table: '', columns: [] }, []);
   }
 
   /** As `insertPrepared`, within the transaction of a connection. */
-  insertOn(connection: DatabaseSync, into: string, rows: readonly RowValues[]): Promise<string[]> {
+  insertOn(connection: DatabaseSync, into: Into, rows: readonly RowValues[]): Promise<string[]> {
     return insertRows(connection, into, rows, this.connectionSettings.busyMs);
   }
 

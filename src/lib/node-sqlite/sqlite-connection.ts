@@ -12,7 +12,9 @@ const SQLITE_CONSTRAINT = 19;
 /** After a checkpoint, a WAL that grew during a long read is truncated to this size, in bytes. */
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
 
-/** The values of a row, in the order of an INSERT. */
+/** Where an INSERT adds rows. */
+export type Into = { readonly table: string; readonly columns: readonly string[] };
+/** The values of a row, in the order of an INSERT's columns. */
 export type RowValues = readonly SQLInputValue[];
 
 /** What is opened: a database file, or one in memory without `files`. */
@@ -85,7 +87,7 @@ function isBusy(error: unknown): boolean {
  */
 export async function insertRows(
   connection: DatabaseSync,
-  into: string,
+  { table, columns }: Into,
   rows: readonly RowValues[],
   busyMs: number,
 ): Promise<string[]> {
@@ -93,8 +95,8 @@ export async function insertRows(
   // IMMEDIATE waits for the lock at BEGIN, https://www.sqlite.org/lang_transaction.html
   if (isOwn) await retryWhileBusy(() => connection.exec('BEGIN IMMEDIATE'), busyMs);
   try {
-    const [, table, columns] = /^(\S+) \((.+)\)$/.exec(into) ?? [];
-    const insert = connection.prepare(`INSERT INTO ${into} VALUES (${rows[0]?.map(() => '?').join(', ')})`);
+    const marks = columns.map(() => '?');
+    const insert = connection.prepare(`INSERT INTO ${table} (${columns}) VALUES (${marks})`);
     const read = connection.prepare(`SELECT ${columns} FROM ${table} WHERE id = ?`);
     for (const statement of [insert, read]) statement.setReadBigInts(true);
     const ids = rows.map((row) => {

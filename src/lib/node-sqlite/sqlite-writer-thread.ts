@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createFilesCheck, insertRows, openSqlite, type RowValues, type SqliteTarget } from './sqlite-connection.ts';
+import type { Into, RowValues, SqliteTarget } from './sqlite-connection.ts';
+import { createFilesCheck, insertRows, openSqlite } from './sqlite-connection.ts';
 import type { SqliteFiles } from './sqlite-files.ts';
 
 // The worker thread of `createSqliteWriter`. A commit of node:sqlite blocks its thread until the data is on the disk, so commits
@@ -10,7 +11,7 @@ export type WriterTarget = SqliteTarget & { readonly files: SqliteFiles };
 
 /** Rows to be added, all or none. None of them only starts the thread. */
 export interface WriteJob {
-  readonly into: string;
+  readonly into: Into;
   readonly rows: readonly RowValues[];
 }
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { RowValues } from './sqlite-connection.ts';
+import type { Into, RowValues } from './sqlite-connection.ts';
 import type { WriteJob, WriteOutcome, WriterTarget } from './sqlite-writer-thread.ts';
 
 const SQLITE_IOERR = 10;
@@ -29,7 +29,7 @@ export function createSqliteWriter(target: WriterTarget) {
 
   return {
     /** Rejects with the error of node:sqlite, or with SQLITE_IOERR when the thread has ended. */
-    insert(into: string, rows: readonly RowValues[]): Promise<string[]> {
+    insert(into: Into, rows: readonly RowValues[]): Promise<string[]> {
       thread ??= start();
       const job = Promise.withResolvers<string[]>();
       inFlight.push(job);

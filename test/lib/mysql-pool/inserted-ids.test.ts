@@ -4,8 +4,8 @@ import type { MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connecti
 import { areKept, idRuleOf, insertRows, readKept } from '../../../src/lib/mysql-pool/prepared-statements.ts';
 
 const ROWS = [['Rex'], ['Ada'], ['Kim']];
-const INTO = 'pets (name)';
-const insertOf = (count: number) => `INSERT INTO pets (name) VALUES ${Array(count).fill('(?)').join(', ')}`;
+const INTO = { table: 'pets', columns: ['name'] };
+const insertOf = (count: number) => `INSERT INTO pets (name) VALUES ${Array(count).fill('(?)')}`;
 
 interface ServerFacts {
   readonly variables: Record<string, string>;

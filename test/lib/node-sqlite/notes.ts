@@ -31,7 +31,7 @@ export async function openNotes(filename: string, acquireMs = 2500): Promise<Not
     },
     add: (...texts) =>
       knex.client.insertPrepared(
-        'notes (text)',
+        { table: 'notes', columns: ['text'] },
         texts.map((text) => [text]),
       ),
   };

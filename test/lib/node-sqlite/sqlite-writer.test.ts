@@ -17,7 +17,7 @@ function createNotes() {
     await writes.close();
     connection.close();
   };
-  const insert = (...rows: (string | null)[][]) => writes.insert('notes (text)', rows);
+  const insert = (...rows: (string | null)[][]) => writes.insert({ table: 'notes', columns: ['text'] }, rows);
   return { filename, connection, insert, close };
 }
 

@@ -67,7 +67,7 @@ describe('a database file', () => {
     const add = (...names: (string | null)[]) =>
       insertRows(
         connection,
-        'names (name)',
+        { table: 'names', columns: ['name'] },
         names.map((name) => [name]),
         BUSY_MS,
       );
@@ -92,7 +92,10 @@ describe.each(['a file', 'memory'])('a database in %s', (where) => {
   test('adds rows within a transaction, and forgets them with it', async () => {
     const { knex, read, add } = await open();
     const both = knex.transaction(async ({ client }) => {
-      const ids = await client.insertOn(await client.acquireConnection(), 'notes (text)', [['one'], ['two']]);
+      const ids = await client.insertOn(await client.acquireConnection(), { table: 'notes', columns: ['text'] }, [
+        ['one'],
+        ['two'],
+      ]);
       expect(ids).toEqual(['1', '2']);
       throw new Error('undone');
     });
