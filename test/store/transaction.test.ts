@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { inTransaction } from '../../src/gateway/database/connect.ts';
 import { DatabaseFault } from '../../src/gateway/errors.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
-import { defineTable } from '../../src/gateway/store/table.ts';
+import { defineTable, intoOf } from '../../src/gateway/store/table.ts';
 import { checkWrites } from '../../src/gateway/store/write-check.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
@@ -26,6 +26,15 @@ describeEachEngine('a transaction', (engine) => {
     if (failure) await expect(done).rejects.toBe(failure);
     else await done;
     expect(await countPets()).toBe(count);
+  });
+
+  test('refuses a query and an insert that would not be part of it', async () => {
+    const { database } = await prepareDatabase(engine);
+    await inTransaction(database, async ({ query, insert }) => {
+      await expect(query('SELECT 1', [], undefined)).rejects.toThrow('a connection of its own');
+      const adding = insert(intoOf(PETS), [['Rex', 1n, null]], undefined);
+      await expect(adding).rejects.toThrow('a connection of its own');
+    });
   });
 
   test('of rows that are taken back, which tells whether writes are taken, leaves nothing', async () => {

@@ -166,10 +166,12 @@ function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   return Promise.race([done, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** Runs `work` in one transaction. Every `run` of the database `within` is part of it. */
+/** Runs `work` in one transaction. Every `run` of the database `within` is part of it; its `query` and `insert` are refused. */
 export function inTransaction<T>(database: Database, work: (within: Database) => Promise<T>): Promise<T> {
+  const refuse = () => Promise.reject(new Error('It would have a connection of its own.'));
+  const within = { ...database, query: refuse, insert: refuse };
   return database.run((knex) =>
-    knex.transaction((transaction) => work({ ...database, run: async (part) => part(transaction) })),
+    knex.transaction((transaction) => work({ ...within, run: async (part) => part(transaction) })),
   );
 }
 
