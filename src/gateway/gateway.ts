@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 import { LAST_COUNTS_MS } from './deadlines.ts';
-import { shareLimitsOf } from './http/admission.ts';
+import { shareLimitsOf, watchEventLoop } from './http/admission.ts';
 import { createApp } from './http/app.ts';
 import { createRecords } from './idempotency/idempotency-records.ts';
 import { createAuthenticator } from './keys/authenticator.ts';
@@ -48,12 +48,14 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     checkReady: createReadinessCheck(database, tables),
     collectMetrics: collectMetrics?.(metrics.registry, log) ?? (() => metrics.registry.metrics()),
   });
+  const eventLoop = watchEventLoop();
   const koa = createApp({
     ...{ ...routes, config, log, metrics, usage, noteDeprecatedUse, isDraining },
     authenticator: createAuthenticator(keys),
     rateLimit: config.rateLimit && createRateLimit(config.rateLimit),
     limits: shareLimitsOf(config.workers, config.bodyLimitBytes),
     bodyLimitBytes: config.bodyLimitBytes,
+    isBehind: eventLoop.isBehind,
   });
   const sweep = () =>
     records.sweep().catch((error) => log.warn({ err: error }, 'old idempotency records could not be removed'));
@@ -77,6 +79,7 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     /** Writes the counts that are left, within `leftMs` and LAST_COUNTS_MS, and closes the database. */
     async close(leftMs = 0) {
       clearInterval(sweeper);
+      eventLoop.close();
       await usage.close(leftMs + LAST_COUNTS_MS);
       await database.close();
     },

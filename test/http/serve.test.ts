@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KEY_LOOKUP_MS, RATE_COUNT_MS, REQUEST_MS, SHARE_WAIT_MS } from '../../src/gateway/deadlines.ts';
 import { ApiError } from '../../src/gateway/errors.ts';
-import { shareLimitsOf } from '../../src/gateway/http/admission.ts';
+import { shareLimitsOf, watchEventLoop } from '../../src/gateway/http/admission.ts';
 import { writeRestError } from '../../src/gateway/http/answer.ts';
 import type { AdmittedCall, Answer, Route } from '../../src/gateway/http/call.ts';
 import { createNotFound } from '../../src/gateway/http/router.ts';
@@ -49,6 +49,7 @@ function serveBooks(handle: (call: AdmittedCall) => Promise<Answer>, given: Part
     rateLimit: undefined,
     limits: { ...shareLimitsOf(1, 65_536), bytes },
     bodyLimitBytes: 4 * MB,
+    isBehind: watchEventLoop().isBehind,
     noteDeprecatedUse() {},
     metrics: { countShedRequest: () => void counts.shed++ },
     log,

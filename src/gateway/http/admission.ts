@@ -90,16 +90,16 @@ const LAG_WEIGHT = 0.2;
 /** The most that a sample counts. A pause of the process or of the machine is one sample, however long it is. */
 const LAG_SAMPLE_MAX_MS = 3 * LAG_LIMIT_MS;
 
-/** Gives a function that tells whether the event loop's lag, a moving average, is over LAG_LIMIT_MS. */
-export function watchEventLoop(): () => boolean {
+/** `isBehind` tells whether the event loop's lag, a moving average, is over LAG_LIMIT_MS. */
+export function watchEventLoop() {
   let lag = 0;
   let sampledAt = performance.now();
-  setInterval(() => {
+  const timer = setInterval(() => {
     const now = performance.now();
     lag += LAG_WEIGHT * (Math.min(now - sampledAt - LAG_SAMPLE_MS, LAG_SAMPLE_MAX_MS) - lag);
     sampledAt = now;
   }, LAG_SAMPLE_MS).unref();
-  return () => lag > LAG_LIMIT_MS;
+  return { isBehind: () => lag > LAG_LIMIT_MS, close: () => clearInterval(timer) };
 }
 
 /** The limits of all keys together in one process. */

@@ -8,7 +8,7 @@ import type { Counted, RateLimit } from '../keys/rate-limit.ts';
 import type { Usage } from '../keys/usage.ts';
 import { type Logger, logFault } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
-import { createReservation, holdAnswer, holdBody, type ProcessLimits, watchEventLoop } from './admission.ts';
+import { createReservation, holdAnswer, holdBody, type ProcessLimits } from './admission.ts';
 import { type ErrorWriter, errorAnswer } from './answer.ts';
 import { type AdmittedCall, type Answer, type Call, type PathParams, type Route, withHeaders } from './call.ts';
 import { discardBody, readJsonBytes } from './json-body.ts';
@@ -25,6 +25,8 @@ export interface ServeParts extends RouterParts {
   /** The limits of all keys together. */
   readonly limits: ProcessLimits;
   readonly bodyLimitBytes: number;
+  /** Whether this process is overloaded. */
+  readonly isBehind: () => boolean;
   readonly noteDeprecatedUse: (keyId: string, operation: string) => void;
   readonly metrics: Pick<Metrics, 'countShedRequest'>;
   readonly log: Logger;
@@ -92,9 +94,8 @@ export function createServe(parts: ServeParts): Serve {
  * gone.
  */
 function createServeRoute(parts: ServeParts) {
-  const { authenticator, limits, bodyLimitBytes, noteDeprecatedUse, metrics } = parts;
+  const { authenticator, limits, bodyLimitBytes, isBehind, noteDeprecatedUse, metrics } = parts;
   const shares = createShares(limits);
-  const isBehind = watchEventLoop();
 
   return async function serveRoute(
     { route, params, call, apiKey, valid, waitedMs }: KeyedCall,
