@@ -3,7 +3,7 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Caller } from '../keys/api-key.ts';
 import type { ApiName } from '../metrics.ts';
 
-/** A request whose header has been read: a plain value. */
+/** A request whose header has been read: a plain value, but for `told`. */
 export interface Call {
   /** As it was sent; HEAD, too. */
   readonly method: string;

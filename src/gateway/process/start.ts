@@ -90,7 +90,8 @@ async function serveAsPrimary(service: Service, config: Config, log: Logger): Pr
     const workers = superviseWorkers({ ...config, port }, log, leave);
     stop = workers.stop;
     await workers.listening;
-    await welcome(gateway, config, log, url).finally(gateway.close).catch(logFailure);
+    await welcome(gateway, config, log, url).catch(logFailure);
+    await gateway.close().catch((error) => log.error({ err: error }, 'the database could not be closed'));
   }
 }
 
