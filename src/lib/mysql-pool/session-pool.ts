@@ -72,7 +72,7 @@ export function createSessionPool(options: SessionPoolOptions) {
     },
     /**
      * Runs `work` on the session's connection (see `exchange`) and gives its result. The errors `readOnly` and `notReady` close the
-     * connection and, as `staleSession` does, begin a new generation.
+     * connection and, as `staleSession` does, begin a new generation; `sessionEnded` only closes the connection.
      */
     async runOn<Answer>(entry: PoolEntry, deadline: Deadline, work: () => PromiseLike<Answer>): Promise<Answer> {
       try {
@@ -258,7 +258,8 @@ function handleError(pool: PoolState, error: unknown, { connection, role, genera
   // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
   // The same error for a ROLLBACK: Knex gives the caller that one, who learns from it that nothing was begun.
   // And the rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
-  if (isRefusal || (connection.isOpen() && !isUnderstood(error))) connection.destroy(asFatal(error));
+  const isOver = isRefusal || means(error, 'sessionEnded'); // the server's end may come after the next use has begun
+  if (isOver || (connection.isOpen() && !isUnderstood(error))) connection.destroy(asFatal(error));
   if (generation !== pool.generation || !(isRefusal || means(error, 'staleSession'))) return;
   // A server may say so to every statement; all connections of a generation as young as this have just asked it for its role.
   const now = performance.now();

@@ -178,6 +178,24 @@ describe('a connection of the pool', () => {
   });
 
   test.each([
+    ['was killed (MariaDB)', { errno: 1927, sqlState: '70100' }, 'unknownOutcome'],
+    ['was killed (MySQL)', { errno: 3169, sqlState: 'HY000' }, 'unknownOutcome'],
+    ['waited too long', { errno: 4031, sqlState: 'HY000' }, 'unknownOutcome'],
+    ['could not be read', { errno: 1158, sqlState: '08S01' }, 'unknownOutcome'],
+    ['got too large a packet', { code: 'ER_NET_PACKET_TOO_LARGE', errno: 1153, sqlState: '08S01' }, 'tooLarge'],
+  ] as const)('is not lent again when its session %s; the others are', async (_what, error, meaning) => {
+    const { pool, ask, lent, giveBack, fail, openIdle, ended } = poolOf(2);
+    await openIdle(2);
+    const first = await lent();
+    expect(meaningsOf(await fail(first, error))).toContain(meaning);
+    giveBack(first);
+    expect([ended, pool.state().free]).toEqual([[2], 1]);
+    const next = ask();
+    await pass(0);
+    expect(next.got).toBe(1);
+  });
+
+  test.each([
     ['writable', 24 * 60_000 - 1, 12 * 60_000 + 2],
     ['read-only', 240, 20],
   ] as const)('on a server that is %s has a maximum lifetime', async (role, usableMs, longerMs) => {
