@@ -78,15 +78,9 @@ export function createSessionPool(options: SessionPoolOptions) {
       try {
         return await entry.connection.exchange(deadline, work);
       } catch (error) {
+        const doubt = await findDoubt(entry, error, Math.min(roleTimeoutMs, remainingMs(deadline)));
         handleError(pool, error, entry);
-        const { isSurelyUndone } = entry;
-        if (!isSurelyUndone || !means(error, 'rolledBack')) throw error;
-        if (await isSurelyUndone(Math.min(roleTimeoutMs, remainingMs(deadline)))) throw error;
-        throw new MysqlPoolError(
-          'POOL_NOT_UNDERSTOOD',
-          'members of the cluster have changed: it may have been done',
-          error,
-        );
+        throw doubt === undefined ? error : new MysqlPoolError('POOL_NOT_UNDERSTOOD', doubt, error);
       }
     },
     /** Whether the server took writes when the newest session was opened. */
@@ -249,6 +243,20 @@ async function validate(pool: PoolState, entry: PoolEntry, limitMs: number): Pro
 function beginGeneration(pool: PoolState): void {
   pool.generation++;
   for (const { connection } of pool.idle.splice(0)) connection.end();
+}
+
+/** Asks the server whether an error that says that nothing was done is true; gives why it may not be. */
+async function findDoubt(entry: PoolEntry, error: unknown, limitMs: number): Promise<string | undefined> {
+  const { connection, role, isSurelyUndone, stillTakesWrites } = entry;
+  if (isSurelyUndone && means(error, 'rolledBack') && !(await isSurelyUndone(limitMs)))
+    return 'members of the cluster have changed: it may have been done';
+  // MaxScale calls a write that was under way so when its server is lost,
+  // https://mariadb.com/kb/en/mariadb-maxscale-2308-readwritesplit/#master_failure_mode
+  const isRefusal = role === 'writable' && means(error, 'readOnly') && means(error, 'notBegun');
+  // A connection that has ended repeats its reason, about which the server was asked before.
+  if (isRefusal && connection.isOpen() && (await stillTakesWrites(limitMs).catch(() => true)))
+    return 'a server that takes writes says that it takes none: it may have been done';
+  return undefined;
 }
 
 /** Closes the connection or begins a new generation, if the error shows that either is unusable. */

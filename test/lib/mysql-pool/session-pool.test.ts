@@ -264,6 +264,20 @@ describe('a new generation', () => {
     expect(meaningsOf(error)).toEqual(meaningsOf(READ_ONLY));
   });
 
+  test.each([
+    ['says that it takes none', async () => false, READ_ONLY],
+    ['says that it takes them', async () => true, { code: 'POOL_NOT_UNDERSTOOD', cause: READ_ONLY }],
+    ['says nothing', () => Promise.reject(new Error('silence')), { code: 'POOL_NOT_UNDERSTOOD', cause: READ_ONLY }],
+  ])(
+    'a server that is asked whether it takes writes, after it has refused one, %s',
+    async (_what, answer, expected) => {
+      const { lent, fail, checked } = poolOf(1, [], answer);
+      const asked = await lent();
+      expect(await fail(asked, READ_ONLY, 300)).toMatchObject(expected);
+      expect([checked, asked.session?.connection.isOpen()]).toEqual([['1 within 300'], false]);
+    },
+  );
+
   test('does not begin when a server that was known to be read-only refuses a write', async () => {
     const { failBesideIdle, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));
     await failBesideIdle(READ_ONLY);
