@@ -27,7 +27,7 @@ export interface SqliteTarget {
 
 /** Opens a connection. Its statements never block for a lock: use `retryWhileBusy`. */
 export async function openSqlite({ files, busyMs }: SqliteTarget): Promise<DatabaseSync> {
-  if (files) checkFiles(files, [files.filename]); // a replaced file must not be opened
+  if (files) checkFiles(files); // a replaced file must not be opened
   const connection = new DatabaseSync(files?.filename ?? ':memory:', { timeout: 0 });
   // SQLite's own busy timeout does not cover this change when two processes create a file at once.
   await retryWhileBusy(() => connection.exec('PRAGMA journal_mode = WAL'), busyMs);
@@ -56,7 +56,7 @@ export function createFilesCheck(files: SqliteFiles, connection: DatabaseSync): 
   };
   return () => {
     try {
-      checkFiles(files);
+      checkFiles(files, pageBytes);
       // Twice, because another process may just have shortened the log.
       if (KNOWS_NOOP && isLogCut() && isLogCut()) throw moved(`${log} was cut: restart the process`);
     } catch (error) {
