@@ -11,9 +11,9 @@ import type { Asked } from './asked.ts';
 import { askGraphql } from './asked-graphql.ts';
 import { askPlaces } from './asked-places.ts';
 import { askOperations } from './asked-rest.ts';
+import { gatewayEnvironment } from './environment.ts';
 import { type Answer, normalise, send, toBytes, withoutMoments } from './exchange.ts';
 import { freePort, runCommand, start, stop, temporaryFolder } from './processes.ts';
-import { withoutSettings } from './server.ts';
 
 /** How many differences of each kind are shown in full. */
 const SHOWN_MAX = 5;
@@ -129,13 +129,7 @@ async function compare(settings: Readonly<Record<string, string>>, every: number
 
 async function startGateway({ checkout, databaseUrl, words }: Side, settings: Readonly<Record<string, string>>) {
   const port = await freePort();
-  const env = {
-    ...withoutSettings(process.env),
-    ...settings,
-    DATABASE_URL: databaseUrl,
-    PORT: String(port),
-    LOG_LEVEL: 'info',
-  };
+  const env = gatewayEnvironment({ ...settings, DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'info' });
   const child = start([process.execPath, join(checkout, 'src/main.ts')], {
     cwd: temporaryFolder(),
     env,

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { gatewayEnvironment } from './environment.ts';
 
 /** The folder of the gateway. */
 export const ROOT = join(import.meta.dirname, '..');
@@ -145,7 +146,7 @@ function readMemoryMiB(pid: number, line: RegExp): number {
 
 /** Runs one of the own commands of the gateway in `root` to its end; gives the last line that it printed. */
 export function runCommand(script: string, words: readonly string[], databaseUrl: string, root = ROOT): string {
-  const env = { ...process.env, DATABASE_URL: databaseUrl };
+  const env = gatewayEnvironment({ DATABASE_URL: databaseUrl });
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, script), ...words], {
     cwd: root,
     env,
