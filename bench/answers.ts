@@ -5,12 +5,12 @@
  */
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { createConnection } from 'mysql2/promise';
 import type { Asked } from './asked.ts';
 import { askGraphql } from './asked-graphql.ts';
 import { askPlaces } from './asked-places.ts';
 import { askOperations } from './asked-rest.ts';
+import { readFlags, TEXT, UsageError } from './call.ts';
 import { gatewayEnvironment } from './environment.ts';
 import { type Answer, normalise, send, toBytes, withoutMoments } from './exchange.ts';
 import { freePort, runCommand, start, stop, temporaryFolder } from './processes.ts';
@@ -37,12 +37,9 @@ const PHASES: readonly { settings: Readonly<Record<string, string>>; every: numb
   { settings: { RATE_LIMIT: '20/24h', TRUSTED_PROXIES: '127.0.0.1' }, every: 40 },
 ];
 
-const { values } = parseArgs({
-  options: { before: { type: 'string' }, after: { type: 'string' }, database: { type: 'string' } },
-});
+const values = readFlags({ before: TEXT, after: TEXT, database: TEXT });
 if (values.before === undefined || values.after === undefined) {
-  console.error('Say which: --before DIR --after DIR, each a checkout with its packages installed.');
-  process.exit(2);
+  throw new UsageError('Say which: --before DIR --after DIR, each a checkout with its packages installed.');
 }
 
 interface Side {

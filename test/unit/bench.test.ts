@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { runLoad } from '../../bench/load.ts';
+import { readOptions } from '../../bench/options.ts';
 
 test('a latency is noted of each answer, and a request a second only of those within the time', async () => {
   let asked = 0;
@@ -18,4 +19,15 @@ test('a latency is noted of each answer, and a request a second only of those wi
   expect(load.latencies.filter((ms) => ms > 900)).toHaveLength(3);
   expect(load).toMatchObject({ answered: asked, count: asked - 3, wrong: 0 });
   expect(load.elapsedSeconds).toBeGreaterThan(0.9);
+});
+
+test.each([
+  [[], true],
+  [['--seconds', '1'], true],
+  [['--rounds', '4'], true],
+  [['--rounds', '2'], false],
+  [['--quick'], false],
+  [['--only', 'get'], false],
+])('of a run with %j it is known whether it may replace the report', (words, isFull) => {
+  expect(readOptions(words).isFull).toBe(isFull);
 });
