@@ -158,7 +158,11 @@ async function startGateway({ checkout, databaseUrl, words }: Side, settings: Re
     /** How often each line was written to the log, without what differs between two runs. */
     async end(): Promise<Map<string, number>> {
       await stop(child);
-      const lines = output.replaceAll(`:${port}`, ':<port>').replaceAll(checkout, '').split('\n').map(withoutMoments);
+      const text = output
+        .replaceAll(databaseUrl, '<database>')
+        .replaceAll(`:${port}`, ':<port>')
+        .replaceAll(checkout, '');
+      const lines = text.split('\n').map(withoutMoments);
       return new Map(
         Object.entries(Object.groupBy(lines, (line) => line)).map(([line, all]) => [line, all?.length ?? 0]),
       );

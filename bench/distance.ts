@@ -40,8 +40,8 @@ const NETWORKS: readonly Network[] = [
   away(20),
   {
     name: 'late',
-    title: 'one piece of TCP in 50 is 200 ms late, all a millisecond',
-    words: [0, 50, 200],
+    title: '1 ms away, and one piece of TCP in 50 is 200 ms late',
+    words: [1, 50, 200],
     workloads: ['list-20'],
     concurrencies: [6, 32],
     goal: () => 1,
