@@ -80,6 +80,15 @@ describeInBrowser('accessibility', (browser) => {
     expect(Number(await page.evaluate(place)) & FOLLOWING).toBe(FOLLOWING);
   });
 
+  test('GraphiQL follows the system, whatever theme its settings had', async () => {
+    const { page } = await visit(1440, 'light');
+    await page.addInitScript("localStorage.setItem('graphiql:theme', 'dark')");
+    await page.goto(`${url}/graphql#key=${key}`);
+    await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).waitFor();
+    expect(await page.locator('body').getAttribute('class')).not.toContain('graphiql-dark');
+    expect(await violations(page)).toEqual([]);
+  });
+
   // All colours on a narrow and on a wide page; faults of contrast do not depend on more.
   test.each([
     [320, 'light'],
