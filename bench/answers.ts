@@ -5,15 +5,15 @@
  */
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { createConnection } from 'mysql2/promise';
 import type { Asked } from './asked.ts';
 import { askGraphql } from './asked-graphql.ts';
 import { askPlaces } from './asked-places.ts';
 import { askOperations } from './asked-rest.ts';
+import { readFlags, TEXT, UsageError } from './call.ts';
+import { gatewayEnvironment } from './environment.ts';
 import { type Answer, normalise, send, toBytes, withoutMoments } from './exchange.ts';
 import { freePort, runCommand, start, stop, temporaryFolder } from './processes.ts';
-import { withoutSettings } from './server.ts';
 
 /** How many differences of each kind are shown in full. */
 const SHOWN_MAX = 5;
@@ -37,12 +37,9 @@ const PHASES: readonly { settings: Readonly<Record<string, string>>; every: numb
   { settings: { RATE_LIMIT: '20/24h', TRUSTED_PROXIES: '127.0.0.1' }, every: 40 },
 ];
 
-const { values } = parseArgs({
-  options: { before: { type: 'string' }, after: { type: 'string' }, database: { type: 'string' } },
-});
+const values = readFlags({ before: TEXT, after: TEXT, database: TEXT });
 if (values.before === undefined || values.after === undefined) {
-  console.error('Say which: --before DIR --after DIR, each a checkout with its packages installed.');
-  process.exit(2);
+  throw new UsageError('Say which: --before DIR --after DIR, each a checkout with its packages installed.');
 }
 
 interface Side {
@@ -129,13 +126,7 @@ async function compare(settings: Readonly<Record<string, string>>, every: number
 
 async function startGateway({ checkout, databaseUrl, words }: Side, settings: Readonly<Record<string, string>>) {
   const port = await freePort();
-  const env = {
-    ...withoutSettings(process.env),
-    ...settings,
-    DATABASE_URL: databaseUrl,
-    PORT: String(port),
-    LOG_LEVEL: 'info',
-  };
+  const env = gatewayEnvironment({ ...settings, DATABASE_URL: databaseUrl, PORT: String(port), LOG_LEVEL: 'info' });
   const child = start([process.execPath, join(checkout, 'src/main.ts')], {
     cwd: temporaryFolder(),
     env,
@@ -167,7 +158,11 @@ async function startGateway({ checkout, databaseUrl, words }: Side, settings: Re
     /** How often each line was written to the log, without what differs between two runs. */
     async end(): Promise<Map<string, number>> {
       await stop(child);
-      const lines = output.replaceAll(`:${port}`, ':<port>').replaceAll(checkout, '').split('\n').map(withoutMoments);
+      const text = output
+        .replaceAll(databaseUrl, '<database>')
+        .replaceAll(`:${port}`, ':<port>')
+        .replaceAll(checkout, '');
+      const lines = text.split('\n').map(withoutMoments);
       return new Map(
         Object.entries(Object.groupBy(lines, (line) => line)).map(([line, all]) => [line, all?.length ?? 0]),
       );

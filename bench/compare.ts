@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { copyFileSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { pick, readFlags, TEXT, UsageError, wholeNumber } from './call.ts';
 import { toWireRequest, type WireRequest } from './check.ts';
 import type { Contender } from './contenders.ts';
 import { startDatabase } from './database.ts';
@@ -34,23 +34,19 @@ const MEASURED: Readonly<Record<string, readonly [workload: string, dialect: Dia
 /** So many requests to one, then so many to the other. */
 const SLICE = 250;
 
-const number = (fallback: number) => ({ type: 'string', default: String(fallback) }) as const;
-const { values } = parseArgs({
-  options: {
-    before: { type: 'string' },
-    after: { type: 'string' },
-    engine: { type: 'string', default: 'sqlite' },
-    only: { type: 'string', default: Object.keys(MEASURED).join(',') },
-    rounds: number(8),
-    'warm-up': number(20_000), // longer than the two seconds after which a start loads the rest
-    requests: number(10_000),
-    connections: number(16),
-  },
-});
+const numbers = { rounds: TEXT, 'warm-up': TEXT, requests: TEXT, connections: TEXT };
+const values = readFlags({ before: TEXT, after: TEXT, engine: TEXT, only: TEXT, ...numbers });
 if (values.before === undefined || values.after === undefined) {
-  console.error('Say which: --before DIR --after DIR, each a checkout with its packages installed.');
-  process.exit(2);
+  throw new UsageError('Say which: --before DIR --after DIR, each a checkout with its packages installed.');
 }
+const number = (name: keyof typeof numbers, fallback: number) =>
+  wholeNumber(`--${name}`, values[name], fallback, 1_000_000);
+const engines = pick('--engine', values.engine, ['sqlite', 'mariadb']) ?? ['sqlite'];
+const names = pick('--only', values.only, Object.keys(MEASURED)) ?? Object.keys(MEASURED);
+const rounds = number('rounds', 8);
+const warmUp = number('warm-up', 20_000); // longer than the two seconds after which a start loads the rest
+const requestsCount = number('requests', 10_000);
+const connections = number('connections', 16);
 const sides = [toContender(values.before), toContender(values.after)] as const;
 
 /** What one fresh process showed. */
@@ -74,11 +70,11 @@ interface Store {
 }
 
 leaveFirstCore();
-for (const engine of values.engine.split(',')) {
+for (const engine of engines) {
   const stores = [await open(engine, values.before), await open(engine, values.after)] as const;
   const pairs = new Map<string, (readonly [before: Figures, after: Figures])[]>();
-  for (let round = 0; round < Number(values.rounds); round++) {
-    for (const name of values.only.split(',')) {
+  for (let round = 0; round < rounds; round++) {
+    for (const name of names) {
       const pair = await measurePair(stores, name, round);
       pairs.set(name, [...(pairs.get(name) ?? []), pair]);
       console.error(
@@ -87,7 +83,7 @@ for (const engine of values.engine.split(',')) {
     }
   }
   for (const store of stores) await store.close();
-  console.log(`\n${engine}: medians of ${values.rounds} rounds\n\n${toTable(pairs)}`);
+  console.log(`\n${engine}: medians of ${rounds} rounds\n\n${toTable(pairs)}`);
 }
 process.exit(0);
 
@@ -129,7 +125,7 @@ async function measurePair(
 ): Promise<readonly [Figures, Figures]> {
   const [wanted, dialect] = MEASURED[name] ?? [];
   const workload = WORKLOADS.find((one) => one.name === wanted);
-  if (!workload || !dialect) throw new Error(`--only ${name} must be among ${Object.keys(MEASURED).join(', ')}.`);
+  if (!workload || !dialect) throw new Error(`There is no workload for ${name}.`);
   const processes: { server: Server; requests: WireRequest[]; startMs: number; slices: number[] }[] = [];
   try {
     // Who is first in one round is not in the next.
@@ -143,9 +139,8 @@ async function measurePair(
       processes.push({ server, requests, startMs: threadsCpuMs(server.pid), slices: [] });
     }
     const ask = name === KEYED ? withNewKey : ({ bytes }: WireRequest) => bytes;
-    for (const { server, requests } of processes)
-      await askAll(server.port, requests, 0, Number(values['warm-up']), ask);
-    for (let first = 0; first < Number(values.requests); first += SLICE) {
+    for (const { server, requests } of processes) await askAll(server.port, requests, 0, warmUp, ask);
+    for (let first = 0; first < requestsCount; first += SLICE) {
       for (const { server, requests, slices } of processes) {
         const beforeMs = threadsCpuMs(server.pid);
         await askAll(server.port, requests, first, SLICE, ask);
@@ -194,7 +189,7 @@ async function askAll(
     }
     connection.close();
   };
-  await Promise.all(Array.from({ length: Number(values.connections) }, client));
+  await Promise.all(Array.from({ length: connections }, client));
 }
 
 function toTable(pairs: ReadonlyMap<string, readonly (readonly [Figures, Figures])[]>): string {

@@ -3,13 +3,14 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { PETS_COUNT, seededPet } from './pets.ts';
-import { freePort, isRunning, runCommand, start, stop, temporaryFolder } from './processes.ts';
+import { freePort, inTemporaryFolder, isRunning, runCommand, start, stop, temporaryFolder } from './processes.ts';
 
 /** A database of the benchmark's own, with animals and a key. */
 export interface BenchDatabase {
   readonly url: string;
   /** A valid API key. */
   readonly key: string;
+  /** The name of the server's program, and its version. */
   readonly version: string;
   readonly pid: number;
   /** Of an account that may do everything. */
@@ -19,6 +20,8 @@ export interface BenchDatabase {
   close(): Promise<void>;
 }
 
+/** Dropped at first and at last: no name that a user of the product has. */
+const NAME = 'petstore_bench';
 const START_LIMIT_MS = 60_000;
 const ROWS_PER_INSERT = 5000;
 
@@ -48,13 +51,15 @@ export async function startDatabase(root?: string): Promise<BenchDatabase> {
     { stdio: 'ignore', env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` } },
   );
   const connection = await connectWhenReady(port, () => isRunning(server));
-  return prepare(connection, `mysql://root@127.0.0.1:${port}/`, server.pid ?? 0, () => stop(server), root);
+  const url = `mysql://root@127.0.0.1:${port}/`;
+  const database = await prepare(connection, url, server.pid ?? 0, () => stop(server), root);
+  return { ...database, version: inTemporaryFolder(database.version) };
 }
 
 /** A database on the server of `url`, `mysql://root@127.0.0.1:PORT/`, which runs on this machine; dropped when it is closed. */
 export async function useServer(url: string): Promise<BenchDatabase> {
   const connection = await createConnection(`${url}mysql`);
-  await connection.query('DROP DATABASE IF EXISTS petstore');
+  // Before anything is dropped: a server of another machine has no such file here.
   const [[row]] = await connection.query<(RowDataPacket & { file: string })[]>('SELECT @@pid_file AS file');
   const pid = Number(readFileSync(row?.file ?? '', 'utf8'));
   return prepare(connection, url, pid, async () => {});
@@ -67,21 +72,23 @@ async function prepare(
   end: () => Promise<void>,
   root?: string,
 ): Promise<BenchDatabase> {
-  await connection.query('CREATE DATABASE petstore CHARACTER SET utf8mb4');
-  await connection.query('USE petstore');
-  const url = `${serverUrl}petstore`;
+  await connection.query(`DROP DATABASE IF EXISTS ${NAME}`);
+  await connection.query(`CREATE DATABASE ${NAME} CHARACTER SET utf8mb4`);
+  await connection.query(`USE ${NAME}`);
+  const url = serverUrl + NAME;
   runCommand('src/cli/migrate.ts', [], url, root);
   await seed(connection);
   const [[row]] = await connection.query<(RowDataPacket & { version: string })[]>('SELECT version() AS version');
+  const version = row?.version ?? '';
   return {
     url,
     key: runCommand('src/cli/keys.ts', ['create', '--name', 'bench'], url, root),
-    version: row?.version ?? '',
+    version: `${/mariadb/i.test(version) ? 'MariaDB' : 'MySQL'} ${version}`,
     pid,
     connection,
     restore: () => seed(connection),
     async close() {
-      await connection.query('DROP DATABASE petstore');
+      await connection.query(`DROP DATABASE ${NAME}`);
       await connection.end();
       await end();
     },

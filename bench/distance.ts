@@ -1,15 +1,16 @@
 /*
- * What a database at a distance costs: node bench/distance.ts [--rounds N] [--seconds N] [--network NAMES] writes DISTANCE.md
- * (about twenty minutes). The gateway beside hand-written Koa + Knex, both behind the same network.
+ * What a database at a distance costs: node bench/distance.ts [--rounds N] [--seconds N] [--network NAMES] writes DISTANCE.md.
+ * The gateway beside hand-written Koa + Knex, both behind the same network.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { pick, readFlags, readLength, TEXT } from './call.ts';
 import { startDatabase } from './database.ts';
 import { type Measurement, measureAll } from './measure.ts';
-import { dateAndCommit, leaveFirstCore } from './processes.ts';
+import { installComparisons, leaveFirstCore } from './processes.ts';
+import { refuseWrong } from './report.ts';
+import { madeBy, writeReport } from './report-file.ts';
 import { measurementsOf, ratio } from './statistics.ts';
 import { table, withSpread } from './tables.ts';
 
@@ -39,31 +40,28 @@ const NETWORKS: readonly Network[] = [
   away(20),
   {
     name: 'late',
-    title: 'one answer in 50 is 200 ms late',
-    words: [0, 50, 200],
+    title: '1 ms away, and one piece of TCP in 50 is 200 ms late',
+    words: [1, 50, 200],
     workloads: ['list-20'],
     concurrencies: [6, 32],
     goal: () => 1,
   },
 ];
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '2' },
-    network: { type: 'string', default: NETWORKS.map(({ name }) => name).join(',') },
-  },
-});
-const chosen = NETWORKS.filter(({ name }) => values.network.split(',').includes(name));
+const flags = readFlags({ rounds: TEXT, seconds: TEXT, network: TEXT });
+const { rounds, seconds, isLong } = readLength(flags, { seconds: 2 });
+const names = NETWORKS.map(({ name }) => name);
+const wanted = pick('--network', flags.network, names) ?? names;
 
+installComparisons();
 leaveFirstCore();
 const database = await startDatabase();
 const sections: string[] = [];
-for (const network of chosen) {
+for (const network of NETWORKS.filter(({ name }) => wanted.includes(name))) {
   const { url, end } = await startNetwork(database.url, network);
   const options = {
-    rounds: Number(values.rounds),
-    seconds: Number(values.seconds),
+    rounds,
+    seconds,
     warmUpSeconds: 2,
     workloads: network.workloads,
     contenders: ['gateway', 'koa-knex'],
@@ -71,16 +69,20 @@ for (const network of chosen) {
     concurrencies: network.concurrencies,
   } as const;
   const note = (line: string) => console.error(`${network.title}: ${line}`);
-  sections.push(describe(network, await measureAll(options, { ...database, url }, note)));
+  const measurements = await measureAll(options, { ...database, url }, note);
+  refuseWrong(measurements);
+  sections.push(describe(network, measurements));
   end();
 }
 const report = [
   '# A database at a distance',
-  `Made by \`node bench/distance.ts\` on ${dateAndCommit()}: medians of ${values.rounds} alternating rounds with freshly started processes, ten connections to the database each. The way is the time of one direction, so a query takes twice that at least.`,
+  madeBy(`${database.version}, 100,000 animals, 10 connections to the database each`),
+  `Medians of ${rounds} alternating rounds with freshly started processes. The way is the time of one direction, so a query takes twice that at least.`,
   ...sections,
-].join('\n\n');
-process.stdout.write(`${report}\n`);
-if (chosen.length === NETWORKS.length) writeFileSync(join(import.meta.dirname, 'DISTANCE.md'), `${report}\n`);
+]
+  .join('\n\n')
+  .concat('\n');
+writeReport('DISTANCE.md', report, isLong && names.every((name) => wanted.includes(name)));
 await database.close();
 process.exit(0);
 

@@ -1,16 +1,17 @@
 /*
- * The embedded store: node bench/embedded.ts [--rounds N] [--seconds N] writes EMBEDDED.md (about five minutes). The gateway
+ * The embedded store: node bench/embedded.ts [--rounds N] [--seconds N] writes EMBEDDED.md. The gateway
  * beside hand-written Koa + node:sqlite without log and metrics, each on a file of its own with 100,000 animals; meanwhile
  * `/livez` is asked on one connection.
  */
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readFlags, readLength, TEXT } from './call.ts';
 import { toWireRequest, type WireRequest } from './check.ts';
 import { CONTENDERS, type Contender } from './contenders.ts';
 import { rest } from './dialects.ts';
 import { runLoad } from './load.ts';
-import { dateAndCommit, leaveFirstCore, temporaryFolder } from './processes.ts';
+import { installComparisons, inTemporaryFolder, leaveFirstCore, temporaryFolder } from './processes.ts';
+import { madeBy, writeReport } from './report-file.ts';
 import { startServer } from './server.ts';
 import { seedFile } from './sqlite-file.ts';
 import { median } from './statistics.ts';
@@ -23,9 +24,7 @@ const GOALS: Readonly<Record<string, number>> = { 'list-20': 0.9, get: 0.9, crea
 const LIVEZ_P99_MS = 50;
 const WARM_UP_SECONDS = 3;
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '3' } },
-});
+const { rounds, seconds, isLong } = readLength(readFlags({ rounds: TEXT, seconds: TEXT }), { seconds: 3 });
 const byHand: Contender = {
   name: 'koa-sqlite',
   title: 'Koa + node:sqlite, by hand',
@@ -39,12 +38,13 @@ interface Figures {
   readonly livezP99Ms: number;
 }
 
+installComparisons();
 leaveFirstCore();
 const folder = temporaryFolder();
 const original = join(folder, 'original.sqlite');
 const key = seedFile(original);
 const figures = new Map<string, Figures[]>();
-for (let round = 0; round < Number(values.rounds); round++) {
+for (let round = 0; round < rounds; round++) {
   for (const workload of WORKLOADS.filter(({ name }) => name in GOALS)) {
     const gateway = CONTENDERS.find(({ name }) => name === 'gateway');
     const both = gateway ? [gateway, byHand] : [];
@@ -59,9 +59,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
     }
   }
 }
-const report = toMarkdown();
-process.stdout.write(report);
-writeFileSync(join(import.meta.dirname, 'EMBEDDED.md'), report);
+writeReport('EMBEDDED.md', toMarkdown(), isLong);
 process.exit(0);
 
 async function measure(contender: Contender, requests: readonly WireRequest[]): Promise<Figures> {
@@ -70,8 +68,8 @@ async function measure(contender: Contender, requests: readonly WireRequest[]): 
   const server = await startServer(contender, `sqlite:${path}`, toWireRequest({ kind: 'get', id: 1 }, rest, key));
   try {
     await runLoad(server.port, requests, CONCURRENCY, WARM_UP_SECONDS);
-    const probing = contender.name === 'gateway' ? probe(server.port, Number(values.seconds) * 1000) : undefined;
-    const load = await runLoad(server.port, requests, CONCURRENCY, Number(values.seconds));
+    const probing = contender.name === 'gateway' ? probe(server.port, seconds * 1000) : undefined;
+    const load = await runLoad(server.port, requests, CONCURRENCY, seconds);
     if (load.wrong > 0) throw new Error(`${contender.name}: ${load.firstWrong}`);
     const p50Ms = median([...load.latencies]);
     return { perSecond: load.count / load.seconds, p50Ms, livezP99Ms: (await probing) ?? Number.NaN };
@@ -117,7 +115,8 @@ function toMarkdown(): string {
   ];
   return [
     '# The embedded store',
-    `Made by \`node bench/embedded.ts\` on ${dateAndCommit()}: ${CONCURRENCY} connections over REST, 100,000 animals, every create flushed before its 201; medians of ${values.rounds} alternating rounds with fresh processes and files.`,
+    madeBy(`${inTemporaryFolder(`SQLite ${process.versions.sqlite}`)}, 100,000 animals`),
+    `${CONCURRENCY} connections over REST, every create flushed before its 201; medians of ${rounds} alternating rounds with fresh processes and files.`,
     table(columns, rows),
   ]
     .join('\n\n')

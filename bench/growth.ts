@@ -1,17 +1,18 @@
 /*
- * What a list costs as the store grows: node bench/growth.ts (about four minutes) writes GROWTH.md. One gateway for each
+ * What a list costs as the store grows: node bench/growth.ts writes GROWTH.md. One gateway for each
  * size and engine, all at once; each kind of page is asked of one after the other, round by round, on one connection.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFlags } from './call.ts';
 import { startDatabase } from './database.ts';
-import { dateAndCommit, leaveFirstCore } from './processes.ts';
+import { leaveFirstCore } from './processes.ts';
+import { madeBy, writeReport } from './report-file.ts';
 import { createMysqlDatabase, createSqliteFile, measureStores, openStore, PAGES, type Store } from './stores.ts';
 
 const SIZES = [1000, 10_000, 100_000, 1_000_000] as const;
 const ROUNDS = 5;
 const SECONDS = 1;
 
+readFlags({});
 leaveFirstCore();
 const database = await startDatabase();
 const stores: Store[] = [];
@@ -21,9 +22,7 @@ for (const animals of SIZES) {
   stores.push(await openStore('SQLite', animals, createSqliteFile()));
 }
 const p50Of = await measureStores(stores, ROUNDS, SECONDS);
-const report = toMarkdown();
-process.stdout.write(report);
-writeFileSync(join(import.meta.dirname, 'GROWTH.md'), report);
+writeReport('GROWTH.md', toMarkdown(), true);
 process.exit(0);
 
 function toMarkdown(): string {
@@ -38,7 +37,8 @@ function toMarkdown(): string {
   const head = ['engine', 'list 20', ...SIZES.map((animals) => animals.toLocaleString('en')), 'last : first'];
   return [
     '# What a list costs as the store grows',
-    `Made by \`node bench/growth.ts\` on ${dateAndCommit()}: p50 in ms over REST, on one connection, by number of animals; medians of ${ROUNDS} alternating rounds.`,
+    madeBy(`${database.version}, SQLite ${process.versions.sqlite}`),
+    `p50 in ms over REST, on one connection, by number of animals; medians of ${ROUNDS} alternating rounds.`,
     [line(head), line(head.map(() => '---')), ...rows].join('\n'),
   ]
     .join('\n\n')

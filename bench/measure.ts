@@ -2,7 +2,7 @@ import { toWireRequest } from './check.ts';
 import { type ApiName, CONTENDERS, type Contender } from './contenders.ts';
 import type { BenchDatabase } from './database.ts';
 import type { Dialect } from './dialects.ts';
-import { runLoad } from './load.ts';
+import { runLoad, settle } from './load.ts';
 import type { Options } from './options.ts';
 import { cpuMs, machineCpuMs } from './processes.ts';
 import { type Server, startServer } from './server.ts';
@@ -37,8 +37,6 @@ export interface Measurement {
 }
 
 const WARM_UP_CONCURRENCY = 32;
-/** Before each measurement: few callers take other ways through the code than many, and these must be compiled, too. */
-const SETTLE_SECONDS = 1;
 
 /** All measurements, in rounds: in each, every one of `contenders` that the options name is started anew, one right after the other. */
 export async function measureAll(
@@ -100,8 +98,9 @@ async function measureProcess(
   try {
     await runLoad(server.port, requests, WARM_UP_CONCURRENCY, options.warmUpSeconds);
     const measurements: Measurement[] = [];
-    for (const concurrency of options.concurrencies) {
-      await runLoad(server.port, requests, concurrency, SETTLE_SECONDS);
+    // Many callers first: when the one caller's turn comes, the process has lived longest.
+    for (const concurrency of options.concurrencies.toSorted((a, b) => b - a)) {
+      await settle(server.port, requests, concurrency);
       const cpuBefore = readCpu(server, database);
       const load = await runLoad(server.port, requests, concurrency, options.seconds);
       const cpuAfter = readCpu(server, database);
@@ -112,10 +111,10 @@ async function measureProcess(
         requestsPerSecond: load.count / load.seconds,
         p50Ms: percentile(load.latencies, 0.5),
         p99Ms: percentile(load.latencies, 0.99),
-        cpuMs: cpu / load.count,
-        busy: cpu / (load.seconds * 1000),
+        cpuMs: cpu / load.answered,
+        busy: cpu / (load.elapsedSeconds * 1000),
         peakMiB: server.peakMemoryMiB(),
-        foreignCores: (cpuAfter.foreign - cpuBefore.foreign) / (load.seconds * 1000),
+        foreignCores: (cpuAfter.foreign - cpuBefore.foreign) / (load.elapsedSeconds * 1000),
         wrong: load.wrong,
       });
     }

@@ -1,17 +1,18 @@
 /*
  * A network between a server and its database, as a process of its own: node bench/network.ts PORT DELAY_MS LATE_EVERY LATE_MS
  * listens on a free port, which it prints, and leads to PORT. What is sent arrives DELAY_MS later in either direction, as on
- * a long way: nothing is throttled. Each LATE_EVERYth answer is LATE_MS late besides (0: none).
+ * a long way: nothing is throttled. A timer waits a millisecond at least, so a DELAY_MS of 0 is 1. Each LATE_EVERYth piece of
+ * TCP from the database is LATE_MS late besides (0: none); an answer may be of several.
  */
 import { connect, createServer, type Socket } from 'node:net';
 
 const [target = 0, delayMs = 0, lateEvery = 0, lateMs = 0] = process.argv.slice(2).map(Number);
-let answers = 0;
+let pieces = 0;
 
 const server = createServer({ noDelay: true }, (client) => {
   const database = connect({ port: target, host: '127.0.0.1', noDelay: true });
   carry(client, database, () => delayMs);
-  carry(database, client, () => delayMs + (lateEvery > 0 && ++answers % lateEvery === 0 ? lateMs : 0));
+  carry(database, client, () => delayMs + (lateEvery > 0 && ++pieces % lateEvery === 0 ? lateMs : 0));
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();

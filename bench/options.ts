@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { pick, ROUNDS, readFlags, readLength, TEXT, wholeNumber } from './call.ts';
 import { type ApiName, CONTENDERS } from './contenders.ts';
 import { WORKLOADS } from './workloads.ts';
 
@@ -18,7 +18,7 @@ export interface Options {
   readonly contenders: readonly string[];
   readonly apis: readonly ApiName[];
   readonly concurrencies: readonly number[];
-  /** Nothing is left out: only then RESULTS.md is written. */
+  /** Nothing is left out, no round either: only then RESULTS.md is written. */
   readonly isFull: boolean;
 }
 
@@ -30,12 +30,16 @@ const WORKLOAD_NAMES = [...WORKLOADS.map((workload) => workload.name), START];
 const CONTENDER_NAMES = CONTENDERS.map((contender) => contender.name);
 const QUICK_CONTENDERS = ['gateway', 'koa-knex', 'node-mysql2', 'fastify-mysql2', 'mercurius', 'apollo', 'yoga'];
 const QUICK = { rounds: 1, seconds: 1, warmUpSeconds: 1, starts: 3, concurrencies: [32] };
-const FULL = { rounds: 3, seconds: 3, warmUpSeconds: 3, starts: 10, concurrencies: [1, 4, 32, 128] };
+const FULL = { rounds: ROUNDS, seconds: 3, warmUpSeconds: 3, starts: 10, concurrencies: [1, 4, 32, 128] };
 
-export const HELP = `The benchmark: the gateway beside what one would write by hand or take instead.
+const BOOLEAN = { type: 'boolean' } as const;
+const NARROWING = { only: TEXT, contenders: TEXT, api: TEXT, concurrency: TEXT };
+const FLAGS = { ...NARROWING, rounds: TEXT, seconds: TEXT, url: TEXT, quick: BOOLEAN, unpinned: BOOLEAN };
 
-  npm run bench                       everything, about 40 minutes; writes bench/RESULTS.md
-  npm run bench -- --quick            about two minutes: one round, 32 connections, fewer contenders
+const HELP = `The benchmark: the gateway beside what one would write by hand or take instead.
+
+  npm run bench                       everything, more than an hour; writes bench/RESULTS.md
+  npm run bench -- --quick            about four minutes: one round, 32 connections, fewer contenders
 
   --only WORKLOADS      ${WORKLOAD_NAMES.join(', ')}
   --contenders NAMES    ${CONTENDER_NAMES.join(', ')}
@@ -44,22 +48,20 @@ export const HELP = `The benchmark: the gateway beside what one would write by h
   --rounds N            fresh starts of each process (${FULL.rounds})
   --seconds N           length of one measurement (${FULL.seconds})
   --unpinned            do not keep a core for the server under test
-  --url URL             another server of this machine, mysql://root@127.0.0.1:PORT/; its database petstore is dropped
+  --url URL             another server of this machine, mysql://root@127.0.0.1:PORT/; its database petstore_bench is dropped
 
-Several names or numbers are separated by commas. A narrowed run prints its tables and leaves RESULTS.md alone.`;
+Several names or numbers are separated by commas. A run that is narrowed, or has fewer
+rounds, prints its tables and leaves RESULTS.md alone.`;
 
-/** A call that cannot be understood; its message is one line. */
-export class UsageError extends Error {}
-
-/** The words of a call as Options, or undefined when it asks for help. Throws UsageError. */
-export function readOptions(words: string[]): Options | undefined {
-  const values = parseWords(words);
-  if (values.help) return undefined;
+/** The words of a call as Options; HELP when they ask for it, which ends the process. Throws UsageError. */
+export function readOptions(words: string[]): Options {
+  const values = readFlags(FLAGS, words, () => HELP);
   const defaults = values.quick ? QUICK : FULL;
-  const { only, contenders, api, concurrency, rounds, seconds } = values;
+  const { only, contenders, api, concurrency } = values;
+  const { rounds, seconds, isLong } = readLength(values, defaults);
   return {
-    rounds: wholeNumber('--rounds', rounds, defaults.rounds, 100),
-    seconds: wholeNumber('--seconds', seconds, defaults.seconds, 60),
+    rounds,
+    seconds,
     warmUpSeconds: defaults.warmUpSeconds,
     unpinned: values.unpinned ?? false,
     url: values.url,
@@ -70,47 +72,6 @@ export function readOptions(words: string[]): Options | undefined {
     apis: pick('--api', api, APIS) ?? APIS,
     concurrencies:
       concurrency?.split(',').map((word) => wholeNumber('--concurrency', word, 1, 1000)) ?? defaults.concurrencies,
-    isFull: Object.keys(values).every((name) => name === 'rounds' || name === 'seconds'),
+    isFull: isLong && Object.keys(values).every((name) => name === 'rounds' || name === 'seconds'),
   };
-}
-
-function parseWords(words: string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const narrowing = { only: text, contenders: text, api: text, concurrency: text };
-  try {
-    const options = {
-      ...narrowing,
-      rounds: text,
-      seconds: text,
-      url: text,
-      quick: flag,
-      unpinned: flag,
-      help: { ...flag, short: 'h' },
-    } as const;
-    return parseArgs({ args: words, options }).values;
-  } catch (error) {
-    const [sentence] = (error as Error).message.split('. '); // parseArgs throws Errors of several sentences
-    throw new UsageError(`${sentence}; --help shows what is possible.`);
-  }
-}
-
-function pick<Name extends string>(
-  flag: string,
-  value: string | undefined,
-  known: readonly Name[],
-): Name[] | undefined {
-  return value?.split(',').map((word) => {
-    const name = known.find((candidate) => candidate === word);
-    if (name === undefined) throw new UsageError(`${flag} "${word}" must be among ${known.join(', ')}.`);
-    return name;
-  });
-}
-
-function wholeNumber(flag: string, value: string | undefined, fallback: number, most: number): number {
-  if (value === undefined) return fallback;
-  if (!/^[1-9]\d{0,3}$/.test(value) || Number(value) > most) {
-    throw new UsageError(`${flag} "${value}" must be a whole number from 1 to ${most}.`);
-  }
-  return Number(value);
 }

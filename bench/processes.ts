@@ -1,15 +1,19 @@
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { UsageError } from './call.ts';
+import { gatewayEnvironment } from './environment.ts';
 
 /** The folder of the gateway. */
 export const ROOT = join(import.meta.dirname, '..');
 
 /** USER_HZ is 100 on every Linux that Node runs on. */
 const TICK_MS = 10;
+/** statfs(2). */
+const TMPFS = 0x01021994;
 
 const children = new Set<ChildProcess>();
 const folders = new Set<string>();
@@ -20,6 +24,11 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130));
+// At once: servers that still run would keep this process.
+process.on('uncaughtException', (error) => {
+  console.error(error instanceof UsageError ? error.message : error);
+  process.exit(error instanceof UsageError ? 2 : 1);
+});
 
 let isPinned = false;
 
@@ -31,6 +40,20 @@ export function leaveFirstCore(): boolean {
   const { status } = spawnSync('taskset', ['--all-tasks', '--cpu-list', '--pid', '1', String(process.pid)]);
   isPinned = status === 0;
   return isPinned;
+}
+
+/** Whether `leaveFirstCore` did so. */
+export const isFirstCoreLeft = (): boolean => isPinned;
+
+/** The comparisons' packages are the benchmark's own: installed when they are first needed, and after a change of the lockfile. */
+export function installComparisons(): void {
+  const folder = import.meta.dirname;
+  const lockfile = statSync(join(folder, 'package-lock.json'));
+  const installed = join(folder, 'node_modules/.package-lock.json');
+  if (existsSync(installed) && statSync(installed).mtimeMs >= lockfile.mtimeMs) return;
+  console.error('Installing the comparisons …');
+  const { status } = spawnSync('npm', ['ci', '--silent'], { cwd: folder, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error('npm ci in bench/ failed.');
 }
 
 /** Starts a program, on `cores` (`0`, `0,1`) where processes are bound to them, in a process group of its own; it ends with the benchmark. */
@@ -72,6 +95,12 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** `engine`, with a remark where the data that it has in a temporary folder are on no disk. */
+export function inTemporaryFolder(engine: string): string {
+  const isInMemory = statfsSync(tmpdir()).type === TMPFS;
+  return isInMemory ? `${engine} (its data are in memory: a commit flushes nothing)` : engine;
+}
+
 /** A TCP port that nobody listens on now. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -82,12 +111,6 @@ export function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
   });
-}
-
-/** When a report is made, and of which commit. */
-export function dateAndCommit(): string {
-  const { stdout } = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
-  return `${new Date().toISOString().slice(0, 10)}, commit ${stdout?.trim() || 'unknown'}`;
 }
 
 /** CPU time that a process has used, in ms. */
@@ -145,7 +168,7 @@ function readMemoryMiB(pid: number, line: RegExp): number {
 
 /** Runs one of the own commands of the gateway in `root` to its end; gives the last line that it printed. */
 export function runCommand(script: string, words: readonly string[], databaseUrl: string, root = ROOT): string {
-  const env = { ...process.env, DATABASE_URL: databaseUrl };
+  const env = gatewayEnvironment({ DATABASE_URL: databaseUrl });
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, script), ...words], {
     cwd: root,
     env,

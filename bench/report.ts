@@ -10,10 +10,8 @@ import { WORKLOADS, type Workload } from './workloads.ts';
 /** All that a report tells of. */
 export interface Results {
   readonly options: Options;
-  /** The call that made it. */
-  readonly command: string;
-  /** One line each about the machine and what ran on it. */
-  readonly surroundings: readonly string[];
+  /** What made it, when and where. */
+  readonly head: string;
   readonly measurements: readonly Measurement[];
   readonly startTimes: StartTimes | undefined;
 }
@@ -22,14 +20,13 @@ const API_TITLES: Readonly<Record<ApiName, string>> = { rest: 'REST', graphql: '
 
 /** The results as Markdown. */
 export function toMarkdown(results: Results): string {
-  const { options, command, surroundings } = results;
+  const { options, head } = results;
   const sections = options.apis.flatMap((api) =>
     WORKLOADS.map((workload) => workloadTable(results, api, workload)).filter((table) => table !== undefined),
   );
   return [
     '# Benchmark results',
-    `Made by \`${command}\`.`,
-    surroundings.map((line) => `- ${line}`).join('\n'),
+    head,
     `Medians of alternating rounds (${options.rounds}), each with freshly started processes; in parentheses the least and the most. Ratios are medians of the ratios within a round. [README.md](README.md) says how it is measured.`,
     ...foreignLoad(results),
     ...wrongAnswers(results),
@@ -44,6 +41,12 @@ export function toMarkdown(results: Results): string {
 /** How many answers were wrong in all. */
 export function countWrong(measurements: readonly Measurement[]): number {
   return measurements.reduce((sum, one) => sum + one.wrong, 0);
+}
+
+/** Throws when an answer was wrong: for a report that does not say so. */
+export function refuseWrong(measurements: readonly Measurement[]): void {
+  const wrong = countWrong(measurements);
+  if (wrong > 0) throw new Error(`${wrong} answers were wrong.`);
 }
 
 function foreignLoad({ measurements }: Results): string[] {

@@ -3,14 +3,13 @@ import { toWireRequest, type WireRequest } from './check.ts';
 import { CONTENDERS } from './contenders.ts';
 import type { BenchDatabase } from './database.ts';
 import { type Dialect, graphql, rest } from './dialects.ts';
-import { openConnection, runLoad } from './load.ts';
+import { openConnection, runLoad, settle } from './load.ts';
 import { cpuMs, machineCpuMs } from './processes.ts';
 import { startServer } from './server.ts';
 import { QUESTIONS_COUNT, WORKLOADS } from './workloads.ts';
 
 export const CONCURRENCIES = [1, 8, 32, 128] as const;
 const WARM_UP_SECONDS = 3;
-const SETTLE_SECONDS = 0.3;
 const SIZE_SAMPLES = 20;
 
 /** What a client asks for. */
@@ -86,8 +85,9 @@ export async function measureOperation(
     await runLoad(server.port, requests, 32, WARM_UP_SECONDS);
     const httpBytes = await sizeOf(server.port, requests);
     const figures = new Map<number, OperationFigures>();
-    for (const concurrency of CONCURRENCIES) {
-      await runLoad(server.port, requests, concurrency, SETTLE_SECONDS);
+    // As in measure.ts.
+    for (const concurrency of CONCURRENCIES.toReversed()) {
+      await settle(server.port, requests, concurrency);
       const read = async () => ({
         ...(await readStatus(database)),
         gateway: server.cpuMs(),
@@ -99,7 +99,7 @@ export async function measureOperation(
       const load = await runLoad(server.port, requests, concurrency, seconds);
       const after = await read();
       if (load.wrong > 0) throw new Error(`${operation.name}: ${load.firstWrong}`);
-      const each = (name: StatusName) => (after.status(name) - before.status(name)) / load.count;
+      const each = (name: StatusName) => (after.status(name) - before.status(name)) / load.answered;
       const percentile = (share: number) => load.latencies[Math.floor(load.latencies.length * share)] ?? Number.NaN;
       const commits = each('Com_commit') > 0 ? each('Com_commit') : each('Com_insert');
       figures.set(concurrency, {
@@ -107,10 +107,10 @@ export async function measureOperation(
         p50Ms: percentile(0.5),
         p99Ms: percentile(0.99),
         commitsPerSecond: (commits * load.count) / load.seconds,
-        gatewayCpuMs: (after.gateway - before.gateway) / load.count,
-        databaseCpuMs: (after.database - before.database) / load.count,
-        clientCpuMs: (after.client - before.client) / load.count,
-        foreignCores: (foreignMs(after) - foreignMs(before)) / (load.seconds * 1000),
+        gatewayCpuMs: (after.gateway - before.gateway) / load.answered,
+        databaseCpuMs: (after.database - before.database) / load.answered,
+        clientCpuMs: (after.client - before.client) / load.answered,
+        foreignCores: (foreignMs(after) - foreignMs(before)) / (load.elapsedSeconds * 1000),
         statements: each('Questions'),
         rowsRead: each('Rows_read') + each('Innodb_rows_read'),
         httpBytes,

@@ -38,13 +38,14 @@ export interface ScaleResults {
   readonly disk: readonly DiskFigures[];
 }
 
-/** The results as Markdown. */
-export function toMarkdown(results: ScaleResults): string {
-  const { madeOn, rounds, memory } = results;
+/** The results as Markdown, which begins with `head`. */
+export function toMarkdown(results: ScaleResults, head: string): string {
+  const { rounds, memory } = results;
   const foreign = results.operations.map(({ foreignCores }) => foreignCores);
   return [
     '# What a model of many gateways needs',
-    `Made by \`node bench/scale.ts\` on ${madeOn}: medians of ${rounds} rounds with freshly started gateways, 100,000 animals, ten connections to the database. The gateway has a core to itself; the database and the load generator share the other. Other programs took ${median(foreign).toFixed(2)} of a core meanwhile (median; at most ${Math.max(...foreign).toFixed(2)}).`,
+    head,
+    `Medians of ${rounds} rounds with freshly started gateways and, where nothing else is said, 100,000 animals. Other programs took ${median(foreign).toFixed(2)} of a core meanwhile (median; at most ${Math.max(...foreign).toFixed(2)}).`,
     '## Operations',
     'CPU, statements, rows and bytes are for each request. Statements include the checks whether the server takes writes. Rows are those that the engine reads, of its indexes too; bytes go both ways.',
     operationsTable(results),

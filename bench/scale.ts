@@ -1,14 +1,15 @@
 /*
- * What a model of many gateways needs: node bench/scale.ts [--rounds N] [--seconds N] [--animals N] [--url URL] (about half an
- * hour) writes SCALE.md and scale.json, which simulate.ts reads. URL is mysql://root@127.0.0.1:PORT/, another server on this
- * machine to be measured beside MariaDB. --animals 10000000 adds a size to the stores.
+ * What a model of many gateways needs: node bench/scale.ts [--rounds N] [--seconds N] [--animals N] [--url URL] writes SCALE.md
+ * and scale.json, which simulate.ts reads. URL is mysql://root@127.0.0.1:PORT/, another server on this machine to be measured
+ * beside MariaDB; its databases petstore_bench and scale_… are dropped. --animals 10000000 adds a size to the stores.
  */
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
+import { readFlags, readLength, TEXT, wholeNumber } from './call.ts';
 import { type BenchDatabase, startDatabase, useServer } from './database.ts';
-import { dateAndCommit, leaveFirstCore } from './processes.ts';
+import { leaveFirstCore } from './processes.ts';
+import { dateAndCommit, madeBy, writeReport } from './report-file.ts';
 import { measureMemory } from './scale-memory.ts';
 import { CONCURRENCIES, measureOperation, OPERATIONS, type OperationFigures } from './scale-operations.ts';
 import { type DiskFigures, type GrowthRow, type ScaleResults, toMarkdown } from './scale-report.ts';
@@ -18,50 +19,40 @@ import { createMysqlDatabase, createSqliteFile, measureStores, openStore, PAGES,
 const SIZES = [1000, 10_000, 100_000, 1_000_000];
 const STORE_ROUNDS = 3;
 const STORE_SECONDS = 1;
+const MOST_ANIMALS = 100_000_000;
 
-const text = { type: 'string' } as const;
-const { values } = parseArgs({
-  options: {
-    rounds: { ...text, default: '3' },
-    seconds: { ...text, default: '2' },
-    animals: { ...text, default: '1000000' },
-    url: text,
-  },
-});
-const sizes = [...SIZES.filter((size) => size < Number(values.animals)), Number(values.animals)];
+const flags = readFlags({ rounds: TEXT, seconds: TEXT, animals: TEXT, url: TEXT });
+const { rounds, seconds, isLong } = readLength(flags, { seconds: 2 });
+const animals = wholeNumber('--animals', flags.animals, 1_000_000, MOST_ANIMALS);
+const sizes = [...SIZES.filter((size) => size < animals), animals];
 
 leaveFirstCore();
 const servers: { engine: string; database: BenchDatabase }[] = [
   { engine: 'MariaDB', database: await startDatabase() },
-  ...(values.url === undefined ? [] : [{ engine: 'MySQL', database: await useServer(values.url) }]),
+  ...(flags.url === undefined ? [] : [{ engine: 'MySQL', database: await useServer(flags.url) }]),
 ];
 const [first] = servers;
 if (first === undefined) throw new Error('MariaDB is always measured.');
 const operations = await measureOperations();
 const memory = await measureMemory(first.database);
 const { growth, disk } = await measureGrowth();
-const results: ScaleResults = {
-  madeOn: `${dateAndCommit()}; ${servers.map(({ engine, database }) => `${engine} ${database.version}`).join(', ')}`,
-  rounds: Number(values.rounds),
-  sizes,
-  operations,
-  memory,
-  growth,
-  disk,
-};
-const report = toMarkdown(results);
-process.stdout.write(report);
-writeFileSync(join(import.meta.dirname, 'SCALE.md'), report);
-writeFileSync(join(import.meta.dirname, 'scale.json'), `${JSON.stringify(results, undefined, 2)}\n`);
+const versions = servers.map(({ database }) => database.version).join(', ');
+const madeOn = `${dateAndCommit()}; ${versions}`;
+const results: ScaleResults = { madeOn, rounds, sizes, operations, memory, growth, disk };
+for (const { database } of servers) await database.close();
+const head = madeBy(`${versions}, SQLite ${process.versions.sqlite}, 10 connections to the database each`);
+const isWhole = isLong && SIZES.every((size) => sizes.includes(size));
+writeReport('SCALE.md', toMarkdown(results, head), isWhole);
+if (isWhole) writeFileSync(join(import.meta.dirname, 'scale.json'), `${JSON.stringify(results, undefined, 2)}\n`);
 process.exit(0);
 
 /** The medians of the rounds, by engine, operation and connections. */
 async function measureOperations(): Promise<ScaleResults['operations']> {
   const found = new Map<string, OperationFigures[]>();
-  for (let round = 1; round <= Number(values.rounds); round++) {
+  for (let round = 1; round <= rounds; round++) {
     for (const operation of OPERATIONS) {
       for (const { engine, database } of servers) {
-        const figures = await measureOperation(operation, database, Number(values.seconds));
+        const figures = await measureOperation(operation, database, seconds);
         console.error(
           `round ${round} · ${engine} · ${operation.name}: ${[...figures].map(([connections, { perSecond }]) => `${Math.round(perSecond)}/s at ${connections}`).join(', ')}`,
         );

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WireRequest } from './check.ts';
 import type { Contender } from './contenders.ts';
+import { gatewayEnvironment, withoutSettings } from './environment.ts';
 import { askOnce } from './load.ts';
 import { cpuMs, freePort, isRunning, peakMemoryMiB, ROOT, start, stop } from './processes.ts';
 
@@ -27,15 +28,13 @@ export async function startServer(
   const port = await freePort();
   const flags = contender.name === 'gateway' ? ['--max-semi-space-size=32'] : []; // as `npm start` has it
   const command = [process.execPath, ...flags, contender.script];
+  const given = { ...settings, DATABASE_URL: databaseUrl, PORT: String(port) };
   // The gateway runs as it does for somebody who set DATABASE_URL and nothing else: its log on, NODE_ENV unset. The
   // comparisons write no log and have NODE_ENV=production, which is how their makers want to be measured.
-  const env = {
-    ...withoutSettings(process.env),
-    ...(contender.name === 'gateway' ? {} : { NODE_ENV: 'production' }),
-    ...settings,
-    DATABASE_URL: databaseUrl,
-    PORT: String(port),
-  };
+  const env =
+    contender.name === 'gateway'
+      ? gatewayEnvironment(given)
+      : { ...withoutSettings(process.env), NODE_ENV: 'production', ...given };
   const child = start(command, { cores: '0', cwd: ROOT, env, stdio: ['ignore', 'ignore', 'inherit'] });
   const pid = child.pid ?? 0;
   await answersRightly(port, probe, START_LIMIT_MS, () => isRunning(child)).catch((error: unknown) => {
@@ -57,11 +56,4 @@ export async function answersRightly(
     if (!isAlive()) throw new Error('it ended before it answered');
     if (Date.now() > deadline) throw new Error('no right answer in time');
   }
-}
-
-// A developer's own settings must not change what is measured.
-const SETTINGS = /^(?:NODE_|HOST$|PORT$|DATABASE_|LOG_LEVEL$|WORKERS$|MIGRATE_ON_START$|GRAPHIQL$|CORS_|PUBLIC_|BODY_)/;
-
-export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !SETTINGS.test(name)));
 }

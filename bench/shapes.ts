@@ -1,16 +1,17 @@
 /*
- * GraphQL documents of other shapes: node bench/shapes.ts [--rounds N] [--seconds N] writes SHAPES.md (about four minutes). The
- * gateway beside mercurius with its just-in-time compiler, at 32 connections.
+ * GraphQL documents of other shapes: node bench/shapes.ts [--rounds N] [--seconds N] writes SHAPES.md. The gateway beside mercurius
+ * with its just-in-time compiler, at 32 connections.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { deepStrictEqual } from 'node:assert';
+import { readFlags, readLength, TEXT } from './call.ts';
 import { CONTENDERS } from './contenders.ts';
 import { startDatabase } from './database.ts';
 import { type Dialect, graphql } from './dialects.ts';
 import { measureAll } from './measure.ts';
-import type { Question } from './pets.ts';
-import { dateAndCommit, leaveFirstCore } from './processes.ts';
+import { type Question, seededPet } from './pets.ts';
+import { installComparisons, leaveFirstCore } from './processes.ts';
+import { refuseWrong } from './report.ts';
+import { madeBy, writeReport } from './report-file.ts';
 import { measurementsOf, ratio } from './statistics.ts';
 import { table, withSpread } from './tables.ts';
 
@@ -32,6 +33,18 @@ function listShape(request: (question: Question & { kind: 'list' }) => ReturnTyp
   };
 }
 
+/** A list whose answer has the first animal, too. */
+function withFirstPet(dialect: Dialect): Dialect {
+  return {
+    ...dialect,
+    read(body, question) {
+      // What throws is a wrong answer.
+      if (question.kind === 'list') deepStrictEqual(graphql.read(body, { kind: 'get', id: 1 }), [seededPet(1)]);
+      return dialect.read(body, question);
+    },
+  };
+}
+
 const variables = ({ status, limit, after }: Question & { kind: 'list' }) => ({
   status: status.toUpperCase(),
   limit,
@@ -45,13 +58,15 @@ const SHAPES: readonly Shape[] = [
     title: 'two root fields',
     workload: 'list-20',
     goal: 1.25,
-    dialect: listShape((question) => ({
-      line: 'POST /graphql',
-      body: {
-        query: `query Two${HEAD}) { pets${PAGE} ${FIELDS} pet(id: "1") ${FIELDS} }`,
-        variables: variables(question),
-      },
-    })),
+    dialect: withFirstPet(
+      listShape((question) => ({
+        line: 'POST /graphql',
+        body: {
+          query: `query Two${HEAD}) { pets${PAGE} ${FIELDS} pet(id: "1") ${FIELDS} }`,
+          variables: variables(question),
+        },
+      })),
+    ),
   },
   {
     title: '@include',
@@ -87,16 +102,15 @@ const SHAPES: readonly Shape[] = [
   { title: 'addPet', workload: 'create', goal: 1.25, dialect: graphql },
 ];
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '2' } },
-});
+const { rounds, seconds, isLong } = readLength(readFlags({ rounds: TEXT, seconds: TEXT }), { seconds: 2 });
+installComparisons();
 leaveFirstCore();
 const database = await startDatabase();
 const rows: string[][] = [];
 for (const { title, workload, dialect, goal } of SHAPES) {
   const options = {
-    rounds: Number(values.rounds),
-    seconds: Number(values.seconds),
+    rounds,
+    seconds,
     warmUpSeconds: 2,
     workloads: [workload],
     contenders: ['gateway', 'mercurius'],
@@ -105,6 +119,7 @@ for (const { title, workload, dialect, goal } of SHAPES) {
   } as const;
   const contenders = CONTENDERS.map((contender) => ({ ...contender, apis: { graphql: dialect } }));
   const measurements = await measureAll(options, database, (line) => console.error(`${title}: ${line}`), contenders);
+  refuseWrong(measurements);
   const place = { api: 'graphql', workload, concurrency: 32 } as const;
   const perSecond = (name: string) => measurementsOf(measurements, name, place).map((one) => one.requestsPerSecond);
   const value = ratio(measurements, 'requestsPerSecond', 'gateway', 'mercurius', place);
@@ -118,12 +133,12 @@ for (const { title, workload, dialect, goal } of SHAPES) {
 }
 const report = [
   '# GraphQL documents of other shapes',
-  `Made by \`node bench/shapes.ts\` on ${dateAndCommit()}: 32 connections; medians of ${values.rounds} alternating rounds with freshly started processes.`,
+  madeBy(`${database.version}, 100,000 animals`),
+  `32 connections; medians of ${rounds} alternating rounds with freshly started processes.`,
   table(['document', 'requests/s', 'mercurius', 'ratio', 'goal'], rows),
 ]
   .join('\n\n')
   .concat('\n');
-process.stdout.write(report);
-writeFileSync(join(import.meta.dirname, 'SHAPES.md'), report);
+writeReport('SHAPES.md', report, isLong);
 await database.close();
 process.exit(0);

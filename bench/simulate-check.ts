@@ -134,11 +134,11 @@ async function measure(what: {
     const before = read();
     const load = await runLoad(server.port, requests, CLIENTS, seconds);
     const [foreign = 0, gatewayMs = 0, databaseMs = 0] = read().map((now, index) => now - (before[index] ?? 0));
-    const foreignCores = Math.max(0, foreign / (seconds * 1000));
+    const foreignCores = Math.max(0, foreign / (load.elapsedSeconds * 1000));
     if (load.wrong > 0) throw new Error(`${what.operation}: ${load.firstWrong}`);
     const p99Ms = load.latencies[Math.floor(load.latencies.length * 0.99)] ?? Number.NaN;
     const { addedMs, proxyMs } = network;
-    const cpu = { gatewayCpuMs: gatewayMs / load.count, databaseCpuMs: databaseMs / load.count };
+    const cpu = { gatewayCpuMs: gatewayMs / load.answered, databaseCpuMs: databaseMs / load.answered };
     const circumstances = { workers, kind, clients: CLIENTS, foreignCores, addedMs, proxyMs };
     return { ...circumstances, ...cpu, perSecond: load.count / seconds, p99Ms };
   } finally {

@@ -14,7 +14,7 @@ process.umask(0o077);
 try {
   mkdirSync(dirname(store), { recursive: true });
   rmSync(part, { force: true });
-  await pipeline(process.stdin, createWriteStream(part));
+  await pipeline(process.stdin, createWriteStream(part, { flush: true })); // on the disk before it takes the place
   const copy = new DatabaseSync(part);
   assert.equal(copy.prepare('PRAGMA integrity_check').get().integrity_check, 'ok');
   copy.exec('SELECT 1 FROM knex_migrations'); // an empty file is a whole store, too

@@ -21,6 +21,11 @@ describe('.github/', () => {
     expect(() => accessSync(join(ROOT, '.ci/run'), constants.X_OK)).not.toThrow();
   });
 
+  test('a container may make namespaces and mounts: on CI no test is left out that needs them', () => {
+    const jobs = workflows.flatMap((path) => Object.values<any>(parse(read(path)).jobs));
+    for (const { container } of jobs) expect(container.options).toContain('--privileged');
+  });
+
   test('updates are looked for where packages are', () => {
     const updates: any[] = parse(read('.github/dependabot.yml')).updates;
     const folders = tracked

@@ -6,8 +6,12 @@ import { temporaryFolder } from './support/engines.ts';
 import { has } from './support/tools.ts';
 import { ROOT } from './support/tracked-files.ts';
 
+// In a container of CI the checkout belongs to another user, which git refuses: safe.directory, https://git-scm.com/docs/git-config
+const config = temporaryFolder({ gitconfig: '[safe]\n\tdirectory = *\n' });
+const env = { ...process.env, GIT_CONFIG_GLOBAL: join(config, 'gitconfig') };
+
 const run = (cwd: string, program: string, ...words: string[]) =>
-  execFileSync(program, words, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  execFileSync(program, words, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 
 describe.runIf(has('git'))('what git makes of the repository', () => {
   test('with core.autocrlf every file has LF', () => {

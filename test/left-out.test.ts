@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from './support/engines.ts';
-import { unwantedTools } from './support/tools.ts';
+import { readLeftOut, unwantedTools } from './support/tools.ts';
 import { ROOT } from './support/tracked-files.ts';
 
 /** Runs a test file on a machine that has no Python; gives how the run ended, and all that it said. */
@@ -26,10 +26,12 @@ async function runWithoutPython(env: Record<string, string>): Promise<{ code: un
 }
 
 describe('a tool that is not here', () => {
-  test('is named at the end, once, with what brings it; what needs none runs', async () => {
-    const { code, said } = await runWithoutPython({});
+  test('is named at the end, once, with what brings it, and to .ci/run; what needs none runs', async () => {
+    const all = join(temporaryFolder(), 'left-out');
+    const { code, said } = await runWithoutPython({ CI_LEFT_OUT: all });
     expect(said).toMatch(/ 8 passed .* 2 skipped/);
     expect(said.match(/^!!! {3}.*$/gm)).toEqual(['!!!   python: apt install python3-requests']);
+    expect(readLeftOut(all)).toEqual(['python: apt install python3-requests']);
     expect(code).toBe(0);
   });
 

@@ -51,3 +51,4 @@ app.use(async (ctx, next) => {
 
 app.use(router.routes());
 app.listen(settings.port, HOST);
+process.on('SIGTERM', () => process.exit()); // only a process that ends by itself writes Node's compile cache

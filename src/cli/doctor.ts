@@ -109,7 +109,11 @@ async function collectFacts(database: Database, config: Config, facts: Record<st
   if (triggers.length > 0) facts.triggers = triggers.join('; ');
   try {
     const file = databaseFile(config);
-    if (file !== undefined) for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
+    if (file !== undefined) {
+      for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK);
+      // Else the rows stay in memory, and a full disk is not seen.
+      await database.run((knex) => knex.raw('PRAGMA cache_size = 1'));
+    }
     const changed = await checkWrites(database, tables, { ids: 'of ours' });
     if (changed === undefined) await checkWrites(database, tables, { ownTables: true });
     else problems.push(`the database changes what is written: ${changed}`);

@@ -60,8 +60,10 @@ describeInBrowser('accessibility', (browser) => {
       await page.emulateMedia(COLOURS.dark);
       expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(16, 22, 29)');
       await page.goto(`${url}/docs#key=${key}`);
-      await page.locator('#listPets').getByRole('button', { name: 'Send' }).click();
-      await page.locator('#listPets .outcome').getByText('200').waitFor();
+      for (const id of ['listPets', 'createPet']) {
+        await page.locator(`#${id}`).getByRole('button', { name: 'Send' }).click();
+        await page.locator(`#${id} .outcome`).getByText(/^20/).waitFor();
+      }
       expect(await violationsInAllColours(page)).toEqual([]);
       expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(width);
     },
@@ -78,6 +80,15 @@ describeInBrowser('accessibility', (browser) => {
     await page.keyboard.press('Tab');
     const place = "document.querySelector('main').compareDocumentPosition(document.activeElement)";
     expect(Number(await page.evaluate(place)) & FOLLOWING).toBe(FOLLOWING);
+  });
+
+  test('GraphiQL follows the system, whatever theme its settings had', async () => {
+    const { page } = await visit(1440, 'light');
+    await page.addInitScript("localStorage.setItem('graphiql:theme', 'dark')");
+    await page.goto(`${url}/graphql#key=${key}`);
+    await page.locator('.graphiql-plugin').getByRole('link', { name: 'Query' }).waitFor();
+    expect(await page.locator('body').getAttribute('class')).not.toContain('graphiql-dark');
+    expect(await violations(page)).toEqual([]);
   });
 
   // All colours on a narrow and on a wide page; faults of contrast do not depend on more.

@@ -85,6 +85,30 @@ async function callInFlight(page: Page, path: string, answer?: { status: number 
   };
 }
 
+/** Gives the form another key, whose check is held back: what lets the answer come, and waits until the page has seen it. */
+async function checkHeldBack(page: Page, next: string): Promise<() => Promise<void>> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route(/limit=1$/, (route) => released.then(() => route.continue()));
+  await form(page).getByRole('button', { name: 'change' }).click();
+  await page.getByLabel('API key').fill(next);
+  await page.keyboard.press('Enter');
+  await message(page).getByText('Checking the key').waitFor();
+  return async () => {
+    const answered = page.waitForResponse(/limit=1$/);
+    release();
+    await (await answered).finished();
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve))'); // the page has its turn
+  };
+}
+
+/** Whether all of the form's message is in sight. */
+const isMessageSeen = (page: Page): Promise<boolean> =>
+  message(page).evaluate((element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const isOnTop = document.elementFromPoint((left + right) / 2, (top + bottom) / 2) === element;
+    return isOnTop && element.scrollWidth <= element.clientWidth && left >= 0 && right <= innerWidth;
+  });
+
 describeInBrowser('the form for the key', (browser) => {
   describe.each(['/docs', '/graphql'])('of %s', (path) => {
     test('says in the words of the API why a key was refused, and takes the corrected one', async () => {
@@ -180,19 +204,22 @@ describeInBrowser('the form for the key', (browser) => {
   test('a key that is still being checked when "forget" is pressed is not taken', async () => {
     const { page } = await newVisit(browser(), url);
     await openWithKey(page, '/docs');
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    await page.route(/limit=1$/, (route) => released.then(() => route.continue()));
-    await form(page).getByRole('button', { name: 'change' }).click();
-    await page.getByLabel('API key').fill(key);
-    await page.keyboard.press('Enter');
-    await message(page).getByText('Checking the key').waitFor();
+    const release = await checkHeldBack(page, key);
     await page.keyboard.press('Escape');
     await forget(page);
-    const answered = page.waitForResponse(/limit=1$/);
-    release();
-    await (await answered).finished();
-    await page.evaluate('new Promise((resolve) => setTimeout(resolve))'); // the page has its turn
+    await release();
     await expectNoKey(page);
+  });
+
+  test('a key whose check is left by Escape is not taken', async () => {
+    const { page } = await newVisit(browser(), url);
+    const { key: next } = await keys.create({ name: 'next', expiresAt: null });
+    await openWithKey(page, '/docs');
+    const release = await checkHeldBack(page, next);
+    await page.keyboard.press('Escape');
+    await release();
+    expect(await form(page).locator('code').textContent()).toBe(`${key.slice(0, 13)}…`);
+    expect(await page.evaluate("sessionStorage.getItem('petstore_key')")).toBe(key);
   });
 
   test.each(['/docs', '/graphql'])(
@@ -242,6 +269,32 @@ describeInBrowser('the form for the key', (browser) => {
     expect(asked()).toBe(before);
     await expectNoKey(page);
     await headersShow(page, '<API key>');
+  });
+
+  test.each([320, 390, 1280, 1440].flatMap((width) => ['/docs', '/graphql'].map((path) => [width, path] as const)))(
+    'says at %d px on %s in full what it says',
+    async (width, path) => {
+      const { page } = await newVisit(browser(), url, { viewport: { width, height: 800 } });
+      await page.goto(url + path);
+      expect(await isMessageSeen(page)).toBe(true);
+      await page.goto(`${url}${path}#key=${key.slice(0, -1)}`);
+      await message(page).getByText('This key was refused.').waitFor();
+      expect(await isMessageSeen(page)).toBe(true);
+      await page.route('**/v1/**', (route) => route.abort());
+      await page.goto(`${url}${path}#key=${key}`);
+      await message(page).getByText('The gateway cannot be reached').waitFor();
+      expect(await isMessageSeen(page)).toBe(true);
+    },
+  );
+
+  test('no longer says that the gateway cannot be reached when a call is answered', async () => {
+    const { page } = await newVisit(browser(), url);
+    await page.route(/limit=1$/, (route) => route.abort());
+    await page.goto(`${url}/docs#key=${key}`);
+    await message(page).getByText('The gateway cannot be reached').waitFor();
+    await page.locator('#listPets').getByRole('button', { name: 'Send' }).click();
+    await message(page).getByText('Kept in this tab only.').waitFor();
+    expect(await form(page).getAttribute('data-state')).toBe('accepted');
   });
 
   test.each([320, 800, 1440])('stays in sight at %d px, and hides no heading that a link leads to', async (width) => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { SQLITE } from '../support/engines.ts';
@@ -35,6 +35,19 @@ async function send(page: Page, id: string) {
   return shownCall(page, id);
 }
 
+/** What of an element is seen, in the window and in all that scrolls around it. */
+const seenOf = (element: Locator) =>
+  element.evaluate((node) =>
+    new Promise<IntersectionObserverEntry>((resolve) => {
+      new IntersectionObserver(([entry]) => entry && resolve(entry)).observe(node);
+    }).then(({ intersectionRatio, intersectionRect }) => ({
+      part: intersectionRatio,
+      height: intersectionRect.height,
+    })),
+  );
+
+const focusedText = (page: Page) => page.evaluate('document.activeElement.textContent');
+
 async function shownCall(page: Page, id: string) {
   const [sent = '', outcome = '', received = ''] = await Promise.all(
     ['.sent', '.outcome', '.received'].map((part) => operationOf(page, id).locator(part).textContent()),
@@ -49,8 +62,8 @@ describeInBrowser('the reference', (browser) => {
     return visit;
   };
 
-  const openWithKey = async () => {
-    const visit = await open({}, `/docs#key=${key}`);
+  const openWithKey = async (options = {}) => {
+    const visit = await open(options, `/docs#key=${key}`);
     await form(visit.page).getByText('Key petstore_').waitFor();
     return visit;
   };
@@ -136,6 +149,19 @@ describeInBrowser('the reference', (browser) => {
       expect(received).toContain('"name": "Rex {,}"');
     });
 
+    test('shows its answer at once on a laptop, and the end of it by the wheel', async () => {
+      const { page } = await openWithKey({ viewport: { width: 1280, height: 720 } });
+      await send(page, 'createPet');
+      const side = operationOf(page, 'createPet').locator('.side');
+      const [outcome, received] = ['.outcome', '.received'].map((part) => side.locator(part)) as [Locator, Locator];
+      expect((await seenOf(outcome)).part).toBeCloseTo(1);
+      expect((await seenOf(received)).height).toBeGreaterThan(150);
+      const { x = 0, y = 0 } = (await side.boundingBox()) ?? {};
+      await page.mouse.move(x + 8, y + 8);
+      await page.mouse.wheel(0, 3000);
+      await expect.poll(async () => (await seenOf(received)).part).toBeCloseTo(1);
+    });
+
     test('with an Idempotency-Key that no header can carry says so', async () => {
       const { page } = await openWithKey();
       await operationOf(page, 'createPet').getByLabel('Idempotency-Key').fill('schlüssel-🐾');
@@ -155,23 +181,27 @@ describeInBrowser('the reference', (browser) => {
       expect((await send(page, 'listPets')).sent).not.toContain('status');
     });
 
-    test('"Next page" leads through the list to its end', async () => {
+    test('"Next page" leads through the list to its end, and keeps the focus', async () => {
       const { page } = await openWithKey();
       await operationOf(page, 'listPets').getByLabel('limit').fill('1');
-      await operationOf(page, 'listPets').getByLabel('status').selectOption('sold');
+      await operationOf(page, 'listPets').getByLabel('status').selectOption('available');
       const seen = [(await send(page, 'listPets')).received];
       const next = operationOf(page, 'listPets').getByRole('button', { name: 'Next page' });
+      const focused: unknown[] = [];
+      await next.focus();
       while (await next.isVisible()) {
         const answered = page.waitForResponse((response) => response.url().includes('/v1/'));
-        await next.click();
+        await page.keyboard.press('Enter');
         await answered;
         await operationOf(page, 'listPets').locator('.outcome').getByText(/^\d/).waitFor();
+        focused.push(await focusedText(page));
         seen.push((await shownCall(page, 'listPets')).received);
       }
-      const sold = JSON.parse((await gateway.request('/v1/pets?status=sold&limit=100')).text);
+      const available = JSON.parse((await gateway.request('/v1/pets?status=available&limit=100')).text);
       const ids = seen.flatMap((text) => [...text.matchAll(/"id": (\d+)/g)].map(([, id]) => Number(id)));
-      expect(ids).toEqual(sold.map(({ id }: any) => id));
-      expect(ids.length).toBeGreaterThan(1);
+      expect(ids).toEqual(available.map(({ id }: any) => id));
+      expect(ids.length).toBeGreaterThan(2);
+      expect(focused).toEqual([...ids.slice(2).map(() => 'Next page'), 'Answer']);
     });
 
     test('is made once, however often "Send" is pressed meanwhile', async () => {
@@ -201,14 +231,18 @@ describeInBrowser('the reference', (browser) => {
       expect(foreign).toEqual([]);
     });
 
-    test('while the gateway is away says so in a sentence', async () => {
+    test.each(['Send', 'Next page'])('by "%s" while the gateway is away says so in a sentence', async (name) => {
       const { page } = await openWithKey();
+      await operationOf(page, 'listPets').getByLabel('limit').fill('1');
+      await send(page, 'listPets');
       await page.route('**/v1/**', (route) => route.abort());
-      await operationOf(page, 'listPets').getByRole('button', { name: 'Send' }).click();
+      await operationOf(page, 'listPets').getByRole('button', { name }).click();
       await operationOf(page, 'listPets').getByText('the gateway cannot be reached').waitFor();
       expect((await shownCall(page, 'listPets')).outcome).toBe(
         'The call could not be made: the gateway cannot be reached.',
       );
+      expect(await operationOf(page, 'listPets').locator('.next').isVisible()).toBe(false);
+      expect(await focusedText(page)).toBe(name === 'Send' ? 'Send' : 'Answer');
     });
 
     test('is made by keyboard alone', async () => {
@@ -219,6 +253,13 @@ describeInBrowser('the reference', (browser) => {
       await page.keyboard.press('Enter');
       await operationOf(page, 'listPets').getByText('200 OK').waitFor();
       expect((await shownCall(page, 'listPets')).sent).toContain('?limit=2');
+    });
+
+    test('is made in browsers without String.prototype.toWellFormed: before Firefox 119, Safari 16.4', async () => {
+      const { page } = await openWithKey();
+      await page.addInitScript('delete String.prototype.toWellFormed');
+      await page.reload();
+      expect((await send(page, 'getPet')).outcome).toMatch(/^200/);
     });
   });
 

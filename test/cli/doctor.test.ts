@@ -11,7 +11,7 @@ import { createPetDocuments, schema } from '../graphql/schema-alone.ts';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
 import { freePort } from '../support/ports.ts';
 import { openDatabase } from '../support/prepared.ts';
-import { shellNode } from '../support/process.ts';
+import { run, shellNode } from '../support/process.ts';
 import { command, expectFailure, succeed, succeedJson } from './command.ts';
 
 const examine = async (env: Record<string, string>, folder?: string) => {
@@ -100,6 +100,16 @@ describeEachEngine('doctor', (engine) => {
       const { code, database, problems } = await examine({ DATABASE_URL: url });
       other.close();
       expect([code, database, problems]).toEqual([1, { answers: 'no' }, [expect.stringContaining('locked')]]);
+    });
+
+    test('a full disk: no writes are taken', async () => {
+      const url = await engine.freshDatabase();
+      await succeed('keys', ['create', '--name', 'app'], { DATABASE_URL: url });
+      // In blocks of 512 bytes: what the index of the log takes, and less than the rows.
+      const node = shellNode(`ulimit -f 64\nexec '${process.execPath}' "$@"`);
+      const { exited, stdout } = run('cli/doctor.ts', [], { DATABASE_URL: url }, undefined, node);
+      expect((await exited).code).toBe(1);
+      expect(stdout()).toMatch(/^ {2}takes writes +no$/m);
     });
     return;
   }

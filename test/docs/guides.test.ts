@@ -162,6 +162,11 @@ describe('the guides name', () => {
     expect(further.filter((code) => !sectionOf('limits').includes(`<code>${code}</code>`))).toEqual([]);
   });
 
+  test('how a list is read again safely', () => {
+    expect(sectionOf('paging')).toContain('Pages are no change feed');
+    expect(readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')).toContain('begin each reading at the');
+  });
+
   test('which errors pass', () => {
     const passing = [...sectionOf('errors').matchAll(/<dt>(\d+)(?:(?!<dt>).)*Send it again/g)].map(
       ([, status]) => status,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { gatewayEnvironment, withoutSettings } from '../../bench/environment.ts';
 import { readConfig, settingNames } from '../../src/gateway/config.ts';
 import { ROOT } from '../support/tracked-files.ts';
 
@@ -59,6 +60,12 @@ test('the image gets what its Dockerfile copies, and nothing else', () => {
   const copied = copiedIn(read('Dockerfile'));
   const letIn = read('.dockerignore').trimEnd().split('\n');
   expect(letIn.toSorted()).toEqual(['*', ...new Set(copied.map((name) => `!${name}`))].toSorted());
+});
+
+test('the benchmark hands on no setting of its own environment or of a .env', () => {
+  const all = Object.fromEntries(settings.map((name) => [name, '1']));
+  expect(withoutSettings({ ...all, NODE_OPTIONS: '--no-opt', HOME: '/home' })).toEqual({ HOME: '/home' });
+  expect(settings.filter((name) => gatewayEnvironment({ PORT: '80' })[name] !== '')).toEqual(['PORT']);
 });
 
 test("whatever the checkout's modes are, the container's user may read what is copied", () => {

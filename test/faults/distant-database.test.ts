@@ -8,7 +8,9 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 const AWAY_MS = 400;
 
 describeOnMysql('a distant database', (engine) => {
-  test('all is served, and the gateway is ready', { timeout: 120_000, retry: 2 }, async () => {
+  // Once more only where a busy machine was too late.
+  const options = { timeout: 120_000, retry: { count: 2, condition: /^late/ } };
+  test('all is served, and the gateway is ready', options, async () => {
     const { url } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);
     proxy.delayAnswers(AWAY_MS);
@@ -19,13 +21,18 @@ describeOnMysql('a distant database', (engine) => {
     const createOnce = () => create({ 'idempotency-key': crypto.randomUUID() });
     // The first connection is a second's work at this distance.
     await eventually(async () => (await status('/v1/pets')) === 200, 30_000, 'a connection is open');
+    const answered: string[] = [];
     for (let round = 1; round <= 2; round++) {
-      expect(await createOnce(), 'a create with a key').toBe(201);
-      expect(await Promise.all([createOnce(), createOnce(), createOnce()]), 'three at once').toEqual([201, 201, 201]);
-      expect(await create(), 'a create').toBe(201);
-      expect(await status('/readyz'), 'readiness').toBe(200);
-      expect(await status('/v1/pets/1'), 'a get').toBe(200);
+      answered.push(`${await createOnce()} a create with a key`);
+      for (const one of await Promise.all([createOnce(), createOnce(), createOnce()])) answered.push(`${one} of three`);
+      answered.push(`${await create()} a create`);
+      answered.push(`${await status('/readyz')} readiness`);
+      answered.push(`${await status('/v1/pets/1')} a get`);
     }
+    const unserved = answered.filter((one) => !/^20[01] /.test(one));
+    const lost = unserved.filter((one) => !one.startsWith('503 '));
+    expect(lost, 'lost').toEqual([]);
+    expect(unserved, 'late').toEqual([]);
     await gateway.close();
   });
 });

@@ -248,6 +248,22 @@ test.each([
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ lost: 2, msg: 'the last use of API keys could not be written' });
 });
 
+test('requests are served between two batches, though SQLite never waits', async () => {
+  const order: string[] = [];
+  const write = (what: string) => async () => {
+    setImmediate(() => order.push('served'));
+    order.push(what);
+  };
+  const usage = createUsage({ noteLastUses: write('last uses') }, { add: write('deprecated uses') }, SILENT);
+  for (let id = 0; id < 201; id++) {
+    usage.noteUse(String(id));
+    usage.noteDeprecatedUse(String(id), 'getPet');
+  }
+  await usage.close(LIMIT_MS);
+  const batches = ['last uses', 'last uses', 'deprecated uses', 'deprecated uses'];
+  expect(order).toEqual(batches.flatMap((what) => [what, 'served']));
+});
+
 /** Counts, and what is written of the use of what is deprecated. */
 function createNoted() {
   const written: DeprecatedUse[] = [];

@@ -50,10 +50,13 @@ describe('the library describes itself', () => {
       expect(remove.responses[204]).not.toHaveProperty('content');
     });
 
-    test('only the experiment is experimental, and only what touches the deprecated field is deprecated', () => {
+    test('only what may still change says so, and only what touches the deprecated field is deprecated', () => {
       const operations: any[] = Object.values(document.paths).flatMap((item: any) => Object.values(item));
       const named = (key: string) => operations.filter((one) => key in one).map((one) => [one.operationId, one[key]]);
-      expect(named('x-stability')).toEqual([['getBook', 'experimental']]);
+      expect(named('x-stability')).toEqual([
+        ['getBook', 'experimental'],
+        ['updateBook', 'beta'],
+      ]);
       expect(named('deprecated')).toEqual([['getTitle', true]]);
       expect(named('x-deprecated-sunset')).toEqual([['getTitle', '2031-07-09']]);
     });

@@ -11,8 +11,10 @@ import { freePort } from '../support/ports.ts';
 import { openDatabase } from '../support/prepared.ts';
 import { run, startProcess } from '../support/process.ts';
 import { startSilent } from '../support/served-app.ts';
+import { noteLeftOut } from '../support/tools.ts';
 
 const HAS_IPV6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
+if (!HAS_IPV6) noteLeftOut('IPv6', 'an interface with ::1');
 
 /** Starts a gateway that cannot start: exit code, and one line on standard error. */
 async function failToStart(env: Record<string, string>, folder?: string) {

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import mysql from 'mysql2/promise';
 import { expect, it, test } from 'vitest';
 import { migrateUp, migrationStatus } from '../../src/gateway/database/migrations.ts';
+import { REQUEST_MS } from '../../src/gateway/deadlines.ts';
 import { createKeyStore } from '../../src/gateway/keys/key-store.ts';
 import { send } from '../support/client.ts';
 import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
@@ -71,12 +72,12 @@ describeEachEngine('starting together', (engine) => {
   });
 });
 
-test('sqlite › starting together › a start waits for a migration that takes longer than a request may', async () => {
+test('sqlite › starting together › a migration waits for another one that takes longer than a request may', async () => {
   const url = await SQLITE.freshDatabase();
   const migrating = new DatabaseSync(url.slice('sqlite:'.length));
   migrating.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
   const waiting = migrateUp(await openDatabase(url));
-  await Promise.race([waiting, delay(3000)]);
+  await Promise.race([waiting, delay(REQUEST_MS + 500)]);
   migrating.exec('COMMIT');
   migrating.close();
   expect(await waiting).toHaveLength(MIGRATIONS);

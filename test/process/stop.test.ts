@@ -80,7 +80,7 @@ describeEachEngine('stopping', (engine) => {
     ['SIGTERM', '2'],
   ] as const)(
     '%s under load, WORKERS=%s: no request fails, every connection is ended in good order',
-    { retry: 2 }, // a process that a busy machine holds up for seconds refuses what has waited for so long
+    { retry: { count: 2, condition: /^late/ } }, // a process that a busy machine holds up for seconds is too late for some
     async (signal, workers) => {
       const { prepared, gateway } = await start({ WORKERS: workers });
       const probe = connectClient(gateway.url, prepared.key);
@@ -96,7 +96,9 @@ describeEachEngine('stopping', (engine) => {
       await lastReadiness(probe, stoppedAt);
 
       const ends = await Promise.all(clients);
-      expect(ends.flatMap(({ unserved }) => unserved)).toEqual([]);
+      const unserved = ends.flatMap((end) => end.unserved);
+      const lost = unserved.filter((one) => !one.startsWith('503 '));
+      expect(lost, 'lost').toEqual([]);
       expect(await gateway.exited).toEqual({ code: 0, signal: null });
       expect(msSince(stoppedAt)).toBeLessThan(GRACE_MS);
       expect(gateway.stderr()).toBe('');
@@ -104,6 +106,7 @@ describeEachEngine('stopping', (engine) => {
       const acknowledged = ends.flatMap((end) => end.acknowledged);
       expect(acknowledged.length).toBeGreaterThan(CLIENTS);
       expect(acknowledged.filter((name) => counts.get(name) !== 1)).toEqual([]);
+      expect(unserved, 'late').toEqual([]); // such a create may be done all the same
       expect(counts.size).toBe(acknowledged.length);
     },
   );

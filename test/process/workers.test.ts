@@ -4,13 +4,13 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
-import { openSocket, send, sendRaw } from '../support/client.ts';
+import { send, sendRaw } from '../support/client.ts';
 import { describeEachEngine, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { openFiles } from '../support/open-files.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
-import { rawPost } from '../support/raw-requests.ts';
+import { sendHead } from '../support/raw-requests.ts';
 import { FAULT_SIGNALS, LAST_RESORT, startTwo, twoWorkersOf, WITH_FAULTS, workersOf } from './workers-of.ts';
 
 /** Lets both workers serve: every request on a connection of its own. */
@@ -38,16 +38,14 @@ describeEachEngine('WORKERS=2', (engine) => {
   test('a request that is at work when the primary closes the ports is answered, and its use is counted', async () => {
     const { prepared, gateway } = await startTwo(engine);
     const { port } = gateway;
-    const socket = await openSocket(port);
+    const body = '{"query":"{ pet(id: 1) { id } }"}';
+    const socket = await sendHead(port, '/graphql', prepared.key, body);
     const answer = text(socket);
-    const request = rawPost('/graphql', prepared.key, '{"query":"{ pet(id: 1) { id } }"}');
-    socket.write(request.slice(0, -1));
-    await delay(200); // until a worker has it
     gateway.child.kill('SIGTERM');
     const probe = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
     await eventually(async () => (await sendRaw(port, probe)) === '', 10_000, 'no port is open');
     await delay(DRAIN_MS); // the workers have heard of it
-    socket.write(request.slice(-1));
+    socket.write(body);
     expect(await answer).toContain('{"data":{"pet":null}}');
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
     expect(await prepared.database.knex('deprecated_use').pluck('uses')).toEqual([1]);

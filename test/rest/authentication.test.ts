@@ -22,10 +22,7 @@ const REQUESTS: readonly (readonly [method: string, path: string, call: Call])[]
   ['POST', '/v1/pets', { headers: { 'content-type': 'text/plain' }, body: 'Rex' }],
   ['POST', '/v1/pets', { headers: json, body: 'x'.repeat(70_000) }],
   ['POST', '/v1/pets', { headers: { ...json, 'idempotency-key': 'a b' }, body: '{}' }],
-  ['PUT', '/v1/pets', {}],
   ['GET', '/v1/pets/', {}],
-  ['GET', '/v1/store/orders', {}],
-  ['PATCH', '/v1/no/such/path', {}],
   ['GET', '/v1/%ff', {}],
   ['GET', '/v1/openapi.json/', {}],
 ];

@@ -4,6 +4,7 @@ import { hashApiKey } from '../../src/gateway/keys/api-key.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { prepareDatabase } from '../support/prepared.ts';
 
 const PET = { name: 'Rex', categoryId: 1 };
 const HOUR_MS = 3_600_000;
@@ -53,5 +54,21 @@ describeEachEngine('a gateway whose clock is wrong', (engine) => {
         expect(Math.abs((seen?.expiresAt?.getTime() ?? 0) - Date.now() - HOUR_MS)).toBeLessThan(HOUR_MS / 2);
       }
     }
+  });
+
+  test('a key is rotated for its whole lifetime, and counts as replaced, after the clock of the database was set back', async () => {
+    const { keys, database } = await prepareDatabase(engine);
+    const lifetimeMs = 90 * 24 * HOUR_MS;
+    const { id } = await keys.create({ name: 'a quarter', expiresAt: new Date(Date.now() + lifetimeMs) });
+    const { created } = (await keys.rotate(id as Int64, HOUR_MS)) ?? expect.fail('it is there');
+    // As if the key had been made before the clock was set back by two hours, and rotated after it.
+    await database
+      .knex('api_keys')
+      .where({ id })
+      .increment('created_at', 2 * HOUR_MS);
+    expect(await keys.countExpiring()).toBe(0);
+    const again = await keys.rotate(created?.id as Int64, HOUR_MS);
+    const leftMs = (again?.created?.expiresAt?.getTime() ?? 0) - Date.now();
+    expect(Math.abs(leftMs - lifetimeMs)).toBeLessThan(HOUR_MS / 2);
   });
 });

@@ -79,6 +79,7 @@ export function expectConformance(method: string, address: string, answer: Answe
   const { status, headers, text } = answer;
   expect(headers.get('x-request-id')).toMatch(/^[\w.:/+=@-]{1,128}$/);
   expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
   const hasBody = method !== 'HEAD' && status !== 204;
   if (hasBody) expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   if (hasBody && status >= 400) expectError(answer);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 
 const PET = { name: 'Rex', categoryId: 1 };
@@ -34,25 +35,27 @@ describeEachEngine('Idempotency-Key › rotated API keys', (engine) => {
     expect((await post(gateway, stranger, 'one'))[1]).toBe(false);
   });
 
-  // Again where a busy machine is too late for all of them.
-  test('at the same time under both keys and to two gateways, one animal is made', { retry: 2 }, async () => {
+  test('at the same time under both keys and to two gateways, one animal is made', async () => {
     const { url, keys, key, keyId } = await prepareDatabase(engine);
-    const gateways = [
-      await startGateway(engine, { DATABASE_URL: url }),
-      await startGateway(engine, { DATABASE_URL: url }),
-    ];
+    const one = await startGateway(engine, { DATABASE_URL: url });
+    const two = await startGateway(engine, { DATABASE_URL: url });
     const successor = (await keys.rotate(keyId as Int64, HOUR_MS))?.created; // the database's own id
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        gateways[index % 2]?.createPet(PET, {
-          authorization: `Bearer ${index % 4 < 2 ? key : successor?.key}`,
-          'idempotency-key': 'same',
-        }),
-      ),
-    );
-    const created = answers.filter((answer) => answer?.status === 201);
-    expect(new Set(created.map((answer) => answer?.text)).size).toBe(1);
-    for (const answer of answers) expect([201, 409, 503]).toContain(answer?.status);
-    expect(await gateways[0]?.database.knex('pets').select('id')).toHaveLength(1);
+    const create = (index: number) =>
+      (index % 2 === 0 ? one : two).createPet(PET, {
+        authorization: `Bearer ${index % 4 < 2 ? key : successor?.key}`,
+        'idempotency-key': 'same',
+      });
+    const told = new Set<string>();
+    const areTold = async () => {
+      for (const { status, text } of await Promise.all(Array.from({ length: 20 }, (_, index) => create(index)))) {
+        expect([201, 409, 503]).toContain(status);
+        if (status === 201) told.add(text);
+      }
+      return told.size > 0;
+    };
+    // Again where a busy machine is too late for all of them: by then one may be made.
+    await eventually(areTold, 60_000, 'one is made');
+    expect(told.size).toBe(1);
+    expect(await one.database.knex('pets').select('id')).toHaveLength(1);
   });
 });

@@ -70,16 +70,23 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     expect([again.replayed, String(again.row.id)]).toEqual([true, String(first?.row.id)]);
   });
 
-  test('the clean-up deletes at most 500 at once', async () => {
+  test('the clean-up deletes at most 500 at once, and requests are served in between', async () => {
     const { database } = await prepareDatabase(engine);
     const old = Array.from({ length: 501 }, (_, index) => record(`old ${index}`, 1, DAY_MS));
     await database.knex.batchInsert('idempotency_keys', old, 100);
-    const deleted: number[] = [];
+    let isServed = false;
+    setImmediate(() => {
+      isServed = true;
+    });
+    const deleted: unknown[] = [];
     database.knex.on('query', ({ sql, bindings }: { sql: string; bindings: unknown[] }) => {
-      if (/^delete/i.test(sql)) deleted.push(bindings.length);
+      if (/^delete/i.test(sql)) deleted.push([bindings.length, isServed]);
     });
     await createRecords(database).sweep();
-    expect(deleted).toEqual([500, 1]);
+    expect(deleted).toEqual([
+      [500, expect.any(Boolean)],
+      [1, true],
+    ]);
   });
 
   test('records are added in one order, a renewed one that is not expired is taken, and a record tells only what has expired', async () => {

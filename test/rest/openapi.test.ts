@@ -1,5 +1,6 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it, test } from 'vitest';
+import { ERRORS } from '../../src/gateway/errors.ts';
 import { addSamples } from '../../src/gateway/store/store.ts';
 import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
@@ -103,6 +104,15 @@ describe('openapi.json', () => {
     const patterns = [...JSON.stringify(await read()).matchAll(/"pattern":"((?:[^"\\]|\\.)*)"/g)].map(([, one]) => one);
     expect(patterns.length).toBeGreaterThan(0);
     expect(patterns.filter((one) => /\(\?[=!<]/.test(one ?? ''))).toEqual([]);
+  });
+
+  // What a generator made of it must take the errors of a later gateway, too.
+  test('an Error is open to further codes and properties, and tells all codes that there are', async () => {
+    const { Error: error } = at(await read(), 'components', 'schemas');
+    expect(error).not.toHaveProperty('additionalProperties');
+    expect(error.properties.code).not.toHaveProperty('enum');
+    for (const code of Object.keys(ERRORS)) expect(error.properties.code.description).toMatch(`${code}`);
+    expect(Object.keys(ERRORS).length).toBeGreaterThan(0);
   });
 
   test("the examples of parameters give animals of a newcomer's store", async () => {

@@ -30,7 +30,7 @@ async function runPython(program: string, url: string, key: string): Promise<str
 
 describe.runIf(has('python'))("the guide's client in Python", () => {
   test('walks through 5,000 animals digit for digit, ids beyond 2^53 too, and waits where the rate limit says so', async () => {
-    const gateway = await startGateway(SQLITE, { RATE_LIMIT: '20/1s' });
+    const gateway = await startGateway(SQLITE, { RATE_LIMIT: '20/4s' });
     const { knex } = gateway.database;
     await gateway.pets.addAll(Array.from({ length: ANIMALS / 2 }, (_, index) => samplePet(index)));
     await knex('pets').insert({ id: knex.raw(String(LARGE)), name: 'a large one', category_id: 1 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -31,6 +31,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     await remove();
     const lacking = readLeftOut(leftOut);
+    const { CI_LEFT_OUT } = process.env; // of all runs of .ci/run
+    if (CI_LEFT_OUT) for (const line of lacking) appendFileSync(CI_LEFT_OUT, `${line}\n`);
     rmSync(folder, { recursive: true, force: true });
     dismiss();
     if (unwanted.length > 0) warn('What needs these did NOT run: TEST_WITHOUT is set', unwanted);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { createBatcher } from '../../lib/batcher/batcher.ts';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
@@ -93,6 +94,7 @@ export function createRecords(database: Database) {
         // The age is checked again: a record may have been renewed since.
         const sweep = (knex: Knex) => knex(TABLE).whereIn('id', ids).whereRaw(isExpired).delete();
         await database.run(sweep, { idempotent: true });
+        await nextTurn(); // SQLite never waits for I/O here: without a pause, no request would be served
       }
     },
   };

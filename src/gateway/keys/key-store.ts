@@ -66,10 +66,11 @@ export function createKeyStore({ run, query, engine }: Database) {
 
     /** The number of valid keys that expire within a week. One that `rotate` has replaced by a valid one does not count. */
     async countExpiring(): Promise<number> {
-      const successor = `SELECT 1 FROM api_keys AS newer WHERE newer.owner_id = COALESCE(api_keys.owner_id, api_keys.id)
-        AND newer.revoked_at IS NULL AND newer.created_at >= api_keys.created_at AND newer.id <> api_keys.id`;
-      const sql = `SELECT COUNT(*) AS expiring FROM api_keys WHERE revoked_at IS NULL
-        AND expires_at > ${now} AND expires_at < ${now} + ${WEEK_MS} AND NOT EXISTS (${successor})`;
+      // Of the keys that replace each other, the one that ends last.
+      const chains = `SELECT MAX(COALESCE(expires_at, ${now} + ${WEEK_MS})) AS expiry FROM api_keys
+        WHERE revoked_at IS NULL GROUP BY COALESCE(owner_id, id)`;
+      const sql = `SELECT COUNT(*) AS expiring FROM (${chains}) AS chains
+        WHERE expiry > ${now} AND expiry < ${now} + ${WEEK_MS}`;
       const [row] = await query<{ expiring: string | number }>(sql, [], undefined);
       return Number(row?.expiring);
     },
@@ -101,13 +102,13 @@ async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number) 
   const { name, readOnly, ownerId } = old;
   // Asked behind the lock: a statement's time is that of its beginning, and another rotation may have ended the key meanwhile.
   const now = Number((await trx.first(trx.raw(`${nowSql} AS now`))).now);
-  const expiry = old.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  const expiry = endOf(old);
   const endsAt = new Date(Math.min(now + graceMs, expiry));
   if (old.revokedAt !== null || expiry <= now) return { old, created: undefined, endsAt };
-  // Of the chain's newest key, because each rotation shortens the lifetime of the old one.
-  const chain = trx('api_keys').where({ id: ownerId }).orWhere({ owner_id: ownerId });
-  const { createdAt, expiresAt: end } = toApiKey(await chain.orderBy(['created_at', 'id']).then((keys) => keys.at(-1)));
-  const expiresAt = end && new Date(Date.now() + end.getTime() - createdAt.getTime());
+  // The longest of the chain, because each rotation shortens the lifetime of the old key.
+  const chain = (await trx('api_keys').where({ id: ownerId }).orWhere({ owner_id: ownerId })).map(toApiKey);
+  const lifetimeMs = Math.max(...chain.map((key) => endOf(key) - key.createdAt.getTime()));
+  const expiresAt = Number.isFinite(lifetimeMs) ? new Date(Date.now() + lifetimeMs) : null;
   const created = { ...(await insertKey(trx, nowSql, { name, expiresAt, readOnly }, ownerId)), expiresAt };
   await trx('api_keys').where({ id }).update({ expires_at: endsAt.getTime() });
   return { old, created, endsAt };
@@ -128,5 +129,7 @@ function toApiKey(row: ApiKeyRow) {
     readOnly: Number(row.read_only) === 1,
   };
 }
+
+const endOf = ({ expiresAt }: ApiKey) => expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
 
 const toDate = (moment: string | number | null) => (moment === null ? null : new Date(Number(moment)));

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { throttle } from '../caches.ts';
 import type { Database } from '../database/connect.ts';
 import { USAGE_FLUSH_MS } from '../deadlines.ts';
@@ -29,6 +29,7 @@ export function createUsage(
     for (const batch of batches(lastUsedAt)) {
       await keys.noteLastUses(new Map(batch));
       for (const [apiKeyId, moment] of batch) if (lastUsedAt.get(apiKeyId) === moment) lastUsedAt.delete(apiKeyId);
+      await nextTurn(); // SQLite never waits for I/O here: without a pause, no request would be served
     }
     for (const batch of batches(deprecated)) {
       await deprecatedUses.add(batch.map(([, use]) => use));
@@ -37,6 +38,7 @@ export function createUsage(
         if (now === undefined || now.uses === uses) deprecated.delete(name);
         else deprecated.set(name, { ...now, uses: now.uses - uses });
       }
+      await nextTurn(); // as above
     }
   };
 

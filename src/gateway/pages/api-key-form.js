@@ -40,7 +40,9 @@ form.addEventListener('click', ({ target }) => {
   input.focus();
 });
 form.addEventListener('keydown', (event) => {
-  if (event.key === 'Escape' && key) show('accepted');
+  if (event.key !== 'Escape' || !key) return;
+  checks += 1; // a check that is under way is no longer wanted
+  show('accepted');
 });
 addEventListener('hashchange', takeKeyFromAddress);
 // The Back button may show this page as it was, though the key was forgotten or replaced on another page since.
@@ -88,7 +90,7 @@ export function onKeyChange(listener) {
  */
 export function noteAnswer(used, status, body, started = performance.now()) {
   if (used !== key && started < changedAt) return; // the person has forgotten or replaced that key since
-  if (status !== 401) return used && used !== key ? setKey(used) : undefined;
+  if (status !== 401) return used && (used !== key || form.dataset.state === 'away') ? setKey(used) : undefined;
   if (!used) return show('needed');
   if (used === key) setKey('');
   refuse(used, messageIn(body));

@@ -32,7 +32,7 @@ export function requestOf(method, base, path, values, body) {
   const of = (/** @type {string} */ kind) => values.filter(({ in: place, value }) => place === kind && value !== '');
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
     const value = of('path').find((candidate) => candidate.name === name)?.value ?? '';
-    return encodeURIComponent(value.toWellFormed());
+    return encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\ufffd'));
   });
   const query = new URLSearchParams(of('query').map(({ name, value }) => [name, value])).toString();
   const headers = of('header').map(({ name, value }) => [name, value]);

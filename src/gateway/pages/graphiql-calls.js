@@ -105,7 +105,7 @@ export async function fetcher(params, { headers = {} } = {}) {
     outcome.textContent = `${response.status} ${response.statusText} · ${Math.round(performance.now() - started)} ms`;
     received.textContent = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
     noteAnswer(token, response.status, text, started);
-    return parsed(text) ?? failure(`The answer is no JSON: ${response.status} ${response.statusText}.`);
+    return parsed(text) ?? failure(`The answer is no JSON: ${`${response.status} ${response.statusText}`.trim()}.`);
   } catch (error) {
     const message = callFailure(error);
     outcome.textContent = message;

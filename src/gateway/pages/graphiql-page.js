@@ -105,6 +105,7 @@ function start() {
     defaultHeaders: headersWith(key || PLACEHOLDER),
     defaultEditorToolsVisibility: innerWidth > 720 && (key ? 'variables' : 'headers'),
     visiblePlugin: innerWidth > 1000 ? 'Documentation Explorer' : undefined,
+    forcedTheme: 'system', // as the rest of the page
     shouldPersistHeaders: false,
     storage: keylessStorage(),
     fetcher,
@@ -151,6 +152,7 @@ function keylessStorage() {
     getItem(/** @type {string} */ name) {
       if (name === 'graphiql:query') return openTab()?.query ?? null;
       if (name === 'graphiql:variables') return openTab()?.variables ?? null;
+      if (name === 'graphiql:theme') return null; // the editors would keep it, whatever is forced
       return storage.getItem(name);
     },
     removeItem: storage.removeItem,

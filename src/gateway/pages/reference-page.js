@@ -22,6 +22,7 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
     void send(form); // shows its own errors
   });
   part(form, '.next').addEventListener('click', ({ currentTarget }) => {
+    if (part(form, '[type=submit]').ariaDisabled) return;
     const { address = '' } = /** @type {HTMLElement} */ (currentTarget).dataset;
     // Only the query of the address is used, so that the key is never sent to another host.
     const { searchParams } = new URL(address, base);
@@ -80,6 +81,15 @@ function chooseLanguage(language) {
   storage.setItem(LANGUAGE, language);
 }
 
+/** @param {HTMLFormElement} form @param {string} [address] of the next page, if there is one */
+function showNext(form, address = '') {
+  const next = part(form, '.next');
+  // The focus stays in the answer: https://www.w3.org/TR/WCAG22/#focus-order
+  if (!address && document.activeElement === next) part(form, '.live h3').focus();
+  next.hidden = !address;
+  next.dataset.address = address;
+}
+
 /**
  * Makes the call of an operation, unless its last one is under way: what is sent twice would be added twice.
  * @param {HTMLFormElement} form
@@ -100,7 +110,6 @@ async function send(form) {
   show('.outcome', 'Waiting for the answer …');
   show('.received', '');
   part(form, '.live').hidden = false;
-  part(form, '.next').hidden = true;
   button.ariaDisabled = 'true'; // unlike `disabled`, it leaves the focus where it is
   const started = performance.now();
   try {
@@ -116,12 +125,13 @@ async function send(form) {
     const received = [...response.headers].map(([name, value]) => `${name}: ${value}`);
     show('.received', [...received, ...(text === '' ? [] : ['', formatJson(text, '  ')])].join('\n'));
     const [, next] = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec(response.headers.get('Link') ?? '') ?? [];
-    part(form, '.next').hidden = next === undefined;
-    part(form, '.next').dataset.address = next;
+    showNext(form, next);
     noteAnswer(key, response.status, text, started);
   } catch (error) {
     show('.outcome', callFailure(error));
+    showNext(form);
   } finally {
     button.ariaDisabled = null;
+    part(form, '.live').scrollIntoView({ block: 'nearest' });
   }
 }

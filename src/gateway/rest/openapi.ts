@@ -10,9 +10,12 @@ export const ERROR_SCHEMA: Json = {
   type: 'object',
   description: 'Every answer of 400 and above.',
   required: ['code', 'message', 'status'],
-  additionalProperties: false,
   properties: {
-    code: { type: 'string', enum: Object.keys(ERRORS), description: 'Machine-readable error code.' },
+    // No enum: clients that generators make would refuse a later code, and lose its message.
+    code: {
+      type: 'string',
+      description: `Machine-readable error code: ${Object.keys(ERRORS).join(', ')}. Others may be added.`,
+    },
     message: { type: 'string', description: 'Human-readable description.' },
     status: { type: 'integer', description: 'The HTTP status code.', minimum: 400, maximum: 599 },
   },

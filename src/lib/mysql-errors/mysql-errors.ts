@@ -7,6 +7,7 @@ export type Meaning =
   | 'noWriter' // no server takes writes
   | 'notReady' // this server does not serve: it shuts down, or has left its cluster
   | 'unknownOutcome' // the statement may have taken effect
+  | 'sessionEnded' // the server closes the connection
   | 'staleSession' // a new session may have more rights, or a newer schema
   | 'rowRefused' // by a type, a constraint or a trigger; no row of the statement was written
   | 'duplicate' // there is a row with the same key
@@ -20,7 +21,7 @@ export const PERMANENT = ['accessDenied', 'unknownDatabase', 'untrusted', 'unusa
 
 /** Meanings by SQLSTATE class, the first two characters (ISO 9075-2; 70 is MySQL's own). MYSQL_NUMBERS takes precedence. */
 const SQLSTATES: Readonly<Record<string, readonly Meaning[]>> = {
-  '08': ['unknownOutcome'], // connection exception
+  '08': ['unknownOutcome', 'sessionEnded'], // connection exception
   22: ['rowRefused'], // data exception: a narrowed column refuses a value
   23: ['rowRefused'], // integrity constraint violation
   28: ['accessDenied'], // invalid authorization specification
@@ -55,7 +56,7 @@ const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1136: ['wrongStatement'], // ER_WRONG_VALUE_COUNT_ON_ROW
   1142: ['staleSession', 'accessDenied'], // ER_TABLEACCESS_DENIED_ERROR: a session keeps the rights that it began with
   1143: ['staleSession', 'accessDenied'], // ER_COLUMNACCESS_DENIED_ERROR
-  1153: ['tooLarge'], // ER_NET_PACKET_TOO_LARGE
+  1153: ['tooLarge', 'sessionEnded'], // ER_NET_PACKET_TOO_LARGE
   1180: ['unknownOutcome'], // ER_ERROR_DURING_COMMIT
   1203: [], // ER_TOO_MANY_USER_CONNECTIONS
   1205: ['rolledBack', 'lockWait'], // ER_LOCK_WAIT_TIMEOUT
@@ -84,7 +85,7 @@ const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1836: ['readOnly', 'notBegun'], // ER_READ_ONLY_MODE
   1862: ['staleSession', 'accessDenied'], // ER_MUST_CHANGE_PASSWORD_LOGIN
   1874: ['readOnly', 'notBegun'], // ER_INNODB_READ_ONLY
-  1927: ['unknownOutcome'], // ER_CONNECTION_KILLED (MariaDB)
+  1927: ['unknownOutcome', 'sessionEnded'], // ER_CONNECTION_KILLED (MariaDB)
   1969: ['unknownOutcome'], // ER_STATEMENT_TIMEOUT (MariaDB)
   // Errors that a proxy's client library met, https://github.com/sysown/proxysql/issues/2912
   2006: ['unknownOutcome'], // CR_SERVER_GONE_ERROR
@@ -95,7 +96,7 @@ const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   3100: ['unknownOutcome', 'readOnly'], // ER_RUN_HOOK_ERROR: a member leaves its group during a commit, which may have reached the others
   3101: ['rolledBack'], // ER_TRANSACTION_ROLLBACK_DURING_COMMIT: Group Replication's certification
   3159: ['untrusted'], // ER_SECURE_TRANSPORT_REQUIRED
-  3169: ['unknownOutcome'], // ER_SESSION_WAS_KILLED
+  3169: ['unknownOutcome', 'sessionEnded'], // ER_SESSION_WAS_KILLED
   3572: ['rolledBack', 'lockWait'], // ER_LOCK_NOWAIT
   3796: ['notReady'], // ER_GRP_TRX_CONSISTENCY_NOT_ALLOWED: the member is not online
   3797: ['notReady'], // ER_GRP_TRX_CONSISTENCY_BEFORE: the group did not answer
@@ -103,6 +104,7 @@ const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   3799: ['notReady'], // ER_GRP_TRX_CONSISTENCY_BEGIN_NOT_ALLOWED: as 3796
   3819: ['rowRefused'], // ER_CHECK_CONSTRAINT_VIOLATED
   3988: ['rowRefused'], // ER_CANNOT_CONVERT_STRING
+  4031: ['unknownOutcome', 'sessionEnded'], // ER_CLIENT_INTERACTION_TIMEOUT
   6400: ['notReady'], // ER_SERVER_OFFLINE_MODE_REASON
   8002: ['rolledBack'], // a transaction with SELECT FOR UPDATE met a conflict
   8005: ['rolledBack'], // write conflict, the transaction's start is stale

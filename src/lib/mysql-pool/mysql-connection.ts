@@ -78,7 +78,11 @@ function createDriver(address: MysqlAddress, { host, address: ip, port }: MysqlT
   return mysql.createConnection({
     host,
     port,
-    stream: () => connect({ host: ip, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 }),
+    stream: () => {
+      const socket = connect({ host: ip, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 });
+      // Where the host is an IP address, mysql2 does not name it, and Node would check the certificate for `localhost`.
+      return Object.assign(socket, { _host: host });
+    },
     user,
     password,
     database,

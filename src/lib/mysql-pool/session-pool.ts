@@ -72,21 +72,15 @@ export function createSessionPool(options: SessionPoolOptions) {
     },
     /**
      * Runs `work` on the session's connection (see `exchange`) and gives its result. The errors `readOnly` and `notReady` close the
-     * connection and, as `staleSession` does, begin a new generation.
+     * connection and, as `staleSession` does, begin a new generation; `sessionEnded` only closes the connection.
      */
     async runOn<Answer>(entry: PoolEntry, deadline: Deadline, work: () => PromiseLike<Answer>): Promise<Answer> {
       try {
         return await entry.connection.exchange(deadline, work);
       } catch (error) {
+        const doubt = await findDoubt(entry, error, Math.min(roleTimeoutMs, remainingMs(deadline)));
         handleError(pool, error, entry);
-        const { isSurelyUndone } = entry;
-        if (!isSurelyUndone || !means(error, 'rolledBack')) throw error;
-        if (await isSurelyUndone(Math.min(roleTimeoutMs, remainingMs(deadline)))) throw error;
-        throw new MysqlPoolError(
-          'POOL_NOT_UNDERSTOOD',
-          'members of the cluster have changed: it may have been done',
-          error,
-        );
+        throw doubt === undefined ? error : new MysqlPoolError('POOL_NOT_UNDERSTOOD', doubt, error);
       }
     },
     /** Whether the server took writes when the newest session was opened. */
@@ -251,6 +245,20 @@ function beginGeneration(pool: PoolState): void {
   for (const { connection } of pool.idle.splice(0)) connection.end();
 }
 
+/** Asks the server whether an error that says that nothing was done is true; gives why it may not be. */
+async function findDoubt(entry: PoolEntry, error: unknown, limitMs: number): Promise<string | undefined> {
+  const { connection, role, isSurelyUndone, stillTakesWrites } = entry;
+  if (isSurelyUndone && means(error, 'rolledBack') && !(await isSurelyUndone(limitMs)))
+    return 'members of the cluster have changed: it may have been done';
+  // MaxScale calls a write that was under way so when its server is lost,
+  // https://mariadb.com/kb/en/mariadb-maxscale-2308-readwritesplit/#master_failure_mode
+  const isRefusal = role === 'writable' && means(error, 'readOnly') && means(error, 'notBegun');
+  // A connection that has ended repeats its reason, about which the server was asked before.
+  if (isRefusal && connection.isOpen() && (await stillTakesWrites(limitMs).catch(() => true)))
+    return 'a server that takes writes says that it takes none: it may have been done';
+  return undefined;
+}
+
 /** Closes the connection or begins a new generation, if the error shows that either is unusable. */
 function handleError(pool: PoolState, error: unknown, { connection, role, generation }: PoolEntry): void {
   const isRefusal = role === 'writable' && means(error, 'readOnly', 'notReady');
@@ -258,7 +266,8 @@ function handleError(pool: PoolState, error: unknown, { connection, role, genera
   // transaction and be acknowledged without a COMMIT; the next BEGIN would commit writes that were answered with 503.
   // The same error for a ROLLBACK: Knex gives the caller that one, who learns from it that nothing was begun.
   // And the rest of an answer that mysql2 could not parse would be taken for the answer to the next command.
-  if (isRefusal || (connection.isOpen() && !isUnderstood(error))) connection.destroy(asFatal(error));
+  const isOver = isRefusal || means(error, 'sessionEnded'); // the server's end may come after the next use has begun
+  if (isOver || (connection.isOpen() && !isUnderstood(error))) connection.destroy(asFatal(error));
   if (generation !== pool.generation || !(isRefusal || means(error, 'staleSession'))) return;
   // A server may say so to every statement; all connections of a generation as young as this have just asked it for its role.
   const now = performance.now();

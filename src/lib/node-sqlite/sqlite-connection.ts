@@ -12,6 +12,9 @@ const SQLITE_CONSTRAINT = 19;
 /** After a checkpoint, a WAL that grew during a long read is truncated to this size, in bytes. */
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
 
+/** Before 3.51, SQLite takes NOOP for PASSIVE: a flush for each check. There a log that is cut is not noticed. */
+const KNOWS_NOOP = (process.versions.sqlite ?? '').localeCompare('3.51', 'en', { numeric: true }) >= 0;
+
 /** Where an INSERT adds rows. */
 export type Into = { readonly table: string; readonly columns: readonly string[] };
 /** The values of a row, in the order of an INSERT's columns. */
@@ -26,7 +29,7 @@ export interface SqliteTarget {
 
 /** Opens a connection. Its statements never block for a lock: use `retryWhileBusy`. */
 export async function openSqlite({ files, busyMs }: SqliteTarget): Promise<DatabaseSync> {
-  if (files) checkFiles(files, [files.filename]); // a replaced file must not be opened
+  if (files) checkFiles(files); // a replaced file must not be opened
   const connection = new DatabaseSync(files?.filename ?? ':memory:', { timeout: 0 });
   // SQLite's own busy timeout does not cover this change when two processes create a file at once.
   await retryWhileBusy(() => connection.exec('PRAGMA journal_mode = WAL'), busyMs);
@@ -55,9 +58,9 @@ export function createFilesCheck(files: SqliteFiles, connection: DatabaseSync): 
   };
   return () => {
     try {
-      checkFiles(files);
+      checkFiles(files, pageBytes);
       // Twice, because another process may just have shortened the log.
-      if (isLogCut() && isLogCut()) throw moved(`${log} was cut: restart the process`);
+      if (KNOWS_NOOP && isLogCut() && isLogCut()) throw moved(`${log} was cut: restart the process`);
     } catch (error) {
       if (isLogRemoved(files)) connection.exec('PRAGMA wal_checkpoint');
       throw error;

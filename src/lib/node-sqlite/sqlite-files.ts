@@ -27,20 +27,23 @@ export function prepareFiles(filename: string): SqliteFiles {
   }
   const real = realpathSync(filename);
   const files = { filename, walFiles: [`${real}-wal`, `${real}-shm`], opened: {} };
-  checkFiles(files, [filename]);
+  checkFiles(files);
   return files;
 }
 
 /**
  * Throws SQLITE_READONLY_DBMOVED when one of the files was removed or replaced, because writes to an unlinked file are lost when
- * it is closed. The first check of a file stores its identity (device and inode).
+ * it is closed, or the database file emptied. The first check of a file stores its identity (device and inode). Without `pageBytes`,
+ * which only an open database has, it looks at the database file alone; a new one is empty.
  */
-export function checkFiles({ filename, walFiles, opened }: SqliteFiles, paths = [filename, ...walFiles]): void {
-  for (const path of paths) {
-    const identity = identityOf(path);
+export function checkFiles({ filename, walFiles, opened }: SqliteFiles, pageBytes?: number): void {
+  for (const path of pageBytes === undefined ? [filename] : [filename, ...walFiles]) {
+    const { identity, bytes } = look(path);
     if (identity !== undefined) opened[path] ??= identity;
-    if (identity === opened[path]) continue;
-    throw moved(`${path} was removed or replaced: put it back, or restart the process`);
+    if (identity !== opened[path]) throw moved(`${path} was removed or replaced: put it back, or restart the process`);
+    // In WAL mode the first page is always in the file.
+    if (path === filename && bytes < (pageBytes ?? 0))
+      throw moved(`${path} was emptied: stop the process, and restore it`);
   }
 }
 
@@ -50,15 +53,18 @@ export function moved(message: string): Error {
 }
 
 /** Whether the write-ahead log is not there, and the database file still is. */
-export function isLogRemoved({ filename, walFiles: [log = ''], opened }: SqliteFiles): boolean {
-  const identity = identityOf(filename);
-  return identity !== undefined && identity === opened[filename] && !existsSync(log);
+export function isLogRemoved({ filename, walFiles: [log = '', index = ''], opened }: SqliteFiles): boolean {
+  if (look(filename).identity !== opened[filename]) return false;
+  const { identity, bytes } = look(log);
+  // Another process that has opened the database since has made an empty one.
+  const isNew = bytes === 0 && identity !== opened[log] && look(index).identity === opened[index];
+  return identity === undefined || isNew;
 }
 
-/** Device and inode of a file; undefined when there is none. */
-function identityOf(path: string): string | undefined {
+/** Device and inode of a file, undefined when there is none, and its size. */
+function look(path: string) {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.dev}:${found.ino}`;
+  return { identity: found && `${found.dev}:${found.ino}`, bytes: found?.size ?? 0 };
 }
 
 /** Gives what `read` finds in a database file. Creates and changes no file. Throws the errors of node:sqlite. */

@@ -27,10 +27,10 @@ for (const who of hasKeys ? ['server', 'thief'] : []) {
 }
 
 /** What a script hears of us when we connect with these options, and how that ends for us. */
-async function meet(options: string, script: (talk: Talk) => Promise<unknown>) {
+async function meet(options: string, script: (talk: Talk) => Promise<unknown>, host = 'db') {
   const { port, allHeard } = await startImpostor(script);
   const address = parseMysqlAddress(`mysql://app:${PASSWORD}@127.0.0.1:${port}/petstore${options}`);
-  const connection = createConnection(address, { host: 'db', address: '127.0.0.1', port }, TIMES.connectionEndMs);
+  const connection = createConnection(address, { host, address: '127.0.0.1', port }, TIMES.connectionEndMs);
   const outcome = await new Promise<string>((resolve) => {
     connection.driver.connect((error) => resolve(error === null ? 'welcome' : error.message));
   });
@@ -190,6 +190,28 @@ describe('whoever answers gets no more than a proof', () => {
     expect(outcome).toMatch(isHeard ? /closed|reset/i : /certificate/);
     expect(allHeard().includes(PASSWORD)).toBe(false);
     expect(secret.includes(PASSWORD)).toBe(isHeard);
+  });
+
+  test.runIf(hasKeys).each([
+    ['127.0.0.1', true],
+    ['localhost', false],
+  ])('at the address 127.0.0.1, is a certificate for %s believed? %s', async (name, isRight) => {
+    makeCertificate(name, file('named.key'), file('named.pem'));
+    const certificate = readFileSync(file('named.pem'));
+    const ssl = encodeURIComponent(JSON.stringify({ ca: String(certificate), verifyIdentity: true }));
+    let isSent = false;
+    const comeIn = async (talk: Talk) => {
+      talk.say(0, greeting('mysql_native_password', { tls: true }));
+      const tls = await talk.encrypt(readFileSync(file('named.key')), certificate);
+      tls.on('data', () => {
+        isSent = true;
+        tls.destroy();
+      });
+    };
+    const { outcome, end } = await meet(`?ssl=${ssl}`, comeIn, '127.0.0.1');
+    end();
+    expect(outcome).toMatch(isRight ? /closed|reset/i : /certificate/);
+    expect(isSent).toBe(isRight);
   });
 
   test('a server without TLS is refused where it is wanted', async () => {

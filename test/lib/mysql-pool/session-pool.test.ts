@@ -178,6 +178,24 @@ describe('a connection of the pool', () => {
   });
 
   test.each([
+    ['was killed (MariaDB)', { errno: 1927, sqlState: '70100' }, 'unknownOutcome'],
+    ['was killed (MySQL)', { errno: 3169, sqlState: 'HY000' }, 'unknownOutcome'],
+    ['waited too long', { errno: 4031, sqlState: 'HY000' }, 'unknownOutcome'],
+    ['could not be read', { errno: 1158, sqlState: '08S01' }, 'unknownOutcome'],
+    ['got too large a packet', { code: 'ER_NET_PACKET_TOO_LARGE', errno: 1153, sqlState: '08S01' }, 'tooLarge'],
+  ] as const)('is not lent again when its session %s; the others are', async (_what, error, meaning) => {
+    const { pool, ask, lent, giveBack, fail, openIdle, ended } = poolOf(2);
+    await openIdle(2);
+    const first = await lent();
+    expect(meaningsOf(await fail(first, error))).toContain(meaning);
+    giveBack(first);
+    expect([ended, pool.state().free]).toEqual([[2], 1]);
+    const next = ask();
+    await pass(0);
+    expect(next.got).toBe(1);
+  });
+
+  test.each([
     ['writable', 24 * 60_000 - 1, 12 * 60_000 + 2],
     ['read-only', 240, 20],
   ] as const)('on a server that is %s has a maximum lifetime', async (role, usableMs, longerMs) => {
@@ -245,6 +263,20 @@ describe('a new generation', () => {
     const error = await rollingBack.catch((thrown: unknown) => thrown);
     expect(meaningsOf(error)).toEqual(meaningsOf(READ_ONLY));
   });
+
+  test.each([
+    ['says that it takes none', async () => false, READ_ONLY],
+    ['says that it takes them', async () => true, { code: 'POOL_NOT_UNDERSTOOD', cause: READ_ONLY }],
+    ['says nothing', () => Promise.reject(new Error('silence')), { code: 'POOL_NOT_UNDERSTOOD', cause: READ_ONLY }],
+  ])(
+    'a server that is asked whether it takes writes, after it has refused one, %s',
+    async (_what, answer, expected) => {
+      const { lent, fail, checked } = poolOf(1, [], answer);
+      const asked = await lent();
+      expect(await fail(asked, READ_ONLY, 300)).toMatchObject(expected);
+      expect([checked, asked.session?.connection.isOpen()]).toEqual([['1 within 300'], false]);
+    },
+  );
 
   test('does not begin when a server that was known to be read-only refuses a write', async () => {
     const { failBesideIdle, ended } = poolOf(2, Array(2).fill({ ms: 1, role: 'read-only' }));

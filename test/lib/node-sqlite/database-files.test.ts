@@ -88,13 +88,19 @@ describe('the log', () => {
     expect(logBytes()).toBeLessThan(9_000_000);
   });
 
-  test.each(['write', 'read'] as const)('is written to the file when it is removed, at the next %s', async (next) => {
+  test.each([
+    ['write', 'is removed'],
+    ['read', 'is removed'],
+    ['write', 'is removed, and another process has opened the file'],
+    ['read', 'is removed, and another process has opened the file'],
+  ])('is written to the file at the next %s when it %s', async (next, what) => {
     const filename = notesFile();
     const { add, read } = await openNotes(filename);
     await add('one');
     await read();
     await delay(300); // until a read looks again
     rmSync(`${filename}-wal`);
+    if (what !== 'is removed') writeFileSync(`${filename}-wal`, ''); // as SQLite opens it
     await expect(next === 'write' ? add('two') : read()).rejects.toMatchObject(MOVED);
     const copy = notesFile();
     copyFileSync(filename, copy); // as a process that is killed leaves it
@@ -110,6 +116,16 @@ describe('the log', () => {
     await expect(add('behind the gap')).rejects.toMatchObject(MOVED);
     await eventually(async () => !(await succeeds(read())), 10_000, 'reads are refused');
   });
+});
+
+test('a file that was emptied takes no more writes, and soon no reads', async () => {
+  const filename = notesFile();
+  const { add, read } = await openNotes(filename);
+  await add('one');
+  expect(await read()).toEqual(['one']);
+  truncateSync(filename, 0);
+  await expect(add('two')).rejects.toMatchObject(MOVED);
+  await eventually(async () => !(await succeeds(read())), 10_000, 'reads are refused');
 });
 
 describe('a file that goes away', () => {

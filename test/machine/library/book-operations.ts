@@ -63,6 +63,7 @@ export const BOOK_ROWS: readonly OperationRow[] = [
     path: '/books/{bookId}',
     summary: 'Change a book',
     description: 'Changes what is sent of a book.',
+    stability: 'beta',
     document: `mutation ($bookId: ID!, $input: BookChangesInput!) { updateBook(id: $bookId, input: $input) ${FIELDS} }`,
     success: { status: 200, description: 'The book as it is now.' },
     notFound: MISSING,
