@@ -46,7 +46,7 @@ export function cut(text: string, maxLength: number): string {
 export function maskUrl(text: string): string {
   const plain = decode(text);
   if (plain === undefined) return '***';
-  const masked = maskPlain(plain).replace(LONG_WORD, '***');
+  const masked = plain.replace(KEY, `${KEY_PREFIX}***`).replace(LONG_WORD, '***');
   return masked === plain ? text : masked;
 }
 
@@ -64,9 +64,8 @@ function maskPlain(text: string): string {
 function decode(text: string): string | undefined {
   let decoded = text;
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const before = decoded;
-    decoded = before.replace(ENCODED, (_encoded, code) => String.fromCharCode(Number.parseInt(code, 16)));
-    if (decoded === before) return decoded;
+    if (decoded.search(ENCODED) < 0) return decoded;
+    decoded = decoded.replace(ENCODED, (_encoded, code) => String.fromCharCode(Number.parseInt(code, 16)));
   }
   return undefined;
 }

@@ -146,5 +146,6 @@ function nextPage(
 ) {
   const last = page.at(-1);
   if (!page.hasMore || last === undefined) return undefined;
-  return { Link: `<${baseUrl}${path}?${stringify({ ...query, [CURSOR]: String(last[cursorProperty]) })}>; rel="next"` };
+  query[CURSOR] = String(last[cursorProperty]); // read for the last time: a copy costs as much as the text
+  return { Link: `<${baseUrl}${path}?${stringify(query)}>; rel="next"` };
 }

@@ -77,7 +77,7 @@ export function createKeysetList<T extends Table>(database: Database, table: T, 
         : { inFlight: 4, maxSize: 16, targetSize: 8, aloneMax: 8 }),
       // The length of each value is part of the key, so that different queries never have the same one.
       keyOf: ({ group, bindings }) =>
-        bindings.reduce<string>((key, value) => `${key} ${`${value}`.length}:${value}`, group),
+        bindings.map(String).reduce((key, text) => `${key} ${text.length}:${text}`, group),
       groupOf: ({ group }) => group,
       // A batch has up to eight pages of 100 rows. A larger result would delay all queries of the batch.
       bytesOf: ({ limit }) => limit * ROW_BYTES * factor,

@@ -79,7 +79,7 @@ export function createBatcher<Input, Answer>(
     queue = new Map(queue);
     if (queue.size > 0) sendWhenSlow();
   };
-  const sendSoon = scheduleOnce(queueMicrotask, sendReady); // the same task may have further inputs
+  const sendSoon = scheduleOnce((work) => SETTLED.then(work), sendReady); // the same task may have further inputs
   const sendAtTurnEnd = scheduleOnce(setImmediate, sendReady);
   const sendWhenSlow = scheduleOnce((work) => setTimeout(work, SLOW_MS), sendReady);
   /** The size limit of the next batch, in inputs; 0 while it must wait. */
@@ -118,15 +118,18 @@ export function createBatcher<Input, Answer>(
 
   return (input, deadline) => {
     watch();
-    const { promise, ...settle } = Promise.withResolvers<Answer>();
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const key = rules.keyOf?.(input) ?? promise; // unique
-    const waiter = { ...settle, deadline };
+    const waiter = { resolve, reject, deadline };
     const equal = queue.get(key);
     if (equal) equal.waiters.push(waiter);
     else enqueue({ input, bytes: rules.bytesOf?.(input) ?? 0, key, group: rules.groupOf?.(input), waiters: [waiter] });
     return promise;
   };
 }
+
+/** In place of queueMicrotask, for which Node makes an AsyncResource each time. */
+const SETTLED = Promise.resolve();
 
 /** Gives a function that schedules `work`. Further calls do nothing until `work` has begun. */
 function scheduleOnce(schedule: (work: () => void) => unknown, work: () => void): () => void {

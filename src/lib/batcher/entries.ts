@@ -34,7 +34,9 @@ export function exceeds(
     count += waiters.length;
     return count > most;
   };
-  return inFlight.some(({ entries }) => entries.some(isBeyond)) || queue.values().some(isBeyond);
+  if (inFlight.some(({ entries }) => entries.some(isBeyond))) return true;
+  for (const entry of queue.values()) if (isBeyond(entry)) return true; // compiled, unlike `some` of an iterator
+  return false;
 }
 
 /** The oldest entry of the queue, and further ones of its group, within the limits of inputs and bytes. */

@@ -67,8 +67,9 @@ export function createSessionPool(options: SessionPoolOptions) {
     acquire: (deadline: Deadline) => acquire(pool, deadline),
     /** Takes a session back, once, in any state. Checks its role first when the last check is older than `roleIntervalMs`. */
     release(entry: PoolEntry): void {
-      if (!isUsable(pool, entry) || !isCheckOlderThan(entry, roleIntervalMs(pool))) takeBack(pool, entry);
-      else void validate(pool, entry, roleTimeoutMs).then(() => takeBack(pool, entry));
+      if (isCheckOlderThan(entry, roleIntervalMs(pool)) && isUsable(pool, entry))
+        void validate(pool, entry, roleTimeoutMs).then(() => takeBack(pool, entry));
+      else takeBack(pool, entry);
     },
     /**
      * Runs `work` on the session's connection (see `exchange`) and gives its result. The errors `readOnly` and `notReady` close the

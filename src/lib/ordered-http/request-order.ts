@@ -77,7 +77,7 @@ export function serveInOrder(server: Server, serving: Serving): IdleConnections 
   });
 
   const begin = (connection: Connection, queue: Queue, request: IncomingMessage, answer: ServerResponse): void => {
-    answer.once('close', () => {
+    answer.on('close', () => {
       if (queue.waiting.length > 0) return void setImmediate(beginNext, connection, queue); // after other connections' requests
       queue.isBusy = false;
       if (connection.destroyed) return;
