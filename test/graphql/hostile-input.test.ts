@@ -162,16 +162,19 @@ describe('documents', () => {
   });
 
   /** A document with so many conditions, and the plans for it that differ in their values. One condition is null, which is an error. */
-  function planConditions(prepare: ReturnType<typeof createPetDocuments>, index: number): void {
+  function planConditions(prepare: ReturnType<typeof createPetDocuments>, index: number, nullable = 'n'): void {
     const names = Array.from({ length: 10 }, (_, n) => `v${n}`);
-    const text = `query ($n: Boolean = true, ${names.map((name) => `$${name}: Boolean = true`)}) {
-      ${'__typename '.repeat(600)} ${many(10, (n) => `b${index}x${n}: __typename @skip(if: $v${n})`)} c: __typename @skip(if: $n) }`;
+    const text = `query ($${nullable}: Boolean = true, ${names.map((name) => `$${name}: Boolean = true`)}) {
+      ${'__typename '.repeat(600)} ${many(10, (n) => `b${index}x${n}: __typename @skip(if: $v${n})`)} c: __typename @skip(if: $${nullable}) }`;
     const { errors, operations } = prepare(text);
     expect(errors).toEqual([]);
     const [operation] = operations;
     for (let bits = 0; bits < 700; bits++) {
       const inputs = Object.fromEntries(names.map((name, n) => [name, (bits & (1 << n)) !== 0]));
-      const values = getVariableValues(schema, operation?.operation.variableDefinitions ?? [], { ...inputs, n: null });
+      const values = getVariableValues(schema, operation?.operation.variableDefinitions ?? [], {
+        ...inputs,
+        [nullable]: null,
+      });
       operation?.plan(values.variableValues ?? expect.unreachable());
     }
   }
@@ -184,6 +187,14 @@ describe('documents', () => {
     'texts that are no document': (prepare) => times(4000, (n) => prepare(`{a${n}${'@a'.repeat(490)}`)),
     'unknown fields': (prepare) => times(2500, (n) => prepare(`{a${n} b c d e f g h i j k}`)),
     'conditions that are null': (prepare) => times(25, (n) => planConditions(prepare, n)),
+    'conditions with long names': (prepare) => times(20, (n) => planConditions(prepare, n, 'n'.repeat(20_000))),
+    'inputs that errors quote': (prepare) =>
+      times(20, (n) => {
+        const input = `{${'a:{'.repeat(100)}b:"""x${'\n'.repeat(30_000)}x"""${'}'.repeat(100)}, ${many(8, (m) => `u${m}:${n}`)}}`;
+        const { errors } = prepare(`mutation { addPet(input: ${input}) { id } }`);
+        expect(errors.length).toBeGreaterThan(5);
+        expect(errors.map(({ message }) => message.slice(0, 900)).join('')).toContain('Argument "input"');
+      }),
     'slices of a long target': (prepare) =>
       times(6000, (n) => {
         const target = Buffer.from(`/graphql?query={${'a'.repeat(14)}${n}}&x=${'A'.repeat(15_000)}`).toString();

@@ -104,12 +104,20 @@ function parseWithinLimits(text: string): DocumentNode {
   }
 }
 
+/** In characters, more than an answer has of a message. graphql-js may quote the whole input in each of ten, 6 MB for 64 kB. */
+const MESSAGE_MAX = 1000;
+
+/** Errors as they are kept: with their code, and without what V8 keeps for an error. */
 function withCode(errors: readonly GraphQLError[], code: string): readonly GraphQLError[] {
-  for (const error of errors) {
-    error.extensions.code ??= code;
-    error.stack = ''; // until it is read or set, V8 keeps the parser or the rules that it names, with all tokens
-  }
-  return errors;
+  return errors.map((error) => {
+    const { message } = error;
+    // Another error, because V8 keeps the first message of one; of a copy, because a slice would keep the whole.
+    const start = message.length > MESSAGE_MAX && Buffer.from(message.slice(0, MESSAGE_MAX)).toString();
+    const kept = start ? new GraphQLError(start, error) : error;
+    kept.extensions.code ??= code;
+    kept.stack = ''; // until it is read or set, V8 keeps the parser or the rules that it names, with all tokens
+    return kept;
+  });
 }
 
 /** Caches the plans of a document, one for each operation and combination of Boolean variables. */

@@ -168,7 +168,7 @@ function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], state:
     for (const { selectionSet } of nodes) collect(selectionSet);
     return { collected: fields, error: undefined };
   } catch (error) {
-    state.fieldCount++; // the error is kept in the place of fields
+    state.fieldCount += Math.ceil((error as GraphQLError).message.length / 500); // it is kept in the place of fields
     // getDirectiveValues throws nothing else. Until its stack is set, V8 keeps all that was collected.
     return { collected: [], error: Object.assign(error as GraphQLError, { stack: '' }) };
   }
