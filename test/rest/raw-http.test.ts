@@ -52,6 +52,8 @@ const REFUSED: readonly (readonly [what: string, bytes: string | Uint8Array, sta
   ['two lines of Host', get('/v1/pets', 'Host: other.example'), 400],
   ['two equal lines of Host', get('/v1/pets', HOST.trim()), 400],
   ['a second Host behind 2000 other headers', get('/v1/pets', ...Array(2000).fill('a:'), 'Host: other.example'), 400],
+  ['500 lines', get('/v1/pets', ...Array(499).fill('a:')), 400],
+  ['a header of 15,000 short lines', get('/v1/pets', ...Array(15_000).fill('a:')), 400],
   ...[
     ...'<x> a/b a?b a#b user@a a:b a:65536 a%2 [::1 [a] [fe80::1%eth0] é'.split(' '),
     ...['a b', 'x'.repeat(256)],
@@ -152,6 +154,7 @@ describe('raw HTTP', () => {
     ),
     ['two lines of Authorization', () => get('/v1/pets', authorization(), 'Authorization: Bearer x'), [401]],
     ['two equal lines of Authorization', () => get('/graphql?query={x}', authorization(), authorization()), [401]],
+    ['499 lines', () => get('/livez', ...Array(498).fill('a:')), [200]],
     ['a refused target and a good one', () => get('http://') + get('/livez'), [400, 200]],
     ['OPTIONS *', () => `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`, [404]],
     ['TRACE', () => `TRACE /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\n\r\n`, [405]],

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { parse } from 'node:querystring';
+import { HEADER_LINES_MAX } from '../../lib/ordered-http/ordered-http.ts';
 import { ApiError } from '../errors.ts';
 
 /** RFC 9112 §3.2.1, in visible ASCII without `#`: fragments are never sent. */
@@ -10,9 +11,11 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(\/[^?#]*)?(\?[^#]*)?$/i;
 
 /**
  * Reads the target of a request: its path and the query without `?`. Afterwards `headers.host` is a valid host. ApiError
- * `bad_request` when one of them is invalid, `not_found` for `OPTIONS *`.
+ * `bad_request` when one of them is invalid or a line of the header may be lost, `not_found` for `OPTIONS *`.
  */
 export function readRequestTarget(request: IncomingMessage): { path: string; querystring: string } {
+  if (request.rawHeaders.length >= 2 * HEADER_LINES_MAX)
+    throw new ApiError('bad_request', `The header of a request must have fewer than ${HEADER_LINES_MAX} lines.`);
   requireHost(request);
   if (request.httpVersionMajor > 1) throw new ApiError('bad_request', 'The HTTP version must be 1.1 or 1.0.');
   const { url = '' } = request;
@@ -57,8 +60,7 @@ const HOST_MAX = 270;
 export function isHost(text: string): boolean {
   if (text.length > HOST_MAX) return false;
   const [, host = '', port = ''] = HOST.exec(text) ?? [];
-  const [, literal = ''] = IP_LITERAL.exec(host) ?? [];
-  return Number(port) <= 65_535 && (NAME.test(host) || isIPv6(literal));
+  return Number(port) <= 65_535 && (NAME.test(host) || isIPv6(IP_LITERAL.exec(host)?.[1] ?? ''));
 }
 
 /**
@@ -69,9 +71,10 @@ export function readQueryParameters(
   querystring: string,
   known: readonly { readonly name: string }[],
 ): NodeJS.Dict<string> {
+  const values: NodeJS.Dict<string> = Object.create(null);
+  if (querystring === '') return values;
   const sent = parse(querystring, '&', '=', { maxKeys: 0 });
   const keys = Object.keys(sent);
-  const values: NodeJS.Dict<string> = Object.create(null);
   for (const { name } of known) {
     if (keys.some((key) => key.startsWith(`${name}[`)))
       throw new ApiError('bad_request', `${name} takes one value, without brackets.`);

@@ -22,11 +22,16 @@ export interface OrderedServerParts {
   readonly log: Readonly<Record<'warn' | 'error', (fields: object, text: string) => void>>;
 }
 
+/**
+ * Node refuses a header of more lines. Before 24.18.1 it drops those behind them, such as a second Host (CVE-2026-58044): whoever sent as
+ * many is to be refused. Its limit of 16 kB counts no ends of lines: 16,000 lines `a:` would take 0.8 MB.
+ */
+export const HEADER_LINES_MAX = 500;
+
 /** In place of defaults of Node's server. */
 const OPTIONS = { requireHostHeader: false }; // Node's own refusal of a missing Host has no body: it is for `serve` to refuse
 const SWITCHES = {
-  // Node before 24.18.1 drops headers after the 1000th, such as a second Host (CVE-2026-58044). 16 kB bound them all.
-  maxHeadersCount: 0,
+  maxHeadersCount: HEADER_LINES_MAX,
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   httpAllowHalfOpen: true,
 };

@@ -110,9 +110,12 @@ function watchAnswers(server: Server, isRefused: (socket: Duplex) => boolean) {
     };
   });
   server.prependListener('request', (request, answer) => {
-    answers.set(request.socket, answer);
+    const { socket } = request;
+    answers.set(socket, answer);
     // An answer fails when its client has gone. Who serves it hears of that by `close`.
     answer.on('error', () => {}).on('timeout', endStalled);
+    // An idle connection would keep its last request, and so its body.
+    answer.on('close', () => request.complete && answers.get(socket) === answer && answers.delete(socket));
   });
   return (socket: Duplex): ServerResponse | undefined => {
     const answer = answers.get(socket);

@@ -3,6 +3,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { serveInOrder } from '../../../src/lib/ordered-http/request-order.ts';
 import { openSocket } from '../../support/client.ts';
@@ -153,6 +155,27 @@ test('what comes behind an answer that closes the connection is not served', asy
     await once(socket, 'close');
   }
   expect(served).toEqual(['/one', '/two']);
+});
+
+test('an idle connection keeps neither its last request nor its answer', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: () => void = runInNewContext('gc');
+  let kept: readonly WeakRef<object>[] = [];
+  const serve: RequestListener = async (request, answer) => {
+    kept = [new WeakRef(request), new WeakRef(answer)];
+    answer.end(await buffer(request));
+  };
+  const { port } = await startOrdered({ serve });
+  const socket = await openSocket(port);
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody');
+  await once(socket, 'data');
+  const isFree = async () => {
+    await delay(0); // what a WeakRef gave stays until the job ends
+    collectGarbage();
+    return kept.length === 2 && kept.every((one) => one.deref() === undefined);
+  };
+  await eventually(isFree, 5000, 'both are collected');
+  expect(socket.destroyed).toBe(false);
 });
 
 test('a parser is handed on as it was, to the next connection', async () => {
