@@ -1,4 +1,4 @@
-import type { Page, Route } from 'playwright-core';
+import type { Locator, Page, Route } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { SQLITE } from '../support/engines.ts';
@@ -102,6 +102,13 @@ async function checkHeldBack(page: Page, next: string): Promise<() => Promise<vo
 }
 
 /** Whether all of the form's message is in sight. */
+/** Whether nothing lies over an element. */
+const isOnTop = (locator: Locator): Promise<boolean> =>
+  locator.evaluate((element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    return element.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+  });
+
 const isMessageSeen = (page: Page): Promise<boolean> =>
   message(page).evaluate((element) => {
     const { left, right, top, bottom } = element.getBoundingClientRect();
@@ -280,6 +287,10 @@ describeInBrowser('the form for the key', (browser) => {
       await page.goto(`${url}${path}#key=${key.slice(0, -1)}`);
       await message(page).getByText('This key was refused.').waitFor();
       expect(await isMessageSeen(page)).toBe(true);
+      if (path === '/docs') await page.locator('a[href="#getPet"]').first().click();
+      expect(await isOnTop(page.locator(path === '/docs' ? '#getPet h2' : '.graphiql-sidebar button').first())).toBe(
+        true,
+      );
       await page.route('**/v1/**', (route) => route.abort());
       await page.goto(`${url}${path}#key=${key}`);
       await message(page).getByText('The gateway cannot be reached').waitFor();

@@ -1,10 +1,14 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/gateway/config.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import { listen } from '../../src/gateway/process/server.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 test('a gateway that is closed watches and sweeps no more', async () => {
   const [begun, ended] = [vi.spyOn(globalThis, 'setInterval'), vi.spyOn(globalThis, 'clearInterval')];
@@ -13,7 +17,6 @@ test('a gateway that is closed watches and sweeps no more', async () => {
   const ours = begun.mock.results.map(({ value }) => value).filter((timer) => !timer.hasRef()); // those of Knex's pool have one
   expect(ours.length).toBeGreaterThan(2);
   expect(ours.filter((timer) => !ended.mock.calls.flat().includes(timer))).toEqual([]);
-  vi.restoreAllMocks();
 });
 
 test('what is left of the grace is for the last counts', async () => {

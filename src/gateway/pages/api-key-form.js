@@ -171,6 +171,9 @@ function show(state, reason = '') {
   form.dataset.state = state;
   input.type = state === 'refused' ? 'text' : 'password';
   input.ariaInvalid = String(state === 'refused');
-  /** @type {HTMLElement} */ (form.querySelector('#key-message')).textContent = MESSAGES[state] + reason;
+  const message = /** @type {HTMLElement} */ (form.querySelector('#key-message'));
+  message.textContent = MESSAGES[state] + reason;
+  const isOver = getComputedStyle(message).position === 'absolute';
+  document.documentElement.style.setProperty('--message', `${isOver ? message.offsetHeight : 0}px`);
   /** @type {HTMLElement} */ (form.querySelector('code')).textContent = key && maskedKey(key);
 }

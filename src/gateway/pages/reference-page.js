@@ -112,6 +112,7 @@ async function send(form) {
   part(form, '.live').hidden = false;
   button.ariaDisabled = 'true'; // unlike `disabled`, it leaves the focus where it is
   const started = performance.now();
+  const [left, top] = [scrollX, scrollY];
   try {
     const init = {
       method,
@@ -132,6 +133,7 @@ async function send(form) {
     showNext(form);
   } finally {
     button.ariaDisabled = null;
-    part(form, '.live').scrollIntoView({ block: 'nearest' });
+    // Not where the person has gone on meanwhile.
+    if (scrollX === left && scrollY === top) part(form, '.live').scrollIntoView({ block: 'nearest' });
   }
 }

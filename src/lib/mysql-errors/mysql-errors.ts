@@ -45,7 +45,7 @@ const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1046: ['staleSession'], // ER_NO_DB_ERROR
   1047: ['notReady', 'notBegun'], // ER_UNKNOWN_COM_ERROR: Galera's "not yet prepared node for application use"
   1049: ['unknownDatabase'], // ER_BAD_DB_ERROR
-  1053: ['notReady'], // ER_SERVER_SHUTDOWN
+  1053: ['notReady', 'sessionEnded'], // ER_SERVER_SHUTDOWN
   1062: ['duplicate', 'rowRefused'], // ER_DUP_ENTRY
   1064: ['wrongStatement'], // ER_PARSE_ERROR
   1065: ['wrongStatement'], // ER_EMPTY_QUERY
@@ -70,7 +70,7 @@ const MYSQL_NUMBERS: Readonly<Record<number, readonly Meaning[]>> = {
   1290: ['readOnly', 'notBegun'], // ER_OPTION_PREVENTS_STATEMENT: --read-only, --super-read-only
   1300: ['rowRefused'], // ER_INVALID_CHARACTER_STRING
   1301: ['tooLarge'], // ER_WARN_ALLOWED_PACKET_OVERFLOWED
-  1317: ['unknownOutcome'], // ER_QUERY_INTERRUPTED
+  1317: ['unknownOutcome', 'sessionEnded'], // ER_QUERY_INTERRUPTED: MySQL says so of KILL CONNECTION, too
   1366: ['rowRefused'], // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
   1390: ['wrongStatement'], // ER_PS_MANY_PARAM
   1412: ['rolledBack'], // ER_TABLE_DEF_CHANGED: the table was altered after the transaction had begun

@@ -12,8 +12,8 @@ const SQLITE_CONSTRAINT = 19;
 /** After a checkpoint, a WAL that grew during a long read is truncated to this size, in bytes. */
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
 
-/** Before 3.51, SQLite takes NOOP for PASSIVE: a flush for each check. There a log that is cut is not noticed. */
-const KNOWS_NOOP = (process.versions.sqlite ?? '').localeCompare('3.51', 'en', { numeric: true }) >= 0;
+/** Whether a log that is cut is noticed. Before 3.51, SQLite takes NOOP for PASSIVE: a flush for each check. */
+export const KNOWS_NOOP = (process.versions.sqlite ?? '').localeCompare('3.51', 'en', { numeric: true }) >= 0;
 
 /** Where an INSERT adds rows. */
 export type Into = { readonly table: string; readonly columns: readonly string[] };

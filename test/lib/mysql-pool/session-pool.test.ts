@@ -179,6 +179,7 @@ describe('a connection of the pool', () => {
 
   test.each([
     ['was killed (MariaDB)', { errno: 1927, sqlState: '70100' }, 'unknownOutcome'],
+    ['was killed, or its statement (MySQL)', { errno: 1317, sqlState: '70100' }, 'unknownOutcome'],
     ['was killed (MySQL)', { errno: 3169, sqlState: 'HY000' }, 'unknownOutcome'],
     ['waited too long', { errno: 4031, sqlState: 'HY000' }, 'unknownOutcome'],
     ['could not be read', { errno: 1158, sqlState: '08S01' }, 'unknownOutcome'],
