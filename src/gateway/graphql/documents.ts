@@ -82,10 +82,10 @@ function prepareDocument(text: string, parts: DocumentParts): PreparedDocument {
   return { errors, operations, bytes: sizeOf(text, document.tokenCount) };
 }
 
-/** In bytes. AST nodes keep all tokens in memory. graphql-js does not count comments as tokens: here each `#` counts as one. */
+/** In bytes. AST nodes keep all tokens in memory, and block strings once more. graphql-js does not count comments as tokens: here each `#` counts as one. */
 function sizeOf(text: string, tokens = 0): number {
   const comments = text.length > LIMITS.documentBytes.max ? 0 : text.split('#').length; // such a text was not read
-  return 4000 + 2 * text.length + (tokens + comments) * TOKEN_BYTES;
+  return 4000 + 4 * text.length + (tokens + comments) * TOKEN_BYTES;
 }
 
 /** `{ field {} }` is no GraphQL: https://spec.graphql.org/September2025/#sec-Selection-Sets */

@@ -43,7 +43,8 @@ export function createAuthenticator(
     cache.delete(key);
     const entry = requireValid(found, queriedAt, now());
     if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value ?? '');
-    cache.set(key, entry); // at the end: the oldest entry is evicted first
+    // At the end: the oldest entry is evicted first. By a copy: the key of a request is a slice, which keeps the whole header.
+    cache.set(Buffer.from(key).toString(), entry);
     return entry;
   };
 
