@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
 import { describeInBrowser, newVisit } from './chromium.ts';
 
 const gateway = await startGateway(SQLITE);
@@ -101,7 +102,6 @@ async function checkHeldBack(page: Page, next: string): Promise<() => Promise<vo
   };
 }
 
-/** Whether all of the form's message is in sight. */
 /** Whether nothing lies over an element. */
 const isOnTop = (locator: Locator): Promise<boolean> =>
   locator.evaluate((element) => {
@@ -109,6 +109,7 @@ const isOnTop = (locator: Locator): Promise<boolean> =>
     return element.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
   });
 
+/** Whether all of the form's message is in sight. */
 const isMessageSeen = (page: Page): Promise<boolean> =>
   message(page).evaluate((element) => {
     const { left, right, top, bottom } = element.getBoundingClientRect();
@@ -288,9 +289,8 @@ describeInBrowser('the form for the key', (browser) => {
       await message(page).getByText('This key was refused.').waitFor();
       expect(await isMessageSeen(page)).toBe(true);
       if (path === '/docs') await page.locator('a[href="#getPet"]').first().click();
-      expect(await isOnTop(page.locator(path === '/docs' ? '#getPet h2' : '.graphiql-sidebar button').first())).toBe(
-        true,
-      );
+      const below = page.locator(path === '/docs' ? '#getPet h2' : '.graphiql-sidebar button').first();
+      await eventually(() => isOnTop(below), 5000, 'what is below can be seen');
       await page.route('**/v1/**', (route) => route.abort());
       await page.goto(`${url}${path}#key=${key}`);
       await message(page).getByText('The gateway cannot be reached').waitFor();

@@ -53,6 +53,7 @@ const REFUSED: readonly (readonly [what: string, bytes: string | Uint8Array, sta
   ['two equal lines of Host', get('/v1/pets', HOST.trim()), 400],
   ['a second Host behind 2000 other headers', get('/v1/pets', ...Array(2000).fill('a:'), 'Host: other.example'), 400],
   ['500 lines', get('/v1/pets', ...Array(499).fill('a:')), 400],
+  ['500 lines with an Upgrade', get('/v1/pets', 'Connection: Upgrade', 'Upgrade: x', ...Array(497).fill('a:')), 400],
   ['a header of 15,000 short lines', get('/v1/pets', ...Array(15_000).fill('a:')), 400],
   ...[
     ...'<x> a/b a?b a#b user@a a:b a:65536 a%2 [::1 [a] [fe80::1%eth0] é'.split(' '),

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { parse } from 'node:querystring';
-import { HEADER_LINES_MAX } from '../../lib/ordered-http/ordered-http.ts';
 import { ApiError } from '../errors.ts';
 
 /** RFC 9112 §3.2.1, in visible ASCII without `#`: fragments are never sent. */
@@ -11,11 +10,9 @@ const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(\/[^?#]*)?(\?[^#]*)?$/i;
 
 /**
  * Reads the target of a request: its path and the query without `?`. Afterwards `headers.host` is a valid host. ApiError
- * `bad_request` when one of them is invalid or a line of the header may be lost, `not_found` for `OPTIONS *`.
+ * `bad_request` when one of them is invalid, `not_found` for `OPTIONS *`.
  */
 export function readRequestTarget(request: IncomingMessage): { path: string; querystring: string } {
-  if (request.rawHeaders.length >= 2 * HEADER_LINES_MAX)
-    throw new ApiError('bad_request', `The header of a request must have fewer than ${HEADER_LINES_MAX} lines.`);
   requireHost(request);
   if (request.httpVersionMajor > 1) throw new ApiError('bad_request', 'The HTTP version must be 1.1 or 1.0.');
   const { url = '' } = request;

@@ -86,6 +86,18 @@ export function ignoreUpgrades(parser: Parser) {
   };
 }
 
+/**
+ * Node refuses a header of more lines. Before 24.18.1 it drops those behind them, such as a second Host (CVE-2026-58044): whoever sends as
+ * many is refused. Its limit of 16 kB counts no ends of lines: 16,000 lines `a:` would take 0.8 MB.
+ */
+export const HEADER_LINES_MAX = 500;
+
+/** The error of a header whose lines may not be all; undefined where they are. */
+export function tooManyLines({ rawHeaders }: IncomingMessage): ParserError | undefined {
+  if (rawHeaders.length < 2 * HEADER_LINES_MAX) return undefined;
+  return Object.assign(new Error('the header has too many lines'), { code: 'HPE_HEADER_OVERFLOW' });
+}
+
 /** The error of a body that is none, or ends too early. */
 export function noBody(bytesParsed = 0): ParserError {
   return Object.assign(new Error('the body is none'), { code: 'HPE_INVALID_EOF_STATE', bytesParsed });

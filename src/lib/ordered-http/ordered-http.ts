@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { type AddressInfo, createServer as createNetServer, Server as NetServer } from 'node:net';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { limitConnections } from './connection-limit.ts';
+import { HEADER_LINES_MAX } from './node-parser.ts';
 import { answerRefused, type Refuse } from './refused-requests.ts';
 import { type IdleConnections, serveInOrder } from './request-order.ts';
 
@@ -21,12 +22,6 @@ export interface OrderedServerParts {
   /** As pino's. */
   readonly log: Readonly<Record<'warn' | 'error', (fields: object, text: string) => void>>;
 }
-
-/**
- * Node refuses a header of more lines. Before 24.18.1 it drops those behind them, such as a second Host (CVE-2026-58044): whoever sent as
- * many is to be refused. Its limit of 16 kB counts no ends of lines: 16,000 lines `a:` would take 0.8 MB.
- */
-export const HEADER_LINES_MAX = 500;
 
 /** In place of defaults of Node's server. */
 const OPTIONS = { requireHostHeader: false }; // Node's own refusal of a missing Host has no body: it is for `serve` to refuse

@@ -11,6 +11,7 @@ import {
   type Parser,
   type ParserError,
   SKIP_BODY,
+  tooManyLines,
 } from './node-parser.ts';
 
 interface Queue {
@@ -110,6 +111,11 @@ function pauseWhileWaiting(
   const upgrades = ignoreUpgrades(parser);
   const { onIncoming } = parser;
   parser.onIncoming = (request, keepAlive) => {
+    const overflow = tooManyLines(request);
+    if (overflow) {
+      refuse(overflow);
+      return SKIP_BODY;
+    }
     const isLast = upgrades.isLast(request, keepAlive); // Node ignores the upgrade, and its parser stops behind the request
     if (!isLast && upgrades.ignores(request)) return SKIP_BODY;
     if (isLast) connection.once('end', () => void (request.complete || refuse(noBody())));
