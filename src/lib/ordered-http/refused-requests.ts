@@ -110,12 +110,11 @@ function watchAnswers(server: Server, isRefused: (socket: Duplex) => boolean) {
     };
   });
   server.prependListener('request', (request, answer) => {
-    const { socket } = request;
-    answers.set(socket, answer);
-    // An answer fails when its client has gone. Who serves it hears of that by `close`.
+    answers.set(request.socket, answer);
+    // An answer fails when its client has gone: `close` tells. An idle connection would keep its last request, and so its body.
+    const forget = () => request.complete && answers.get(request.socket) === answer && answers.delete(request.socket);
     answer.on('error', () => {}).on('timeout', endStalled);
-    // An idle connection would keep its last request, and so its body.
-    answer.on('close', () => request.complete && answers.get(socket) === answer && answers.delete(socket));
+    answer.on('close', forget);
   });
   return (socket: Duplex): ServerResponse | undefined => {
     const answer = answers.get(socket);
@@ -181,8 +180,7 @@ function timeLeft(request: IncomingMessage, requestTimeout: number): number {
  */
 function refusesHead({ rawPacket, bytesParsed }: ParserError): boolean {
   const read = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
-  const line = read.slice(read.lastIndexOf('\r\n\r\n') + 1).trimStart();
-  return line.startsWith('HEAD ');
+  return /^\s*HEAD /.test(read.slice(read.lastIndexOf('\r\n\r\n') + 1));
 }
 
 /** The answer as an HTTP message that closes the connection, for a socket whose request Node could not parse. */
