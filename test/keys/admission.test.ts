@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
-import { openSocket } from '../support/client.ts';
+import { openSocket, sendHead } from '../support/client.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
-import { rawGet, rawHead, sendHead } from '../support/raw-requests.ts';
+import { rawGet, rawHead } from '../support/raw-requests.ts';
 
 /** What CONTRACT promises of a revoked key, in ms. */
 const REVOKED_WITHIN_MS = 5000;

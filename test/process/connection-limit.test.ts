@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { openSocket } from '../support/client.ts';
+import { openSocket, sendHead } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { connectClient, eventually } from '../support/load.ts';
 import { startPrepared } from '../support/prepared.ts';
 import { shellNode } from '../support/process.ts';
-import { sendHead } from '../support/raw-requests.ts';
 
 /** A gateway that may open 200 files. */
 async function startWithFewFiles() {

@@ -21,7 +21,9 @@ export async function startFlood(url: string, key: string, kind: string, connect
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exited = endAfterFile(child);
-  await once(child.stdout, 'data');
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('the flood has ended')));
+  ended.catch(() => {}); // it is to be killed
+  await Promise.race([once(child.stdout, 'data'), ended]);
   child.stdout.resume();
   return async () => {
     child.kill('SIGKILL');

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
-import { openSocket } from '../support/client.ts';
+import { openSocket, sendHead } from '../support/client.ts';
 import { petBody } from '../support/load.ts';
-import { sendHead } from '../support/raw-requests.ts';
 
 /** Sends the beginning of a request on a connection of its own, which stays open; gives what has come back so far. */
 export async function sendUnfinished(url: string, beginning: string): Promise<() => string> {

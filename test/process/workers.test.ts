@@ -4,13 +4,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
-import { send, sendRaw } from '../support/client.ts';
+import { send, sendHead, sendRaw } from '../support/client.ts';
 import { describeEachEngine, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { eventually } from '../support/load.ts';
 import { openFiles } from '../support/open-files.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
-import { sendHead } from '../support/raw-requests.ts';
 import { FAULT_SIGNALS, LAST_RESORT, startTwo, twoWorkersOf, WITH_FAULTS, workersOf } from './workers-of.ts';
 
 /** Lets both workers serve: every request on a connection of its own. */

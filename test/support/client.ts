@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterFile } from './engines.ts';
+import { rawPost } from './raw-requests.ts';
 import { msSince } from './stall-clock.ts';
 
 /** An HTTP answer with its body read. */
@@ -76,4 +77,13 @@ function parseOrUndefined(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Sends the header of a POST of JSON on a connection of its own: the connection, when the gateway has asked for the body. */
+export async function sendHead(port: number, path: string, key: string, body: string, more = ''): Promise<Socket> {
+  const socket = await openSocket(port);
+  socket.write(rawPost(path, key, body, `Expect: 100-continue\r\n${more}`).slice(0, -body.length));
+  const [interim] = await once(socket, 'data');
+  if (!String(interim).startsWith('HTTP/1.1 100 ')) throw new Error(`not continued: ${interim}`);
+  return socket;
 }

@@ -1,7 +1,3 @@
-import { once } from 'node:events';
-import type { Socket } from 'node:net';
-import { openSocket } from './client.ts';
-
 /** The bytes of a GET with a key. */
 export const rawGet = (path: string, key: string): string =>
   `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
@@ -13,12 +9,3 @@ export const rawHead = (path: string, key: string): string =>
 /** The bytes of such a POST; `more` are further lines of its header. */
 export const rawPost = (path: string, key: string, body: string, more = ''): string =>
   `${rawHead(path, key)}${more}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-
-/** Sends the header of such a POST on a connection of its own: the connection, when the gateway has asked for the body. */
-export async function sendHead(port: number, path: string, key: string, body: string, more = ''): Promise<Socket> {
-  const socket = await openSocket(port);
-  socket.write(rawPost(path, key, body, `Expect: 100-continue\r\n${more}`).slice(0, -body.length));
-  const [interim] = await once(socket, 'data');
-  if (!String(interim).startsWith('HTTP/1.1 100 ')) throw new Error(`not continued: ${interim}`);
-  return socket;
-}
