@@ -10,6 +10,11 @@ export function makeOnce<Value>(make: () => Promise<Value>): () => Promise<Value
   };
 }
 
+/** A copy of a text that is to be kept: one that was cut out of a longer text keeps all of that in memory. Lone surrogates become U+FFFD. */
+export function copyText(text: string): string {
+  return Buffer.from(text).toString();
+}
+
 /**
  * An approximate LRU cache with text keys, up to a total size of `maxSize`. A value has the size 1, or the result of `sizeOf`; one
  * larger than half of `maxSize` is not cached. There are two generations, and the older one is evicted as a whole. So the most recently

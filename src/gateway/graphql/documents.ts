@@ -14,7 +14,7 @@ import {
   visit,
 } from 'graphql';
 import { createPlanner, type OperationPlan, type PlanOperation } from '../../lib/graphql-plan/graphql-plan.ts';
-import { createLruCache } from '../caches.ts';
+import { copyText, createLruCache } from '../caches.ts';
 import type { Deprecation } from '../deprecations.ts';
 import { deprecationsIn, GRAPHQL_FORMAT } from '../schema/schema.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitError } from './limits.ts';
@@ -82,7 +82,10 @@ function prepareDocument(text: string, parts: DocumentParts): PreparedDocument {
   return { errors, operations, bytes: sizeOf(text, document.tokenCount) };
 }
 
-/** In bytes. AST nodes keep all tokens in memory, and block strings once more. graphql-js does not count comments as tokens: here each `#` counts as one. */
+/**
+ * In bytes. AST nodes keep all tokens in memory, and block strings once more. graphql-js does not count comments as tokens: here each
+ * `#` counts as one.
+ */
 function sizeOf(text: string, tokens = 0): number {
   const comments = text.length > LIMITS.documentBytes.max ? 0 : text.split('#').length; // such a text was not read
   return 4000 + 4 * text.length + (tokens + comments) * TOKEN_BYTES;
@@ -111,9 +114,9 @@ const MESSAGE_MAX = 1000;
 function withCode(errors: readonly GraphQLError[], code: string): readonly GraphQLError[] {
   return errors.map((error) => {
     const { message } = error;
-    // Another error, because V8 keeps the first message of one; of a copy, because a slice would keep the whole.
-    const start = message.length > MESSAGE_MAX && Buffer.from(message.slice(0, MESSAGE_MAX)).toString();
-    const kept = start ? new GraphQLError(start, error) : error;
+    // Another error, because V8 keeps the first message of one.
+    const kept =
+      message.length > MESSAGE_MAX ? new GraphQLError(copyText(message.slice(0, MESSAGE_MAX)), error) : error;
     kept.extensions.code ??= code;
     kept.stack = ''; // until it is read or set, V8 keeps the parser or the rules that it names, with all tokens
     return kept;

@@ -1,4 +1,5 @@
 import { parseJson } from '../../lib/exact-json/exact-json.ts';
+import { copyText } from '../caches.ts';
 import { ApiError } from '../errors.ts';
 import { isJsonObject, parseJsonBytes } from '../http/json-body.ts';
 import { readQueryParameters } from '../http/request-target.ts';
@@ -8,7 +9,7 @@ const PARAMETERS = ['query', 'operationName', 'variables', 'extensions'].map((na
 /** Reads the parameters of a GET, GraphQL over HTTP §5. Throws ApiError `bad_request` without a document, or for a parameter of a wrong type. */
 export function parametersFromQuery(querystring: string) {
   const sent = readQueryParameters(querystring, PARAMETERS);
-  const query = sent.query && Buffer.from(sent.query).toString(); // documents are kept: a slice would keep the whole target
+  const query = sent.query && copyText(sent.query); // documents are cached
   const variables = readJsonParameter(sent, 'variables');
   return checkParameters({ ...sent, query, variables, extensions: readJsonParameter(sent, 'extensions') });
 }

@@ -1,4 +1,5 @@
 import { type Deadline, deadlineIn, remainingMs } from '../../lib/deadline/deadline.ts';
+import { copyText } from '../caches.ts';
 import { KEY_CACHE_MS, KEY_LOOKUP_MS, KEY_REFRESH_MS } from '../deadlines.ts';
 import { ApiError, serviceUnavailable } from '../errors.ts';
 import { KEY_PREFIX } from '../masking.ts';
@@ -43,8 +44,7 @@ export function createAuthenticator(
     cache.delete(key);
     const entry = requireValid(found, queriedAt, now());
     if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value ?? '');
-    // At the end: the oldest entry is evicted first. By a copy: the key of a request is a slice, which keeps the whole header.
-    cache.set(Buffer.from(key).toString(), entry);
+    cache.set(copyText(key), entry); // at the end: the oldest entry is evicted first
     return entry;
   };
 
