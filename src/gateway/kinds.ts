@@ -161,7 +161,7 @@ const SMALL_INTEGERS = Array.from({ length: 1000 }, (_, value) => `${value}`);
 
 /**
  * An Int64 is decimal digits. V8 caches what `String` makes of a number (`MaxNumberToStringCacheSize` in its heap.cc): the texts of the
- * ids of 400 lists survived each collection, and doubled its time. `toFixed` caches nothing, and costs half of JSON.stringify.
+ * ids of 400 lists survived each collection, and doubled its time. `toFixed` caches nothing, and costs less than JSON.stringify.
  */
 function writeInteger(value: Integer64): string {
   if (typeof value === 'number' && Number.isSafeInteger(value))

@@ -46,7 +46,7 @@ export function cut(text: string, maxLength: number): string {
 export function maskUrl(text: string): string {
   const plain = decode(text);
   if (plain === undefined) return '***';
-  const masked = plain.replace(KEY, `${KEY_PREFIX}***`).replace(LONG_WORD, '***');
+  const masked = maskKeys(plain).replace(LONG_WORD, '***');
   return masked === plain ? text : masked;
 }
 
@@ -55,9 +55,13 @@ export function holdsKey(text: string): boolean {
   return text.search(KEY) >= 0;
 }
 
+function maskKeys(text: string): string {
+  return text.replace(KEY, `${KEY_PREFIX}***`);
+}
+
 function maskPlain(text: string): string {
   const isRandom = (word: string) => /\d/.test(word) && /[a-z]/i.test(word);
-  return text.replace(KEY, `${KEY_PREFIX}***`).replace(LONG_WORD, (word) => (isRandom(word) ? '***' : word));
+  return maskKeys(text).replace(LONG_WORD, (word) => (isRandom(word) ? '***' : word));
 }
 
 /** Decodes the encoded characters of a text; undefined when there are more than `ROUNDS_MAX` layers. */

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { getVariableValues } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parametersFromQuery } from '../../src/gateway/graphql/request-parameters.ts';
@@ -7,6 +5,7 @@ import { parseInt64 } from '../../src/lib/exact-json/exact-json.ts';
 import { send } from '../support/client.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { SQLITE } from '../support/engines.ts';
+import { collectGarbage } from '../support/garbage.ts';
 import { gatewayOf } from '../support/gateway.ts';
 import { serveEndpoint } from './endpoint-alone.ts';
 import { createPetDocuments, schema } from './schema-alone.ts';
@@ -204,8 +203,6 @@ describe('documents', () => {
   };
 
   test.each(Object.entries(KEPT))('thousands of different ones, of %s, are not all cached', (_what, prepareMany) => {
-    setFlagsFromString('--expose-gc');
-    const collectGarbage: () => void = runInNewContext('gc');
     const heap = () => {
       collectGarbage();
       return process.memoryUsage().heapUsed;

@@ -1,12 +1,11 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { afterEach, expect, test } from 'vitest';
 import { createLog } from '../../src/gateway/log.ts';
 import { createMetrics } from '../../src/gateway/metrics.ts';
 import { answerMetricsRequests } from '../../src/gateway/process/worker-metrics.ts';
+import { collectGarbage } from '../support/garbage.ts';
 
 afterEach(() => {
   for (const event of ['message', 'exit']) cluster.removeAllListeners(event);
@@ -65,8 +64,6 @@ test('one event loop that is late is not hidden by others that are not', async (
 });
 
 test('what ended workers have sent is added up and not kept', async () => {
-  setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
   answerMetricsRequests(createLog('silent', { write() {} }));
   const end = async (id: number) => {
     const worker = { id, isDead: () => false } as Worker; // all that is used of it
@@ -77,6 +74,6 @@ test('what ended workers have sent is added up and not kept', async () => {
   };
   const sent = [await end(11), await end(12), await end(13)];
   await nextTurn();
-  collect();
+  collectGarbage();
   expect(sent.map((meter) => meter.deref()?.name)).toEqual(sent.map(() => undefined));
 });

@@ -3,12 +3,11 @@ import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { serveInOrder } from '../../../src/lib/ordered-http/request-order.ts';
 import { openSocket } from '../../support/client.ts';
 import { afterFile } from '../../support/engines.ts';
+import { collectGarbage } from '../../support/garbage.ts';
 import { eventually } from '../../support/load.ts';
 import { createRandom } from '../../support/random.ts';
 import { listenOnFreePort } from '../../support/served-app.ts';
@@ -158,8 +157,6 @@ test('what comes behind an answer that closes the connection is not served', asy
 });
 
 test('an idle connection keeps neither its last request nor its answer', async () => {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage: () => void = runInNewContext('gc');
   let kept: readonly WeakRef<object>[] = [];
   const serve: RequestListener = async (request, answer) => {
     kept = [new WeakRef(request), new WeakRef(answer)];
