@@ -89,9 +89,12 @@ export function petBody(name: string): string {
   return JSON.stringify({ name, categoryId: 1 });
 }
 
-/** Whether this is the answer of a process that was held up and refused a request for that: no test can rule it out. */
+/**
+ * Whether this is the answer of a process that was held up and refused a request for that, 503 or after a wait for its share 429:
+ * no test can rule it out.
+ */
 export function isShed(text: string): boolean {
-  return text.includes('The service is overloaded');
+  return /The service is overloaded|Too many requests of this API key are waiting/.test(text);
 }
 
 /** Asks again and again until `condition` gives something, and gives that; fails after `limitMs` by the stall clock. */
