@@ -37,6 +37,8 @@ export type Shares = ReturnType<typeof createShares>;
 
 /** How long requests may begin within one turn of the event loop, in ms. Requests in flight wait until the turn ends. */
 const TURN_BUDGET_MS = 3;
+/** A timer that is this late, in ms, tells of a pause of the process. */
+const PAUSE_MS = 100;
 /** Beyond this number of shares, the idle ones are deleted. */
 const SHARES_MAX = 10_000;
 /**
@@ -76,7 +78,7 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
     inFlight++;
     return true;
   };
-  const requests = createQueue(limits, tryBegin);
+  const requests = createQueue(limits, tryBegin, clock);
   const end = (share: Share, count: number): void => {
     share.inFlight -= count;
     inFlight -= count;
@@ -114,11 +116,11 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
       return counted;
     },
     removeInFlight: end,
-    ...createBytes(limits),
+    ...createBytes(limits, clock),
   };
 }
 
-function createBytes(limits: ShareLimits) {
+function createBytes(limits: ShareLimits, clock: () => number) {
   let unused = limits.bytes;
   const take = (share: Share, bytes: number, most: number): boolean => {
     if (bytes > most) return false;
@@ -137,7 +139,7 @@ function createBytes(limits: ShareLimits) {
     share.reserved += bytes;
     return true;
   };
-  const queue = createQueue(limits, tryReserve);
+  const queue = createQueue(limits, tryReserve, clock);
   const free = (share: Share, bytes: number): void => {
     share.bytes -= bytes;
     unused += bytes;
@@ -161,7 +163,7 @@ function createBytes(limits: ShareLimits) {
 }
 
 /** One queue for each key. Requests begin round-robin over the keys, each as soon as `tryTake` gives true for its amount. */
-function createQueue(limits: ShareLimits, tryTake: (share: Share, amount: number) => boolean) {
+function createQueue(limits: ShareLimits, tryTake: (share: Share, amount: number) => boolean, clock: () => number) {
   /** The waiters of each key, oldest first; the keys are in round-robin order. A waiter gives false when it cannot begin. */
   const queues = new Map<Share, Set<() => boolean>>();
   let waiting = 0;
@@ -214,7 +216,14 @@ function createQueue(limits: ShareLimits, tryTake: (share: Share, amount: number
         if (own.size === 0) queues.delete(share);
         beginNext();
       };
-      const timer = setTimeout(refuse, waitMs).unref();
+      const dueAt = clock() + waitMs;
+      // A pause of the process is no wait: what became free in it, or before it, is given out first.
+      const refuseUnlessPaused = () => {
+        const lateMs = clock() - dueAt;
+        if (lateMs < PAUSE_MS) refuse();
+        else timer = setTimeout(refuse, lateMs).unref();
+      };
+      let timer = setTimeout(refuseUnlessPaused, waitMs).unref();
       own.add(tryBegin);
       waiting++;
       queues.set(share, own);

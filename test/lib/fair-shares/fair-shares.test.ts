@@ -163,6 +163,17 @@ test('a queue has an end: in number, of which one key never has all, and in time
   expect((await beside.outcomes).at(-1)).toMatchObject({ reason: { why: 'late' } });
 });
 
+test('a pause of the process is no wait: what is free when it goes on is given out first', async () => {
+  const shares = createShares({ ...LIMITS, inFlight: 2, waitMs: 50 });
+  const share = shares.of('1');
+  const { outcomes } = beginMany(shares, share, 2);
+  setImmediate(() => setImmediate(share.release)); // behind the timers, as an answer that was sent meanwhile
+  const pausedAt = performance.now();
+  while (performance.now() - pausedAt < 300);
+  expect(await outcomes).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }]);
+  await expect(shares.begin(share, STAYS)).rejects.toThrow('late');
+});
+
 test('after the last of a queue is refused for its time, the next request begins at once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const shares = createShares(LIMITS, noClock);
