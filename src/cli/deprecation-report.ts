@@ -22,13 +22,7 @@ await runCommand({
     const days = Number(/^[1-9]\d{0,3}$/.exec(values.days ?? '14') ?? Number.NaN);
     if (!(days <= 3650)) throw new UsageError('--days must be a whole number from 1 to 3650.');
     const since = dayNumber(new Date(Date.now() - (days - 1) * DAY_MS));
-    const sums = await withDatabase(config, (database) => createDeprecatedUseStore(database).sumSince(since));
-    const rows = sums.map(({ keyName, operation, uses, lastSeenAt }) => ({
-      key: keyName,
-      operation,
-      count: uses,
-      lastSeen: lastSeenAt.toISOString(),
-    }));
+    const rows = await withDatabase(config, (database) => createDeprecatedUseStore(database).sumSince(since));
     if (values.json) return console.log(JSON.stringify(rows, null, 2));
     if (rows.length === 0) return console.log(`Nothing deprecated was used in the last ${days} days.`);
     const lines = rows.map((row) => [visibleName(row.key), row.operation, String(row.count), row.lastSeen]);

@@ -68,9 +68,8 @@ export async function createGateway({ service, config, log, collectMetrics }: Ga
     stores,
     metrics,
     /** Loads what would have slowed the start. Afterwards an upgrade may replace the files, but GraphiQL's. */
-    async preload(): Promise<void> {
-      if (!draining) await Promise.all([database.preload(), routes.preload()]);
-    },
+    preload: () => Promise.all([database.preload(), routes.preload()]),
+    isDraining,
     /** Makes `/readyz` answer 503 and every answer close its connection; begins to write the counts. */
     drain() {
       draining = true;

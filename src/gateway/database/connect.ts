@@ -25,7 +25,7 @@ export interface Database {
   readonly connectionsMax: number;
   /**
    * Runs `work`, one statement or one transaction. `idempotent` work may be done twice without harm, so it is retried more often.
-   * The default deadline is REQUEST_MS from now. DatabaseFault `unavailable` when the database is away or too slow.
+   * The default deadline is REQUEST_MS from now, of `forLongWork` LONG_WORK_MS. DatabaseFault `unavailable` when the database is away or too slow.
    */
   run<T>(
     work: (knex: Knex) => PromiseLike<T>,

@@ -128,7 +128,7 @@ export function createDeprecatedUseStore({ run, engine }: Database) {
       await run((knex) => knex.raw(`${into} ${ADD[engine]}`, rows.flat()));
     },
 
-    /** The uses by key and operation since a day (included), most used first. */
+    /** The uses by name of key and operation since a day (included), most used first. */
     async sumSince(day: number) {
       const rows = await run((knex) =>
         knex('deprecated_use')
@@ -139,10 +139,10 @@ export function createDeprecatedUseStore({ run, engine }: Database) {
           .select('api_keys.name', 'operation', knex.raw('sum(uses) as total, max(last_seen_at) as seen')),
       );
       return rows.map(({ name, operation, total, seen }) => ({
-        keyName: name ?? 'unknown key',
+        key: name ?? 'unknown key',
         operation,
-        uses: Number(total),
-        lastSeenAt: new Date(Number(seen)),
+        count: Number(total),
+        lastSeen: new Date(Number(seen)).toISOString(),
       }));
     },
   };

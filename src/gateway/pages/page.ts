@@ -10,7 +10,7 @@ export const ADDRESS = 'http://address.invalid';
 /** The environment variable that the samples read the key from. */
 export const VARIABLE = keyVariable(KEY_PREFIX);
 
-/** A page, or an asset of a page; `http/` serves it. */
+/** A page, or an asset of a page; `pageRoutes` serves it. */
 export interface Page {
   readonly path: string;
   readonly contentType: string;

@@ -118,6 +118,7 @@ function describeDatabase({ databaseUrl, embedded }: Config): string {
 async function preload(gateway: Gateway, log: Logger): Promise<void> {
   flushCompileCache(); // now, because a process that is killed would leave none for the next start
   await delay(PRELOAD_DELAY_MS);
+  if (gateway.isDraining()) return; // a stop loads nothing more
   await gateway.preload().then(
     () => log.debug('all is loaded: the files of this version are not needed any more'),
     (error) => log.warn({ err: error }, 'not all could be loaded'),

@@ -100,13 +100,10 @@ export function readRequest(operation: Operation, querystring: string, params: P
   const query = readQueryParameters(querystring, operation.queryParams);
   for (const { name, argument, leaf, isRequired } of operation.queryParams) {
     const text = query[name];
-    if (text === undefined) {
-      if (isRequired) throw new ApiError('bad_request', `${name} is required: ${leaf.allowed}.`);
-      args[argument.name] = argument.defaultValue;
-      continue;
-    }
-    args[argument.name] = leaf.fromText(text);
-    if (args[argument.name] === undefined) throw textRefusal(leaf, name, text);
+    if (text === undefined && isRequired) throw new ApiError('bad_request', `${name} is required: ${leaf.allowed}.`);
+    const value = text === undefined ? argument.defaultValue : leaf.fromText(text);
+    if (text !== undefined && value === undefined) throw textRefusal(leaf, name, text);
+    args[argument.name] = value;
   }
   if (operation.body !== undefined) args[operation.body.name] = operation.body.readJson(body, '');
   return { args, query };

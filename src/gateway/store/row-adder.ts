@@ -18,10 +18,10 @@ const OVERHEAD_BYTES = 256;
  */
 export function createRowAdder<T extends Table>(database: Database, table: T) {
   const into = intoOf(table);
-  const valuesOf = createRowBinder(table);
+  const bindingsOf = createRowBinder(table);
   const acquireIdLock = createIdLock(database);
   const toRow = (added: NewRow<T>) => {
-    const values = valuesOf(added);
+    const values = bindingsOf(added);
     return { values, bytes: sizeOf(values) };
   };
   const toValues = (rows: readonly ReturnType<typeof toRow>[]) => {

@@ -35,8 +35,9 @@ export interface Parser {
 /** An error of the parser, as Node gives it to `clientError`; `again` is what the parser must read once more. */
 export type ParserError = Error & { code?: string; rawPacket?: Buffer; bytesParsed?: number; again?: Buffer };
 
-/** Results of `onIncoming`: pause the parser, or take the request as one without a body. https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
+/** A result of `onIncoming` that pauses the parser: https://github.com/nodejs/llhttp/blob/main/src/llhttp/constants.ts */
 export const HPE_PAUSED = 21;
+/** A result of `onIncoming` that takes the request as one without a body. */
 export const SKIP_BODY = 2;
 /** The code of the error that tells a pause of the parser. */
 export const PAUSED_CODE = 'HPE_PAUSED';

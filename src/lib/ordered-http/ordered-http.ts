@@ -48,8 +48,8 @@ export function createOrderedServer(
       // an error of the log must not end the process
     }
   };
-  const serving = { serve };
-  const idle = serveInOrder(server, serving);
+  let serving = serve;
+  const idle = serveInOrder(server, () => serving);
   const open = limitConnections(server, idle, connectionsMax, (closed) => {
     const fields = { closed, most: connectionsMax };
     tell('warn', fields, 'too many connections: those that were idle for the longest time are closed');
@@ -69,7 +69,7 @@ export function createOrderedServer(
     },
     /** Serves all further requests by another function. */
     serve(listener: RequestListener): void {
-      serving.serve = listener;
+      serving = listener;
     },
     /** Takes requests for `drainMs` more, then closes the ports. Resolves when all connections have ended. */
     async close(times: ClosingTimes): Promise<void> {
@@ -79,8 +79,8 @@ export function createOrderedServer(
       };
       setTimeout(cut, times.graceMs).unref();
       await closeServer({ server, ports, idle }, times, (until) => {
-        const { serve } = serving;
-        serving.serve = (request, response) => void until.then(() => serve(request, response));
+        const before = serving;
+        serving = (request, response) => void until.then(() => before(request, response));
       });
       // Node tells that a port has closed before it ends the requests that were cut.
       await Promise.all(Array.from(open, (socket) => new Promise((resolve) => socket.once('close', resolve))));

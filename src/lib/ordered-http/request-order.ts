@@ -31,17 +31,12 @@ export const begunAt = new WeakMap<IncomingMessage, number>();
 /** The connections without a request, by when that began: since when, by performance.now(), and how many bytes had come until then. */
 export type IdleConnections = Map<Socket, { readonly since: number; readonly bytesRead: number }>;
 
-/** What serves requests. It never throws, and may be replaced. */
-interface Serving {
-  serve: RequestListener;
-}
-
 /**
  * Serves the requests of a connection one after the other, in the order of their answers (RFC 9112 §9.3.2). The parser pauses
- * after the header of a queued request; the bytes after it stay unparsed, at most 128 kB. Gives the idle connections, longest
- * idle first.
+ * after the header of a queued request; the bytes after it stay unparsed, at most 128 kB. `serve` gives what serves
+ * a request, and never throws. Gives the idle connections, longest idle first.
  */
-export function serveInOrder(server: Server, serving: Serving): IdleConnections {
+export function serveInOrder(server: Server, serve: () => RequestListener): IdleConnections {
   const idle: IdleConnections = new Map();
   const noteIdle = (connection: Connection) =>
     idle.set(connection, { since: performance.now(), bytesRead: connection.bytesRead });
@@ -60,7 +55,7 @@ export function serveInOrder(server: Server, serving: Serving): IdleConnections 
   server.on('request', (request, answer) => {
     const connection = request.socket as Connection; // of this server
     const queue = queues.get(connection);
-    if (queue === undefined) return serving.serve(request, answer);
+    if (queue === undefined) return serve()(request, answer);
     if (queue.isBusy) {
       queue.waiting.push([request, answer]);
       begunAt.set(request, Number.POSITIVE_INFINITY);
@@ -87,7 +82,7 @@ export function serveInOrder(server: Server, serving: Serving): IdleConnections 
       if (!request.complete) request.once('close', () => idle.has(connection) && noteIdle(connection));
     });
     // Not what was refused while it was queued, nor what came behind an answer with `Connection: close` (RFC 9112 §9.6).
-    if (!answer.headersSent && connection.writable) serving.serve(request, answer);
+    if (!answer.headersSent && connection.writable) serve()(request, answer);
   };
 
   const beginNext = (connection: Connection, queue: Queue): void => {

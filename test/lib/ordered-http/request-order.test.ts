@@ -21,7 +21,7 @@ describe('many requests in one packet', () => {
   async function listen(serve: RequestListener) {
     const server = Object.assign(createServer(), { httpAllowHalfOpen: true });
     server.on('connection', (socket) => socket.on('error', () => {})); // it may be cut
-    serveInOrder(server, { serve });
+    serveInOrder(server, () => serve);
     const port = await listenOnFreePort(server);
     afterFile(() => server.closeAllConnections());
     return { server, open: () => openSocket(port) };
@@ -125,7 +125,7 @@ test('a connection that ends while its request is at work is not idle then', asy
     if (url === '/idle') answer.end();
     else answer.once('close', close).socket?.destroy();
   };
-  const idle = serveInOrder(server, { serve });
+  const idle = serveInOrder(server, () => serve);
   const socket = await openSocket(await listenOnFreePort(server)); // it is cut
   socket.write('GET /idle HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(socket, 'data');
@@ -183,7 +183,7 @@ test('a parser is handed on as it was, to the next connection', async () => {
     parsers.add(connection.parser);
     ways.add(connection.parser?.execute);
   });
-  serveInOrder(server, { serve: (_request, answer) => void answer.end() });
+  serveInOrder(server, () => (_request, answer) => void answer.end());
   const port = await listenOnFreePort(server);
   for (let connections = 0; connections < 5; connections++) {
     const socket = await openSocket(port);
