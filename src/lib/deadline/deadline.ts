@@ -19,10 +19,12 @@ export function watchDeadlines(look: () => boolean): () => void {
   let isWatching = false;
   const again = () => {
     isWatching = look();
-    if (isWatching) setTimeout(again, WATCH_MS).unref();
+    if (isWatching) wait();
   };
+  // Timers come before input: after a pause of the process, an answer that has come meanwhile is read before anybody is late.
+  const wait = () => setTimeout(() => setImmediate(again), WATCH_MS).unref();
   return () => {
-    if (!isWatching) setTimeout(again, WATCH_MS).unref();
+    if (!isWatching) wait();
     isWatching = true;
   };
 }

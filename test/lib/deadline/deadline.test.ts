@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { deadlineIn, remainingMs, watchDeadlines } from '../../../src/lib/deadline/deadline.ts';
+import { afterFile } from '../../support/engines.ts';
+import { listenOnFreePort } from '../../support/served-app.ts';
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'setImmediate'] }));
 afterEach(() => void vi.useRealTimers());
 
 test('the time left to a deadline becomes less, and never negative', () => {
@@ -21,4 +25,29 @@ test('a watch looks until it is told to stop, by one timer, and may be started a
     vi.advanceTimersByTime(10_000);
     expect([looks, vi.getTimerCount()]).toEqual([3 * times, 0]);
   }
+});
+
+test('an answer that came during a pause of the process is read before the next look', async () => {
+  vi.useRealTimers();
+  const server = createServer();
+  const asking = connect(await listenOnFreePort(server), '127.0.0.1');
+  const [answering]: Socket[] = await once(server, 'connection');
+  afterFile(() => asking.destroy());
+  const order: string[] = [];
+  asking.once('data', () => order.push('answer'));
+  const { promise: looked, resolve } = Promise.withResolvers<void>();
+  const watch = watchDeadlines(() => {
+    order.push('look');
+    resolve();
+    return false;
+  });
+  // Between the turn's input and the next timers.
+  setImmediate(() => {
+    watch();
+    answering?.end('answer');
+    const pausedAt = performance.now();
+    while (performance.now() - pausedAt < 200);
+  });
+  await looked;
+  expect(order).toEqual(['answer', 'look']);
 });
