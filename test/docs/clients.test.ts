@@ -96,6 +96,31 @@ describe('the client guide', () => {
     },
   );
 
+  // A page, as load balancers have them
+  test.runIf(isPossible).each([502, 503, 504])(
+    'createPet sends again after a proxy has answered %i',
+    async (status) => {
+      const { language, file, text, expected } =
+        programs.find((one) => one.text.includes('createPet(')) ?? expect.fail();
+      writeFileSync(join(folder, file), text);
+      let asked = 0;
+      const server = createServer((_request, answer) => {
+        if (++asked <= 2) answer.writeHead(status, { 'Retry-After': '0' }).end('<html>');
+        else answer.writeHead(201).end('{"id":13,"name":"Tom","categoryId":9223372036854775807}');
+      });
+      const { stdout } = await run(language, file, { PETSTORE_URL: await serveListener(server) });
+      expect([stdout, asked]).toEqual([expected, 4]);
+    },
+  );
+
+  test.runIf(isPossible)('allPets tells what a proxy has answered', async () => {
+    const { language, file, text } = programs.find((one) => one.text.includes('allPets(')) ?? expect.fail();
+    writeFileSync(join(folder, file), text);
+    const server = createServer((_request, answer) => answer.writeHead(503).end('<html>'));
+    const failing = run(language, file, { PETSTORE_URL: await serveListener(server) });
+    await expect(failing).rejects.toThrow('\nError: <html>');
+  });
+
   test('has six clients that try again', () => {
     expect(programs.filter(({ text }) => AGAIN.test(text))).toHaveLength(6);
   });

@@ -108,6 +108,18 @@ describe.runIf(LANGUAGES.includes('curl'))('curl, as the guide says', () => {
     expect((await program).stdout).toBe('{}');
   });
 
+  test('repeats after the statuses that docs/clients.md names', async () => {
+    const statuses = [408, 429, 500, 502, 503, 504];
+    const asked = new Map<string | undefined, number>();
+    const server = createServer(({ url }, answer) => {
+      asked.set(url, (asked.get(url) ?? 0) + 1);
+      answer.writeHead(asked.get(url) === 1 ? Number(url?.slice(1)) : 201).end();
+    });
+    const base = await serveListener(server);
+    await Promise.all(statuses.map((status) => run('curl', recipe(`${base}/${status}`))));
+    expect([...asked.values()]).toEqual(statuses.map(() => 2));
+  });
+
   test.each([
     ['after one that broke', undefined],
     ['after 409', 409],
@@ -124,8 +136,8 @@ describe.runIf(LANGUAGES.includes('curl'))('curl, as the guide says', () => {
 });
 
 // curl counts for itself.
-test.each(PROGRAMMED)('%s repeats 409, 429 and 503, and gives up after five tries', async (language) => {
-  const statuses = [409, 429, 503, 503, 503, 201];
+test.each(PROGRAMMED)('%s repeats 409, 429, 502, 503 and 504, and gives up after five tries', async (language) => {
+  const statuses = [409, 429, 502, 503, 504, 201];
   const server = createServer((_request, answer) => {
     answer.writeHead(statuses.shift() ?? 500, { 'Retry-After': '0' }).end('{}');
   });
