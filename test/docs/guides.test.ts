@@ -218,6 +218,12 @@ describe('who is told to leave getPet', () => {
     }
   });
 
+  test('learns it from the schema in GraphQL, as long as no header says it', async () => {
+    const { headers, json } = await gateway.graphql('{ pet(id: 1) { id } }');
+    expect([json.data.pet, headers.get('deprecation')]).toEqual([{ id: '1' }, null]);
+    expect(sectionOf('deprecations')).toContain('<code>@deprecated</code>');
+  });
+
   test('finds one animal by the requests there, in both APIs', async () => {
     const steps = (PET_DEPRECATION.steps ?? []).filter(({ purpose }) => purpose.includes('42'));
     expect(steps).toHaveLength(1);
