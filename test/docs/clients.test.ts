@@ -4,10 +4,13 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/gateway/config.ts';
+import { createStartingApp } from '../../src/gateway/http/app.ts';
+import { createLog } from '../../src/gateway/log.ts';
 import { temporaryFolder } from '../support/engines.ts';
 import { newcomersEnvironment } from '../support/newcomer.ts';
 import { startProcess } from '../support/process.ts';
-import { serveListener } from '../support/served-app.ts';
+import { serveApp, serveListener } from '../support/served-app.ts';
 import { has } from '../support/tools.ts';
 import { ROOT, tracked } from '../support/tracked-files.ts';
 
@@ -119,6 +122,14 @@ describe('the client guide', () => {
     const server = createServer((_request, answer) => answer.writeHead(503).end('<html>'));
     const failing = run(language, file, { PETSTORE_URL: await serveListener(server) });
     await expect(failing).rejects.toThrow('\nError: <html>');
+  });
+
+  test.runIf(isPossible)('ask tells why GraphQL could not be asked', async () => {
+    const { language, file, text } = programs.find((one) => one.text.includes('function ask(')) ?? expect.fail();
+    writeFileSync(join(folder, file), text);
+    const { koa } = createStartingApp(readConfig({}), createLog('silent', { write() {} }));
+    const failing = run(language, file, { PETSTORE_URL: await serveApp(koa) });
+    await expect(failing).rejects.toThrow('\nError: The gateway is starting');
   });
 
   test('has six clients that try again', () => {

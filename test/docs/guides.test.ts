@@ -4,8 +4,11 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/gateway/config.ts';
 import { ERRORS } from '../../src/gateway/errors.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
+import { createStartingApp } from '../../src/gateway/http/app.ts';
+import { createLog } from '../../src/gateway/log.ts';
 import { readRecipes } from '../../src/gateway/pages/guides.ts';
 import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { PET_DEPRECATION } from '../../src/petstore/pets/pet-types.ts';
@@ -14,7 +17,7 @@ import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { gatewayOf } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
-import { serveListener } from '../support/served-app.ts';
+import { serveApp, serveListener } from '../support/served-app.ts';
 import { has } from '../support/tools.ts';
 import { ROOT, tracked } from '../support/tracked-files.ts';
 
@@ -152,6 +155,13 @@ test.each(LANGUAGES)('%s does not wait for an hour', async (language) => {
   const url = await serveListener(server);
   const code = readRecipes('retries', { URL: `${url}/`, BODY: '{}' })[language] ?? '';
   await expect(run(language, code)).rejects.toThrow(/3600 s|error: 429/);
+});
+
+test.each(PROGRAMMED)('%s tells why GraphQL could not be asked: the gateway has no database yet', async (language) => {
+  const url = await serveApp(createStartingApp(readConfig({}), createLog('silent', { write() {} })).koa);
+  const texts = { URL: `${url}/graphql`, QUERY: '{ pets { id } }' };
+  const code = readRecipes('graphql-paging', texts, ['JavaScript', 'Python'])[language] ?? '';
+  await expect(run(language, code)).rejects.toThrow('The gateway is starting');
 });
 
 test.each(LANGUAGES)('%s ends with an error where a page is refused', async (language) => {
