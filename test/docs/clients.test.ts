@@ -4,10 +4,13 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/gateway/config.ts';
+import { createStartingApp } from '../../src/gateway/http/app.ts';
+import { createLog } from '../../src/gateway/log.ts';
 import { temporaryFolder } from '../support/engines.ts';
 import { newcomersEnvironment } from '../support/newcomer.ts';
 import { startProcess } from '../support/process.ts';
-import { serveListener } from '../support/served-app.ts';
+import { serveApp, serveListener } from '../support/served-app.ts';
 import { has } from '../support/tools.ts';
 import { ROOT, tracked } from '../support/tracked-files.ts';
 
@@ -95,6 +98,39 @@ describe('the client guide', () => {
       await expect(run(language, file, { PETSTORE_URL: await serveListener(server) })).rejects.toThrow();
     },
   );
+
+  // A page, as load balancers have them
+  test.runIf(isPossible).each([502, 503, 504])(
+    'createPet sends again after a proxy has answered %i',
+    async (status) => {
+      const { language, file, text, expected } =
+        programs.find((one) => one.text.includes('createPet(')) ?? expect.fail();
+      writeFileSync(join(folder, file), text);
+      let asked = 0;
+      const server = createServer((_request, answer) => {
+        if (++asked <= 2) answer.writeHead(status, { 'Retry-After': '0' }).end('<html>');
+        else answer.writeHead(201).end('{"id":13,"name":"Tom","categoryId":9223372036854775807}');
+      });
+      const { stdout } = await run(language, file, { PETSTORE_URL: await serveListener(server) });
+      expect([stdout, asked]).toEqual([expected, 4]);
+    },
+  );
+
+  test.runIf(isPossible)('allPets tells what a proxy has answered', async () => {
+    const { language, file, text } = programs.find((one) => one.text.includes('allPets(')) ?? expect.fail();
+    writeFileSync(join(folder, file), text);
+    const server = createServer((_request, answer) => answer.writeHead(503).end('<html>'));
+    const failing = run(language, file, { PETSTORE_URL: await serveListener(server) });
+    await expect(failing).rejects.toThrow('\nError: <html>');
+  });
+
+  test.runIf(isPossible)('ask tells why GraphQL could not be asked', async () => {
+    const { language, file, text } = programs.find((one) => one.text.includes('function ask(')) ?? expect.fail();
+    writeFileSync(join(folder, file), text);
+    const { koa } = createStartingApp(readConfig({}), createLog('silent', { write() {} }));
+    const failing = run(language, file, { PETSTORE_URL: await serveApp(koa) });
+    await expect(failing).rejects.toThrow('\nError: The gateway is starting');
+  });
 
   test('has six clients that try again', () => {
     expect(programs.filter(({ text }) => AGAIN.test(text))).toHaveLength(6);

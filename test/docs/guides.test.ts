@@ -4,8 +4,11 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/gateway/config.ts';
 import { ERRORS } from '../../src/gateway/errors.ts';
 import { LIMITS } from '../../src/gateway/graphql/limits.ts';
+import { createStartingApp } from '../../src/gateway/http/app.ts';
+import { createLog } from '../../src/gateway/log.ts';
 import { readRecipes } from '../../src/gateway/pages/guides.ts';
 import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { PET_DEPRECATION } from '../../src/petstore/pets/pet-types.ts';
@@ -14,7 +17,7 @@ import { afterFile, SQLITE, temporaryFolder } from '../support/engines.ts';
 import { gatewayOf } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
-import { serveListener } from '../support/served-app.ts';
+import { serveApp, serveListener } from '../support/served-app.ts';
 import { has } from '../support/tools.ts';
 import { ROOT, tracked } from '../support/tracked-files.ts';
 
@@ -108,6 +111,18 @@ describe.runIf(LANGUAGES.includes('curl'))('curl, as the guide says', () => {
     expect((await program).stdout).toBe('{}');
   });
 
+  test('repeats after the statuses that docs/clients.md names', async () => {
+    const statuses = [408, 429, 500, 502, 503, 504];
+    const asked = new Map<string | undefined, number>();
+    const server = createServer(({ url }, answer) => {
+      asked.set(url, (asked.get(url) ?? 0) + 1);
+      answer.writeHead(asked.get(url) === 1 ? Number(url?.slice(1)) : 201).end();
+    });
+    const base = await serveListener(server);
+    await Promise.all(statuses.map((status) => run('curl', recipe(`${base}/${status}`))));
+    expect([...asked.values()]).toEqual(statuses.map(() => 2));
+  });
+
   test.each([
     ['after one that broke', undefined],
     ['after 409', 409],
@@ -124,8 +139,8 @@ describe.runIf(LANGUAGES.includes('curl'))('curl, as the guide says', () => {
 });
 
 // curl counts for itself.
-test.each(PROGRAMMED)('%s repeats 409, 429 and 503, and gives up after five tries', async (language) => {
-  const statuses = [409, 429, 503, 503, 503, 201];
+test.each(PROGRAMMED)('%s repeats 409, 429, 502, 503 and 504, and gives up after five tries', async (language) => {
+  const statuses = [409, 429, 502, 503, 504, 201];
   const server = createServer((_request, answer) => {
     answer.writeHead(statuses.shift() ?? 500, { 'Retry-After': '0' }).end('{}');
   });
@@ -140,6 +155,13 @@ test.each(LANGUAGES)('%s does not wait for an hour', async (language) => {
   const url = await serveListener(server);
   const code = readRecipes('retries', { URL: `${url}/`, BODY: '{}' })[language] ?? '';
   await expect(run(language, code)).rejects.toThrow(/3600 s|error: 429/);
+});
+
+test.each(PROGRAMMED)('%s tells why GraphQL could not be asked: the gateway has no database yet', async (language) => {
+  const url = await serveApp(createStartingApp(readConfig({}), createLog('silent', { write() {} })).koa);
+  const texts = { URL: `${url}/graphql`, QUERY: '{ pets { id } }' };
+  const code = readRecipes('graphql-paging', texts, ['JavaScript', 'Python'])[language] ?? '';
+  await expect(run(language, code)).rejects.toThrow('The gateway is starting');
 });
 
 test.each(LANGUAGES)('%s ends with an error where a page is refused', async (language) => {
@@ -204,6 +226,12 @@ describe('who is told to leave getPet', () => {
       expect(told).toContain(`<code>${rest}</code>`);
       expect(told).toContain(`<code>${graphql}</code>`);
     }
+  });
+
+  test('learns it from the schema in GraphQL, as long as no header says it', async () => {
+    const { headers, json } = await gateway.graphql('{ pet(id: 1) { id } }');
+    expect([json.data.pet, headers.get('deprecation')]).toEqual([{ id: '1' }, null]);
+    expect(sectionOf('deprecations')).toContain('<code>@deprecated</code>');
   });
 
   test('finds one animal by the requests there, in both APIs', async () => {

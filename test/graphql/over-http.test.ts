@@ -112,6 +112,13 @@ describe('GraphQL over HTTP', () => {
       expect(answer.json.errors[0].extensions.code).toBe('BAD_USER_INPUT');
     });
 
+    test.each([
+      ['a batch', `[${QUERY}]`, 'The body must be a JSON object.'],
+      ['@defer', '{"query":"{ ... @defer { pets { id } } }"}', 'Unknown directive "@defer".'],
+    ])('one operation a request: %s is refused', async (_what, body, message) => {
+      expect((await post(body)).json.errors).toMatchObject([{ message }]);
+    });
+
     // GraphQL over HTTP §5: clients may send more than is asked for.
     test.each([
       ['members that nobody knows', { id: 1, doc_id: 'x', __proto: {} }],

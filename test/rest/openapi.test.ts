@@ -1,6 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it, test } from 'vitest';
 import { ERRORS } from '../../src/gateway/errors.ts';
+import { shareLimitsOf } from '../../src/gateway/http/admission.ts';
 import { addSamples } from '../../src/gateway/store/store.ts';
 import { PET_STATUSES } from '../../src/petstore/pets/pet.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
@@ -97,6 +98,12 @@ describe('openapi.json', () => {
     expect(Object.keys(at(description, 'components', 'responses', 'too_many_requests', 'headers'))).toEqual(
       expect.arrayContaining(['Retry-After', 'RateLimit-Policy', 'RateLimit']),
     );
+  });
+
+  test('the example of 429 is what the gateway says', async () => {
+    const { content } = at(await read(), 'components', 'responses', 'too_many_requests');
+    const { message } = shareLimitsOf(1, 65_536).refusal('queue full');
+    expect(content['application/json'].example).toEqual({ code: 'too_many_requests', message, status: 429 });
   });
 
   // Readers of OpenAPI in Go refuse a whole document for a pattern with a lookaround: JSON Schema 2020-12, Core §6.4.

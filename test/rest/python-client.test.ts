@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -8,6 +9,7 @@ import { samplePet } from '../../src/petstore/pets/pet.ts';
 import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
+import { serveListener } from '../support/served-app.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { has } from '../support/tools.ts';
 import { ROOT } from '../support/tracked-files.ts';
@@ -63,5 +65,17 @@ describe.runIf(has('python'))("the guide's client in Python", () => {
     proxy.cut();
     expect(await printed).toContain("'categoryId': 9223372036854775807");
     expect(await added()).toEqual(['Rex']);
+  });
+
+  test.each([502, 503, 504])('sends a create again after a proxy has answered %i by a page', async (status) => {
+    const keys: unknown[] = [];
+    const server = createServer(({ headers }, answer) => {
+      keys.push(headers['idempotency-key']);
+      if (keys.length < 3) answer.writeHead(status).end('<html>');
+      else answer.writeHead(201).end('{"id":13,"name":"Rex","categoryId":9223372036854775807}');
+    });
+    const create = 'print(store.create_pet({"name": "Rex", "categoryId": 9223372036854775807}, "order-1"))';
+    expect(await runPython(create, await serveListener(server), 'key')).toContain("'categoryId': 9223372036854775807");
+    expect(keys).toEqual(['order-1', 'order-1', 'order-1']);
   });
 });

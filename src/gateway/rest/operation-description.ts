@@ -166,7 +166,7 @@ const SHARED: readonly (readonly [code: ErrorCode, message: string, ...headers: 
   ['idempotency_mismatch', 'This Idempotency-Key was used with another input before.'],
   ['payload_too_large', 'The body must not be larger than 65536 bytes.'],
   ['unsupported_media_type', 'The Content-Type must be application/json.', 'Accept', 'Accept-Encoding'],
-  ['too_many_requests', 'Too many requests with this API key; try again later.', 'Retry-After'],
+  ['too_many_requests', 'Too many requests of this API key at once; try again shortly.', 'Retry-After'],
   ['internal_error', 'An internal error occurred.'],
   ['service_unavailable', 'The service is temporarily unavailable; try again shortly.', 'Retry-After'],
 ];

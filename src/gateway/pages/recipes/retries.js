@@ -9,7 +9,7 @@ const body = __BODY__;
 for (let tries = 1; ; tries++) {
   const request = { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) };
   const response = await fetch(__URL__, request).catch(() => undefined);
-  if (response && ![409, 429, 503].includes(response.status)) {
+  if (response && ![409, 429, 502, 503, 504].includes(response.status)) {
     console.log(response.status, await response.text());
     break;
   }

@@ -11,7 +11,7 @@ for tries in range(1, 6):
     seconds = 1
     try:
         response = requests.post(__URL__, headers=headers, data=body, timeout=10)
-        if response.status_code not in (409, 429, 503):
+        if response.status_code not in (409, 429, 502, 503, 504):
             print(response.status_code, response.text)
             break
         seconds = int(response.headers.get('Retry-After', 1))
