@@ -5,10 +5,15 @@ import type { Config } from '../gateway/config.ts';
 import { connectDatabase, type Database } from '../gateway/database/connect.ts';
 import { migrateUp, migrationStatus } from '../gateway/database/migrations.ts';
 
-/** `runProgram` for a command. Where nobody takes its output, a new key for example is lost: it says so, and its exit code is 1. */
+/**
+ * `runProgram` for a command. Where nobody takes its output, a new key for example is lost: it says so once, goes on with its work, and
+ * its exit code is 1.
+ */
 export function runCommand<Options extends ParseArgsOptionsConfig>(program: Program<Options>): Promise<void> {
-  process.stdout.once('error', ({ message }) => {
-    console.error(`standard output was not taken (${message}): what was to be done is done, but not told`);
+  let isTold = false;
+  process.stdout.on('error', ({ message }) => {
+    if (!isTold) console.error(`standard output was not taken (${message}): what is done is not told`);
+    isTold = true;
     process.exitCode = 1;
   });
   return runProgram(program);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { closeSync, openSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -91,6 +91,14 @@ describeEachEngine('commands', (engine) => {
       encoding: 'utf8',
     });
     expectFailure({ code: ended.status, ...ended }, 1, why);
+  });
+
+  test('an output that goes away in the middle of the work is told once', () => {
+    const program = join(import.meta.dirname, 'writes-twice.ts');
+    const full = openSync('/dev/full', 'w');
+    const ended = spawnSync(process.execPath, [program], { stdio: ['ignore', full, 'pipe'], encoding: 'utf8' });
+    closeSync(full);
+    expectFailure({ code: ended.status, ...ended }, 1, /ENOSPC.*: what is done is not told$/);
   });
 
   test('keys create, list and revoke: the key is printed once and works until it is revoked', async () => {

@@ -137,7 +137,11 @@ const TROUBLE: readonly (readonly [
     { [meter('nodejs_eventloop_lag_p99_seconds')]: '0.01x40 0.3x60' },
     { 15: [], 16: ['PetstoreEventLoopLate'] },
   ],
-  ['overload', { [meter('http_requests_shed_total')]: '0x40 1+1x60' }, { 15: [], 16: ['PetstoreSheds'] }],
+  [
+    'overload, whose refusals are 503',
+    { [meter('http_requests_shed_total')]: '0x40 1+1x60', [failed('rest', 503)]: '0x40 1+1x60' },
+    { 13: [], 15: ['PetstoreUnavailable'], 16: ['PetstoreSheds', 'PetstoreUnavailable'] },
+  ],
 ];
 
 describe.runIf(has('prometheus'))('the alerts, by promtool', () => {

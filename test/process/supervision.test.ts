@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { copyFile, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { CTRL_C_MS } from '../../src/gateway/command-line.ts';
 import { send } from '../support/client.ts';
 import { SQLITE, temporaryFolder } from '../support/engines.ts';
 import { connectClient, eventually, sumMetric, unlessShed } from '../support/load.ts';
@@ -77,6 +80,36 @@ describe('the primary', { timeout: 180_000 }, () => {
     gateway.child.kill('SIGHUP');
     for (const half of halves) expect(await half.finish()).toMatch(/^HTTP\/1.1 201 /);
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test('SIGTERM, as it is sent to a group of processes, cuts no request', async () => {
+    const { prepared, gateway, workers, said } = await startTwo(SQLITE);
+    const halves = await Promise.all(['one', 'two'].map((name) => sendHalf(gateway.url, prepared.key, name)));
+    for (const pid of workers) process.kill(pid, 'SIGTERM');
+    await said(/(?:"msg":"stopping"[\s\S]*){2}/);
+    gateway.child.kill('SIGTERM');
+    await said(/(?:"msg":"stopping"[\s\S]*){3}/);
+    for (const half of halves) expect(await half.finish()).toMatch(/^HTTP\/1.1 201 /);
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  test.each([
+    ['SIGTERM', 0],
+    ['SIGINT', CTRL_C_MS + 50],
+  ] as const)('a second %s to all of them, %i ms later, ends all of them at once', async (signal, laterMs) => {
+    const { prepared, gateway, workers, said } = await startTwo(SQLITE, { SHUTDOWN_GRACE_MS: '60000' });
+    for (const name of ['one', 'two']) await sendHalf(gateway.url, prepared.key, name);
+    const signalAll = () => {
+      for (const pid of workers) process.kill(pid, signal);
+      gateway.child.kill(signal);
+    };
+    signalAll();
+    await said(/(?:"msg":"stopping"[\s\S]*){3}/);
+    await delay(laterMs);
+    const exited = once(gateway.child, 'exit'); // `gateway.exited` waits for its workers, too
+    signalAll();
+    expect(await exited).toEqual([1, null]);
+    for (const pid of workers) await eventually(() => hasEnded(pid), 10_000, 'no worker goes on');
   });
 
   test('at a stop every connection that arrives is answered or ended, while a request under way has its time', async () => {

@@ -48,6 +48,16 @@ describe.runIf(isPossible)('under systemd, as docs/run.md says', () => {
     expect(status).not.toMatch(/^Uid:\t0\t/m);
   });
 
+  test('one worker without memory stops no other', async () => {
+    expect(await show('OOMPolicy')).toBe('continue');
+  });
+
+  test('journald is told to drop no line of its log', async () => {
+    // These links are what journald reads; of a limit of 0 there is none, and its own counts.
+    const links = await machine.run('readlink /run/systemd/units/log-rate-limit-*:petstore-gateway.service');
+    expect(links).toBe('1000000\n1000000\n'); // so many lines in so many microseconds
+  });
+
   test('a process that is killed is replaced', async () => {
     const killed = await show('MainPID');
     await machine.run(`kill -KILL ${killed}`);

@@ -1,14 +1,17 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createLog } from '../../src/gateway/log.ts';
 import { createMetrics } from '../../src/gateway/metrics.ts';
 import { answerMetricsRequests } from '../../src/gateway/process/worker-metrics.ts';
 import { collectGarbage } from '../support/garbage.ts';
+import { createRandom } from '../support/random.ts';
 
 afterEach(() => {
   for (const event of ['message', 'exit']) cluster.removeAllListeners(event);
+  vi.restoreAllMocks();
+  vi.useRealTimers();
 });
 
 /** What the alert PetstoreEventLoopLate watches. */
@@ -76,4 +79,47 @@ test('what ended workers have sent is added up and not kept', async () => {
   await nextTurn();
   collectGarbage();
   expect(sent.map((meter) => meter.deref()?.name)).toEqual(sent.map(() => undefined));
+});
+
+test('no sum falls by a rounding when a worker ends: Prometheus would take it for a restart', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  answerMetricsRequests(createLog('silent', { write() {} }));
+  const random = createRandom(5);
+  const timesOf = async () => {
+    const registry = new Registry();
+    const times = new Histogram({ name: 'seconds', help: 'Times.', labelNames: ['route'], registers: [registry] });
+    for (let route = 0; route < 100; route++) times.observe({ route }, random.below(2 ** 32) / 1e7);
+    return { type: 'metrics:meters', meters: await registry.getMetricsAsJSON() };
+  };
+  const pages: string[] = [];
+  const send = ({ page }: { page: string }) => pages.push(page);
+  const workers = [1, 2, 3, 4].map((id) => ({ id, send, isDead: () => false }) as unknown as Worker); // all that is used of them
+  const sums = async () => {
+    vi.advanceTimersByTime(1000); // a page is made once in that time
+    cluster.emit('message', workers[0], { type: 'metrics:ask-page' });
+    const page = await vi.waitUntil(() => pages.pop());
+    return [...page.matchAll(/^seconds_sum\{.*\} (.+)$/gm)].map(([, sum]) => Number(sum));
+  };
+  for (const worker of workers) cluster.emit('message', worker, await timesOf());
+  const before = await sums();
+  cluster.emit('exit', workers[2]);
+  const after = await sums();
+  expect(after).toHaveLength(100);
+  expect(after.filter((sum, route) => sum < (before[route] ?? 0))).toEqual([]);
+});
+
+test('a worker whose fork was refused is not asked: each page would wait for it', async () => {
+  const asked: number[] = [];
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  const workerOf = (id: number, isDead: boolean) => {
+    const send = ({ type }: { type: string }) => (type === 'metrics:page' ? resolve() : void asked.push(id));
+    return { id, send, isConnected: () => true, isDead: () => isDead } as unknown as Worker; // all that is used of it
+  };
+  const [serving, refused] = [workerOf(1, false), workerOf(2, true)];
+  vi.spyOn(cluster, 'workers', 'get').mockReturnValue({ 1: serving, 2: refused });
+  answerMetricsRequests(createLog('silent', { write() {} }));
+  cluster.emit('message', serving, { type: 'metrics:ask-page' });
+  cluster.emit('message', serving, await metersOf(1));
+  await answered;
+  expect(asked).toEqual([1]);
 });

@@ -8,8 +8,8 @@ import { type Logger, safely } from '../log.ts';
 /**
  * Makes SIGTERM, SIGINT and SIGHUP call `close` and end the process with exit code 0, after `graceMs` and CLOSING_MS at the
  * latest. A second signal ends the process at once, but SIGHUP, which a closed terminal may send twice, and the SIGINTs of one
- * Ctrl+C. A worker ignores SIGINT and SIGHUP, because a terminal sends them to the primary as well, and stops when the
- * primary is gone.
+ * Ctrl+C. A worker ignores SIGINT and SIGHUP, because a terminal sends them to the primary as well, and a second SIGTERM. It
+ * stops when the primary is gone.
  *
  * An uncaught error ends the process in the same way with exit code 1, because the state of the process is unknown
  * after it (docs/decisions/0034-last-resort.md). A supervisor starts another process: systemd, Docker, or the primary
@@ -25,7 +25,8 @@ export function stopGracefully(close: () => Promise<void>, graceMs: number, log:
     process.exit(exitCode);
   };
   const stopOn = (signal: string) => {
-    if (stopping) process.exit(1);
+    // A worker's second one is the primary's, after one that went to all of them; the primary ends what does not end.
+    if (stopping) return IS_WORKER ? undefined : process.exit(1);
     log.info({ signal }, 'stopping');
     void stop(0); // ends with the process
   };

@@ -9,10 +9,12 @@ import { type Logger, safely } from '../log.ts';
 /** The page is made at most once in this time, in ms, for all workers. */
 const PAGE_MS = 1000;
 
+type Meters = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
 /** A worker asks the primary for the page; the primary asks every worker for its meters and answers with the page. */
 type Message =
   | { readonly type: 'metrics:ask-meters' | 'metrics:ask-page' }
-  | { readonly type: 'metrics:meters'; readonly meters: MetricObject[] }
+  | { readonly type: 'metrics:meters'; readonly meters: Meters }
   | { readonly type: 'metrics:page'; readonly page: string };
 
 /** Sends a message. It is lost without an error when the other process has ended. */
@@ -28,7 +30,7 @@ function send(to: Pick<NodeJS.Process | Worker, 'send'>, message: Message): void
  * Gives the function that counts a worker that died; one that could not be started has no `exit` of the cluster.
  */
 export function answerMetricsRequests(log: Logger): () => void {
-  const meters = new Map<number, MetricObject[]>();
+  const meters = new Map<number, Meters>();
   const registry = new Registry();
   const registers = [registry];
   // As of a lone process; prom-client leaves it out of a sum. The first is this one.
@@ -48,7 +50,10 @@ export function answerMetricsRequests(log: Logger): () => void {
   /** By worker: ends the wait for its meters. */
   const arrived = new Map<number, () => void>();
   const makePage = throttle(PAGE_MS, async () => {
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected()) as Worker[]; // defined
+    const all = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+    // One whose fork was refused, as by EAGAIN, is dead and seems connected for ever:
+    // https://github.com/nodejs/node/blob/v24.x/lib/internal/child_process.js
+    const workers = all.filter((worker) => worker.isConnected() && !worker.isDead());
     const arrivals = workers.map((worker) => {
       send(worker, { type: 'metrics:ask-meters' });
       return new Promise<void>((resolve) => arrived.set(worker.id, resolve));
@@ -59,6 +64,7 @@ export function answerMetricsRequests(log: Logger): () => void {
   const fail = (error: unknown) => log.error({ err: error }, 'the metrics of the workers could not be added up');
   const take = (worker: Worker, message: Message) => {
     if (message?.type === 'metrics:meters' && !worker.isDead()) {
+      roundCounts(message.meters);
       meters.set(worker.id, message.meters);
       arrived.get(worker.id)?.();
     } else if (message?.type === 'metrics:ask-page') {
@@ -77,6 +83,16 @@ export function answerMetricsRequests(log: Logger): () => void {
   cluster.on('exit', safely(log, forget));
   cluster.on('message', safely(log, take));
   return () => died.inc();
+}
+
+/** The steps of what is counted, in seconds about a microsecond. A power of two: sums of such steps are exact up to 2^33. */
+const STEP = 2 ** -20;
+
+/** Rounds counts to steps. Else a sum could fall by a rounding when a worker ends, because what it counted is then added earlier. */
+function roundCounts(meters: Meters): void {
+  for (const { type, values } of meters) {
+    if (COUNTED.has(type)) for (const one of values) one.value = Math.round(one.value / STEP) * STEP;
+  }
 }
 
 /** The types of meters that only grow; those of prom-client are texts: https://github.com/siimon/prom-client/blob/v15.1.3/lib/counter.js */

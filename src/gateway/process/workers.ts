@@ -128,5 +128,9 @@ async function endWorkers(graceMs: number): Promise<void> {
     for (const worker of workers) worker.disconnect();
   };
   setTimeout(disconnect, Math.max(0, drainMs(graceMs) - ACCEPT_MS));
+  // After a second signal, for which the primary does not wait.
+  process.once('exit', () => {
+    for (const worker of workers) worker.process.kill('SIGKILL');
+  });
   await Promise.all(ends);
 }
