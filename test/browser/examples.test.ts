@@ -62,7 +62,7 @@ describeInBrowser('the examples', (browser) => {
     };
     const [own, limited] = await Promise.all([
       startProcess({ DATABASE_URL }),
-      startProcess({ DATABASE_URL, RATE_LIMIT: '3/3s' }),
+      startProcess({ DATABASE_URL, RATE_LIMIT: '3/6s' }),
     ]);
     proxy = await startTcpProxy(own.url);
     const portOf = (url: string) => Number(new URL(url).port);
@@ -87,7 +87,7 @@ describeInBrowser('the examples', (browser) => {
   /** The app with a key, and every AddPet that it sends. */
   async function open(name: string, key = inside.key): Promise<{ page: Page; sent: Request[] }> {
     const page = await (await browser().newContext()).newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     const sent: Request[] = [];
     page.on('request', (request) => request.postData()?.includes('AddPet') && sent.push(request));
     await page.goto(addresses[name] ?? '');
@@ -150,7 +150,7 @@ describeInBrowser('the examples', (browser) => {
       const { page } = await open(name);
       await loadAll(page);
       const shown = await rows(page).count();
-      proxy.delayAnswers(300);
+      proxy.delayAnswers(3000);
       await add(page, `Ada of ${name}`);
       await page.locator('li[aria-busy=true]', { hasText: 'adding' }).waitFor();
       await row(page, `Ada of ${name}`).and(page.locator('[aria-busy=false]')).waitFor();

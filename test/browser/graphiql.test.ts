@@ -18,9 +18,6 @@ const form = (page: Page) => page.locator('#key-form');
 const docs = (page: Page) => page.locator('.graphiql-plugin');
 const tabs = (page: Page) => page.locator('.graphiql-tab');
 
-/** A busy machine takes its time. */
-const poll = (read: () => Promise<string | null>) => expect.poll(read, { timeout: 15_000 });
-
 /** All that outlives the tab. */
 const storedIn = (page: Page) => page.evaluate('JSON.stringify({ ...localStorage })') as Promise<string>;
 
@@ -47,14 +44,15 @@ async function pasteHeaders(page: Page, headers: Record<string, string>): Promis
 /** Runs the operation of a tab: the answer that came, once the response pane shows it. */
 async function runTab(page: Page, title: string): Promise<string> {
   await page.getByRole('button', { name: title, exact: true }).click();
-  await poll(() => page.locator('.graphiql-query-editor .view-lines').textContent()).toContain(title);
+  await expect.poll(() => page.locator('.graphiql-query-editor .view-lines').textContent()).toContain(title);
   await page.waitForTimeout(300); // GraphiQL writes what changed into the active tab with a delay
   const answered = page.waitForResponse((response) => response.request().method() === 'POST');
   await page.getByRole('button', { name: /Execute query/ }).click();
   const { data } = await (await answered).json();
-  const [, name = ''] = /"name":"([^"]*)"/.exec(JSON.stringify(data)) ?? [];
-  await poll(() => textOf(page.locator('.result-window .view-lines'))).toContain(name);
-  return JSON.stringify(data);
+  const text = JSON.stringify(data ?? null); // what is shed has no data at all
+  const [, name = ''] = /"name":"([^"]*)"/.exec(text) ?? [];
+  await expect.poll(() => textOf(page.locator('.result-window .view-lines'))).toContain(name);
+  return text;
 }
 
 /** The text in an editor, without its line breaks; Monaco draws spaces as U+00A0. */
@@ -87,9 +85,9 @@ describeInBrowser('GraphiQL', (browser) => {
         .waitFor();
       expect(page.url()).toBe(`${url}/graphql`);
       await page.getByRole('button', { name: 'Headers', exact: true }).click();
-      await poll(() => page.locator('.graphiql-editor-tool').textContent()).toContain(key);
+      await expect.poll(() => page.locator('.graphiql-editor-tool').textContent()).toContain(key);
       await page.waitForTimeout(700); // GraphiQL stores its tabs with a delay
-      await poll(() => storedIn(page)).toContain(titles[0]);
+      await expect.poll(() => storedIn(page)).toContain(titles[0]);
       const stored = await storedIn(page);
       expect([stored, ...requested, JSON.stringify(gateway.logs)].filter((text) => text.includes(key))).toEqual([]);
       expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
@@ -129,12 +127,12 @@ describeInBrowser('GraphiQL', (browser) => {
       const { page } = await newVisit(browser(), url);
       await openWithKey(page);
       await runTab(page, titles[2] ?? '');
-      await poll(() => storedIn(page)).toMatch(/\W+activeTabIndex\W+2\b/); // GraphiQL stores its tabs with a delay
+      await expect.poll(() => storedIn(page)).toMatch(/\W+activeTabIndex\W+2\b/); // GraphiQL stores its tabs with a delay
       for (let reloads = 0; reloads < 2; reloads++) {
         await page.reload();
         await docs(page).getByRole('link', { name: 'Query' }).waitFor();
         expect(await tabs(page).allTextContents()).toEqual(titles);
-        await poll(() => page.locator('.graphiql-tab-active').textContent()).toBe(titles[2]);
+        await expect.poll(() => page.locator('.graphiql-tab-active').textContent()).toBe(titles[2]);
       }
       await runTab(page, titles[2] ?? '');
     });
@@ -148,7 +146,7 @@ describeInBrowser('GraphiQL', (browser) => {
       );
       await open(page);
       await form(page).getByText('Every call needs an API key.').waitFor();
-      await poll(() => page.locator('.graphiql-editor-tool').textContent()).toContain('Bearer');
+      await expect.poll(() => page.locator('.graphiql-editor-tool').textContent()).toContain('Bearer');
       expect(requested.filter((address) => address === `${url}/graphql`)).toHaveLength(1);
       expect(await page.evaluate('shift')).toBeLessThan(0.05);
       expect({ foreign, complaints }).toEqual({ foreign: [], complaints: [] });
@@ -180,7 +178,7 @@ describeInBrowser('GraphiQL', (browser) => {
       await page.getByRole('button', { name: 'Headers', exact: true }).click();
       await pasteHeaders(page, { Authorization: `Bearer ${key}` });
       await page.getByRole('button', { name: /Execute query/ }).click();
-      await poll(() => form(page).getAttribute('data-state')).toBe('accepted');
+      await expect.poll(() => form(page).getAttribute('data-state')).toBe('accepted');
     });
 
     test.each([
@@ -193,7 +191,7 @@ describeInBrowser('GraphiQL', (browser) => {
       await page.locator('.graphiql-query-editor .view-line').first().click();
       await page.keyboard.press('Control+A');
       await page.keyboard.press('Control+V');
-      await poll(() => storedIn(page)).toContain(`# ${kept}\\"`); // in the tab, which GraphiQL stores with a delay
+      await expect.poll(() => storedIn(page)).toContain(`# ${kept}\\"`); // in the tab, which GraphiQL stores with a delay
       expect(await storedIn(page)).not.toContain(key);
     });
   });
@@ -203,9 +201,9 @@ describeInBrowser('GraphiQL', (browser) => {
     await openWithKey(page);
     await page.route('**/graphql', (route) => route.abort());
     await page.getByRole('button', { name: /Execute query/ }).click();
-    await poll(() => textOf(page.locator('.result-window .view-lines'))).toContain(
-      'The call could not be made: the gateway cannot be reached.',
-    );
+    await expect
+      .poll(() => textOf(page.locator('.result-window .view-lines')))
+      .toContain('The call could not be made: the gateway cannot be reached.');
     expect(await textOf(page.locator('.result-window .view-lines'))).not.toMatch(/ at |stack/);
   });
 
@@ -219,7 +217,7 @@ describeInBrowser('GraphiQL', (browser) => {
     await page.getByRole('button', { name: 'Headers', exact: true }).click();
     await pasteHeaders(page, { Authorization: `Bearer ${key}`, ...(headers as Record<string, string>) });
     await page.getByRole('button', { name: /Execute query/ }).click();
-    await poll(() => textOf(page.locator('.result-window .view-lines'))).toMatch(message);
+    await expect.poll(() => textOf(page.locator('.result-window .view-lines'))).toMatch(message);
     expect(await page.locator('.call-bar [role=status]').textContent()).toMatch(message);
   });
 
@@ -239,8 +237,8 @@ describeInBrowser('GraphiQL', (browser) => {
       await other.goto(link);
       await other.locator('.graphiql-query-editor .view-line').first().waitFor();
       expect(other.url()).toBe(`${url}/graphql`);
-      await poll(() => other.locator('.graphiql-tab-active').textContent()).toBe(titles[1]);
-      await poll(() => textOf(other.locator('.graphiql-editors'))).toContain('AVAILABLE');
+      await expect.poll(() => other.locator('.graphiql-tab-active').textContent()).toBe(titles[1]);
+      await expect.poll(() => textOf(other.locator('.graphiql-editors'))).toContain('AVAILABLE');
     },
   );
 
@@ -257,7 +255,7 @@ describeInBrowser('GraphiQL', (browser) => {
         const { page } = await newVisit(browser(), url, { permissions: CLIPBOARD });
         await openWithKey(page);
         await page.goto(link()); // to the same document: only the fragment changes
-        await poll(() => textOf(page.locator('.graphiql-query-editor .view-lines'))).toContain('query First');
+        await expect.poll(() => textOf(page.locator('.graphiql-query-editor .view-lines'))).toContain('query First');
         await page.getByRole('button', { name: /Execute query/ }).click();
         const answered = page.waitForResponse((response) => response.request().method() === 'POST');
         await page.getByRole('menuitem', { name: 'Second' }).click();

@@ -290,7 +290,7 @@ describeInBrowser('the form for the key', (browser) => {
       expect(await isMessageSeen(page)).toBe(true);
       if (path === '/docs') await page.locator('a[href="#getPet"]').first().click();
       const below = page.locator(path === '/docs' ? '#getPet h2' : '.graphiql-sidebar button').first();
-      await eventually(() => isOnTop(below), 5000, 'what is below can be seen');
+      await eventually(() => isOnTop(below), 30_000, 'what is below can be seen');
       await page.route('**/v1/**', (route) => route.abort());
       await page.goto(`${url}${path}#key=${key}`);
       await message(page).getByText('The gateway cannot be reached').waitFor();

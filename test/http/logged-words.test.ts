@@ -63,12 +63,12 @@ async function ask({ port, key }: TestGateway, { method = 'GET', path, body, hea
   return (await plainRequest(`http://127.0.0.1:${port}${path}`, options, sent)).status ?? 0;
 }
 
-/** Asks all; the lines of the log that came of it. */
-async function linesOf(gateway: TestGateway): Promise<string> {
+/** Asks all, for so many outcomes; the lines of the log that came of it. */
+async function linesOf(gateway: TestGateway, outcomesLeast: number): Promise<string> {
   const before = gateway.logs.length;
   const statuses: number[] = [];
   for (const call of CALLS) statuses.push(await ask(gateway, call));
-  expect(new Set(statuses).size, `not of every outcome: ${statuses}`).toBeGreaterThan(2);
+  expect(new Set(statuses).size, `not of every outcome: ${statuses}`).toBeGreaterThanOrEqual(outcomesLeast);
   const lines = () => gateway.logs.slice(before);
   await eventually(() => lines().filter(({ msg }) => msg === 'request').length === CALLS.length, 5000, 'all is logged');
   return JSON.stringify(lines());
@@ -102,12 +102,12 @@ describe('what is sent, in the log', () => {
 
   // Each leaves the database worse than it was: their order is that of the table.
   test.each([
-    ['while all is well', async () => {}],
-    ['with a table away', () => gateway.database.knex.schema.renameTable('pets', 'pets_gone')],
-    ['with the database closed', () => gateway.database.close()],
-  ])('is nothing of headers, query, body and variables, %s', async (_when, spoil) => {
+    ['while all is well', 3, async () => {}],
+    ['with a table away', 3, () => gateway.database.knex.schema.renameTable('pets', 'pets_gone')],
+    ['with the database closed', 2, () => gateway.database.close()], // 401 and 503, once the key is not remembered any more
+  ])('is nothing of headers, query, body and variables, %s', async (_when, outcomesLeast, spoil) => {
     await spoil();
-    const lines = await linesOf(gateway);
+    const lines = await linesOf(gateway, outcomesLeast);
     expect(leaked(lines)).toEqual([]);
     expect(lines).toContain(TRACEPARENT);
     expect(lines).toContain(wordOf('requestid'));

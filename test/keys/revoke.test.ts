@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { generateApiKey, hashApiKey } from '../../src/gateway/keys/api-key.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
+import { succeed } from '../cli/command.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
-import { run, startProcess } from '../support/process.ts';
+import { startProcess } from '../support/process.ts';
 
 /** What CONTRACT promises, in ms. */
 const REVOKED_WITHIN_MS = 5000;
@@ -28,8 +29,7 @@ describeEachEngine('API keys › on several processes', (engine) => {
     for (let round = 0; round < 10; round++) expect(await statusWith(gateway.url, key)).toBe(200);
     expect(await statusWith(other.url, key)).toBe(200);
 
-    const revoke = run('cli/keys.ts', ['revoke', keyId], env);
-    expect((await revoke.exited).code).toBe(0);
+    await succeed('keys', ['revoke', keyId], env);
     const revokedAt = performance.now();
     // It stays in use, as a leaked key would: only an end of success that lasts counts.
     let lastSuccess = revokedAt;
@@ -37,11 +37,12 @@ describeEachEngine('API keys › on several processes', (engine) => {
       async () => {
         const askedAt = performance.now();
         const statuses = await Promise.all([statusWith(gateway.url, key), statusWith(other.url, key)]);
-        expect(statuses.every((status) => status === 200 || status === 401)).toBe(true);
+        // A look-up that is late is 503: neither a success nor a refusal of the key.
+        expect(statuses.every((status) => [200, 401, 503].includes(status))).toBe(true);
         if (statuses.includes(200)) lastSuccess = askedAt;
-        return performance.now() - lastSuccess > 1500;
+        return performance.now() - lastSuccess > 1500 && statuses.every((status) => status === 401);
       },
-      REVOKED_WITHIN_MS + 2000,
+      30_000,
       'the revoked key is refused everywhere',
     );
     expect(lastSuccess - revokedAt).toBeLessThan(REVOKED_WITHIN_MS);

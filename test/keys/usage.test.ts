@@ -54,7 +54,7 @@ describeEachEngine('API keys › usage', (engine) => {
     vi.advanceTimersByTime(MINUTE_MS - 1);
     expect(updates).toEqual([]);
     vi.advanceTimersByTime(1);
-    await eventually(() => updates.length === 1, 5000, 'the use is written');
+    await eventually(() => updates.length === 1, LIMIT_MS, 'the use is written');
     vi.advanceTimersByTime(MINUTE_MS); // nothing new: nothing to write
     await usage.close(LIMIT_MS);
     expect(updates).toHaveLength(1);
@@ -105,7 +105,7 @@ describeEachEngine('API keys › usage', (engine) => {
     await database.knex.schema.renameTable('deprecated_use', 'deprecated_use_away');
     for (let use = 0; use < 4; use++) usage.noteDeprecatedUse(keyId, 'getPet');
     vi.advanceTimersByTime(MINUTE_MS);
-    await eventually(() => warnings.length > 0, 5000, 'the failure is in the log');
+    await eventually(() => warnings.length > 0, LIMIT_MS, 'the failure is in the log');
     usage.noteDeprecatedUse(keyId, 'getPet');
     await (await openDatabase(url)).knex.schema.renameTable('deprecated_use_away', 'deprecated_use');
     await usage.close(LIMIT_MS);
@@ -135,12 +135,12 @@ describeEachEngine('API keys › usage', (engine) => {
     vi.setSystemTime(second);
     usage.noteUse('twice');
     attempts[0]?.reject(new Error('away'));
-    await eventually(() => vi.advanceTimersByTime(MINUTE_MS) && attempts.length === 2, 5000, 'it is tried again');
+    await eventually(() => vi.advanceTimersByTime(MINUTE_MS) && attempts.length === 2, LIMIT_MS, 'it is tried again');
     vi.setSystemTime(third);
     usage.noteUse('late');
     const closing = usage.close(LIMIT_MS);
     attempts[1]?.resolve();
-    await eventually(() => attempts.length === 3, 5000, 'what came meanwhile is written');
+    await eventually(() => attempts.length === 3, LIMIT_MS, 'what came meanwhile is written');
     attempts[2]?.resolve();
     await closing;
     expect(written).toEqual([
@@ -174,7 +174,7 @@ describeEachEngine('API keys › usage', (engine) => {
     }
     vi.advanceTimersByTime(25 * MINUTE_MS); // no flush begins while another one waits
     answers.resolve();
-    await eventually(() => statements.length === 4, 5000, 'all is written');
+    await eventually(() => statements.length === 4, LIMIT_MS, 'all is written');
     await usage.close(LIMIT_MS);
     expect(statements).toEqual(['update', 'update', 'insert', 'insert']);
     const uses = await store.sumSince(TODAY);

@@ -31,7 +31,7 @@ async function schemaOf(database: Database) {
 const mysql = ENGINES.find(({ name }) => name === 'mysql');
 
 describe.runIf(has('database') && mysql)('tables on a server with other defaults', () => {
-  test('are those of any server, and new ones undo what fails', { timeout: 120_000 }, async () => {
+  test('are those of any server, and new ones undo what fails', async () => {
     const program = process.env.STRESS_SERVER; // of another server's program
     const server = await startMysqlServer(OTHER_DEFAULTS, program);
     afterFile(server.remove);

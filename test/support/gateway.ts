@@ -9,6 +9,7 @@ import { PETS } from '../../src/petstore/pets/pet.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { type Answer, send } from './client.ts';
 import { afterFile, type TestEngine } from './engines.ts';
+import { onceAnswered } from './prepared.ts';
 
 /** A gateway that listens on a free port, with an API key; it ends after the test file. */
 export interface TestGateway
@@ -49,7 +50,7 @@ export async function startGateway(
   const databaseUrl = overrides.DATABASE_URL ?? (await engine.freshDatabase());
   const config = readConfig({ PORT: '0', ...overrides, DATABASE_URL: databaseUrl });
   const log = createLog(config.logLevel, { write: (line) => logs.push(JSON.parse(line)) });
-  const gateway = await createGateway({ service, config, log });
+  const gateway = await onceAnswered(() => createGateway({ service, config, log }));
   const server = await listen(gateway, config, log, timeouts);
   const { key } = await gateway.keys.create({ name: 'test', expiresAt: null });
   let closing: Promise<void> | undefined;
