@@ -99,7 +99,12 @@ export class NodeSqliteClient extends BetterSqlite3Client {
       query.response = await retryWhileBusy(() => read(bindings), busyMs);
     } else {
       statement.setReadBigInts(true);
-      const { lastInsertRowid, changes } = await retryWhileBusy(() => statement.run(...bindings), busyMs);
+      const running = retryWhileBusy(() => statement.run(...bindings), busyMs);
+      const { lastInsertRowid, changes } = await running.catch((error: unknown) => {
+        // The transaction may still be open, https://www.sqlite.org/foreignkeys.html#fk_deferred, and Knex sends no ROLLBACK.
+        if (/^COMMIT;?$/.test(sql) && connection.isTransaction) connection.exec('ROLLBACK');
+        throw error;
+      });
       query.context = { lastID: String(lastInsertRowid), changes: Number(changes) };
     }
     if (!isRollback) check(); // again, so that no write to a removed file is acknowledged
