@@ -43,6 +43,8 @@ export const STATEMENT_MS = 5000;
 export const RETRY_LEAST_MS = 2500;
 /** The id lock of a process is released after this time, so a lost connection delays other creates no longer than this. */
 export const ID_LOCK_MS = 1000;
+/** And after this time while a create waits for a record that another gateway has locked: one that froze holds many. */
+export const RECORD_WAIT_MS = 200;
 /** SQLite's wait for the write of another process: as long as LOCK_MS. */
 export const BUSY_MS = 2000;
 /** The wait for a lock, on the event loop, when an SQLite file is looked at before it is opened. A start looks again. */

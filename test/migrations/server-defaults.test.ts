@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { schemaProblems } from '../../src/gateway/database/schema-check.ts';
+import { command } from '../cli/command.ts';
 import { afterFile, describeOnMysql, ENGINES } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
+import { eventually } from '../support/load.ts';
 import { startMysqlServer } from '../support/mysql-server.ts';
 import { openDatabase } from '../support/prepared.ts';
 import { has } from '../support/tools.ts';
@@ -68,5 +70,24 @@ describeOnMysql('a table whose engine has no transactions', (given) => {
     await knex.raw(problems[0]?.split('InnoDB: ').at(-1) ?? '');
     await startGateway(given, { DATABASE_URL: url, LOG_LEVEL: 'silent' });
     expect((await readWholeSchema(database)).get('table idempotency_keys')).toBe('InnoDB dynamic');
+  });
+
+  test('is not written to by what only tries a write: the doctor says it, and readiness is 503', async () => {
+    const url = await given.freshDatabase();
+    const gateway = await startGateway(given, { DATABASE_URL: url, LOG_LEVEL: 'silent' });
+    const { knex } = gateway.database;
+    await knex.raw('ALTER TABLE pets ENGINE=MyISAM');
+    const { code, stdout } = await command('doctor', [], { DATABASE_URL: url });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^WRONG: table pets has the engine MyISAM/m);
+    expect(await knex('pets')).toEqual([]);
+    await knex.schema.renameTable('pets', 'away');
+    expect((await gateway.createPet({ name: 'Rex', categoryId: 1 })).status).toBe(503);
+    await knex.schema.renameTable('away', 'pets');
+    const isReady = async () => (await gateway.request('/readyz')).status === 200;
+    await eventually(async () => !(await isReady()), 5000, 'readiness says it');
+    expect(await knex('pets')).toEqual([]);
+    await knex.raw('ALTER TABLE pets ENGINE=InnoDB');
+    await eventually(isReady, 5000, 'it is ready again');
   });
 });

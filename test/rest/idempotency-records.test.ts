@@ -163,6 +163,23 @@ describeEachEngine('the records of idempotent creates', (engine) => {
     expect([heldAtCreates, held.size]).toEqual([[1, 1], 0]);
   });
 
+  test.runIf(engine.name === 'mysql')('the lock of the ids is not held while another holds a record', async () => {
+    const { url, database } = await prepareDatabase(engine);
+    const create = creating(async (inputs) => inputs.map(() => '7' as Int64));
+    const isReleased = Promise.withResolvers<string>();
+    const acquireIdLock = async () => () => isReleased.resolve('released');
+    const createIdempotently = createIdempotentCreates(database, { ...create, acquireIdLock });
+    const other = await openDatabase(url);
+    const holding = await other.knex.transaction();
+    await holding('idempotency_keys').forUpdate(); // the space of new records, too
+    database.knex.on('query-error', () => isReleased.resolve('released at the end of the wait'));
+    const created = createIdempotently(scopedKey('held'), 'x', deadlineIn(20_000));
+    const release = await isReleased.promise;
+    await holding.rollback();
+    expect(release).toBe('released');
+    expect(await created).toEqual({ id: '7', replayed: false }); // the wait went on
+  });
+
   test.runIf(engine.name === 'sqlite')('the lock of the ids is left alone where no transaction was begun', async () => {
     const { url, database } = await prepareDatabase(engine);
     const acquireIdLock = vi.fn(async () => () => {});

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { inTransaction } from '../../src/gateway/database/connect.ts';
+import { isRefused } from '../../src/gateway/database/faults.ts';
 import { DatabaseFault } from '../../src/gateway/errors.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
 import { defineTable, intoOf } from '../../src/gateway/store/table.ts';
 import { checkWrites } from '../../src/gateway/store/write-check.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
 import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
@@ -67,5 +69,37 @@ describeEachEngine('a transaction', (engine) => {
     const { database } = await prepareDatabase(engine);
     const ORDERS = defineTable('orders', { petId: { kind: 'int64' } });
     await expect(checkWrites(database, [PETS, ORDERS])).rejects.toThrow(DatabaseFault); // there is no such table
+  });
+
+  // Of SQLite alone: a statement that comes after such a refusal would be committed by itself.
+  test.runIf(engine.name === 'sqlite').each(['of the server', 'of ours'] as const)(
+    'of such rows, with ids %s, leaves nothing where a trigger rolls the whole transaction back',
+    async (ids) => {
+      const { database } = await prepareDatabase(engine);
+      const refuse = "SELECT RAISE(ROLLBACK, 'no null') WHERE NEW.status IS NULL";
+      await database.knex.raw(`CREATE TRIGGER strict BEFORE INSERT ON pets BEGIN ${refuse}; END`);
+      const refused = await checkWrites(database, [PETS], { ids }).catch((error) => error);
+      expect([isRefused(refused), await database.knex('pets')]).toEqual([true, []]);
+    },
+  );
+
+  test.runIf(engine.name === 'sqlite')('of several creates loses only those that such a trigger refuses', async () => {
+    const { database } = await prepareDatabase(engine);
+    const refuse = "SELECT RAISE(ROLLBACK, 'no null') WHERE NEW.status IS NULL";
+    await database.knex.raw(`CREATE TRIGGER strict BEFORE INSERT ON pets BEGIN ${refuse}; END`);
+    const { add } = createStores(database)(PETS);
+    const creates = Array.from({ length: 8 }, (_, index) => {
+      const pet = {
+        name: `animal ${index}`,
+        categoryId: '1' as Int64,
+        status: index % 2 === 0 ? null : 'sold',
+      } as const;
+      const once = { ownerId: 'k', idempotencyKey: `key ${index}`, position: 1 };
+      return add(pet, index < 4 ? once : null, deadlineIn(20_000));
+    });
+    const outcomes = (await Promise.allSettled(creates)).map(({ status }) => status === 'fulfilled');
+    expect(outcomes).toEqual(creates.map((_, index) => index % 2 === 1));
+    const stored = await database.knex('pets').pluck('name');
+    expect(stored.sort()).toEqual(['animal 1', 'animal 3', 'animal 5', 'animal 7']);
   });
 });

@@ -31,6 +31,7 @@ const SUMS: readonly (readonly [reason: string, parts: readonly Name[], most: Na
   ['there is time for a new attempt', ['RETRY_LEAST_MS', 'ANSWER_MS'], 'REQUEST_MS'],
   ['no statement goes on for long after its request', ['STATEMENT_MS'], 'REQUEST_MS'],
   ['after a create that was lost another may wait for a lock', ['ID_LOCK_MS', 'LOCK_MS', 'ANSWER_MS'], 'REQUEST_MS'],
+  ['creates behind several that wait for a record come soon', ['RECORD_WAIT_MS', 'RECORD_WAIT_MS'], 'LAG_LIMIT_MS'],
   ['SQLite: a look at its file holds the event loop for less than an overload', ['PEEK_MS'], 'LAG_LIMIT_MS'],
   ['SQLite: who is next waits longer than who is before it', ['BUSY_MS', 'ANSWER_MS'], 'ACQUIRE_MS'],
   ['SQLite: after its turn a statement may wait', ['ACQUIRE_MS', 'BUSY_MS', 'ANSWER_MS'], 'REQUEST_MS'],

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Knex } from 'knex';
+import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { MysqlPool } from '../../lib/mysql-pool/mysql-pool.ts';
 import { connectDatabase, type Database } from './connect.ts';
 import { MIGRATIONS, MIGRATIONS_FOLDER } from './migration-files.ts';
@@ -49,11 +50,15 @@ export async function foreignTables(database: Database, pending: readonly string
 }
 
 /** A line, with what to do, for each of `tables` whose storage engine has no transactions. */
-async function engineProblems({ engine, run }: Database, tables: readonly string[]): Promise<string[]> {
+export async function engineProblems(
+  { engine, run }: Database,
+  tables: readonly string[],
+  deadline?: Deadline,
+): Promise<string[]> {
   if (engine === 'sqlite') return [];
   const sql = `SELECT table_name AS name, engine AS engine FROM information_schema.tables
     WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (?)`; // a view has no engine
-  const [found] = await run((knex) => knex.raw(sql, [[...tables]]));
+  const [found] = await run((knex) => knex.raw(sql, [[...tables]]), { deadline });
   return found.map(({ name, engine }: Record<string, string>) => {
     const repair = `ALTER TABLE ${name} ENGINE=InnoDB ROW_FORMAT=DYNAMIC`;
     return `table ${name} has the engine ${engine}, without the transactions of InnoDB: ${repair}`;

@@ -1,9 +1,11 @@
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { type Deadline, remainingMs } from '../../lib/deadline/deadline.ts';
 import { createSqliteConfig, NodeSqliteClient, peekSqlite } from '../../lib/node-sqlite/node-sqlite.ts';
 import { ConfigError } from '../config.ts';
 import { ACQUIRE_MS, BUSY_MS, PEEK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
+import type { Into, RowValues } from '../kinds.ts';
 import { means } from './faults.ts';
 import { whyForeign } from './migration-files.ts';
 
@@ -13,6 +15,13 @@ class GatewaySqliteClient extends NodeSqliteClient {
   readonly packetBytes = () => Number.POSITIVE_INFINITY;
   readonly roundTripMs = () => 0;
   readonly mayChange = () => false;
+
+  /** Refused when its wait for a lock might end after `end`: a create that was answered 503 for a lock does not come later. */
+  override async insertPrepared(into: Into, rows: readonly RowValues[], end?: Deadline): Promise<string[]> {
+    if (end !== undefined && remainingMs(end) < BUSY_MS)
+      throw Object.assign(new Error('too little time is left for a write'), { code: 'POOL_TIMEOUT' });
+    return super.insertPrepared(into, rows);
+  }
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { type Database, requireBegun } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
-import { ID_LOCK_MS } from '../deadlines.ts';
+import { ID_LOCK_MS, RECORD_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import { createRecords, LockedError, type RecordKey, RecordTakenError } from './idempotency-records.ts';
 
@@ -25,7 +25,7 @@ interface CreateOperation<Input> {
   canonical(input: Input): readonly unknown[];
   /** Creates within a transaction; gives the ids in the order of the inputs. */
   addWithin(transaction: Knex.Transaction, inputs: readonly Input[]): Promise<Int64[]>;
-  /** Acquires the id lock and gives its release. It is held from before `addWithin` until the transaction has ended. */
+  /** Acquires the id lock and gives its release. It is held from before `addWithin` until the transaction has ended, or waits for a record. */
   acquireIdLock(): Promise<() => void>;
   /** The approximate size of an input in a statement, in bytes. */
   bytesOf(input: Input): number;
@@ -108,7 +108,9 @@ async function createAll<Input>(
     releaseIdLock = await acquireIdLock();
     const ids = await addWithin(transaction, inputs);
     const added = batch.map(({ recordKey }, index) => ({ ...recordKey, resultId: ids[index] as Int64 })); // one for each
-    await records.add(transaction, added);
+    // Others do not wait with it for another gateway's lock. Its ids may then be seen after greater ones, as beyond ID_LOCK_MS.
+    const waiting = setTimeout(() => releaseIdLock(), RECORD_WAIT_MS);
+    await records.add(transaction, added).finally(() => clearTimeout(waiting));
     return ids;
   };
   try {

@@ -44,12 +44,14 @@ async function tryWrites(database: Database, tables: readonly Table[], log: Logg
 const ER_UNKNOWN_ERROR = 1105;
 
 /**
- * Whether the database refused a write by itself. No refusal is an error without a number, such as a timeout, a wait for somebody's
- * lock, or what a server says that is leaving, was just made read-only, or had its connection killed.
+ * Whether the database refused a write by itself, or has a table on which none is tried. No refusal is an error without a number,
+ * such as a timeout, a wait for somebody's lock, or what a server says that is leaving, was just made read-only, or had its
+ * connection killed.
  */
 function refusesWrites(error: unknown): boolean {
   const isOfTheMoment = means(error, 'lockWait', 'rolledBack', 'unknownOutcome', 'notBegun', 'notReady', 'readOnly');
   const number = errorNumber(error);
+  if (error instanceof DatabaseFault && error.meaning === 'unusable') return true;
   return number === ER_UNKNOWN_ERROR || (number > 0 && !isOfTheMoment);
 }
 

@@ -4,6 +4,8 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import { type Int64, toInt64 } from '../../lib/exact-json/exact-json.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
+import { engineProblems } from '../database/schema-check.ts';
+import { DatabaseFault } from '../errors.ts';
 import type { AnyKind, Binding, Into, RowValues } from '../kinds.ts';
 import { columnsOf, intoOf, selectList, type Table } from './table.ts';
 
@@ -18,13 +20,21 @@ interface WriteCheckOptions {
  * values that are hard to keep (`probes` of a kind), each twice, so that a unique index is met. A server may use up their ids, unless
  * `ids` says that the rows have negative ones of ours: then they are read back, and it gives which column does not keep its values, in
  * words, or undefined. `ownTables` has it try the tables of the gateway itself, too. Rejects as a create would, with an error that
- * `isRefused` tells when only some values are refused.
+ * `isRefused` tells when only some values are refused; with DatabaseFault `unusable`, and tries nothing, when a table has no
+ * transactions.
  */
 export async function checkWrites(
   database: Database,
   tables: readonly Table[],
   { deadline, ids = 'of the server', ownTables = false }: WriteCheckOptions = {},
 ): Promise<string | undefined> {
+  const [lasting] = await engineProblems(
+    database,
+    tables.map(({ name }) => name),
+    deadline,
+  );
+  if (lasting !== undefined)
+    throw new DatabaseFault('unusable', new Error(`a row that is only tried would stay: ${lasting}`));
   const writeAndRead = async (knex: Knex) => {
     const transaction = await knex.transaction();
     if (transaction.isCompleted()) await transaction.executionPromise; // rejects: Knex gives one whose BEGIN failed, too

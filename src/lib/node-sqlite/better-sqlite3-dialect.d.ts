@@ -3,6 +3,8 @@ declare module 'knex/lib/dialects/better-sqlite3/index.js' {
   import { Knex } from 'knex';
   export default class BetterSqlite3Client extends Knex.Client {
     pool: NonNullable<Knex.Client['pool']> & Record<'numUsed' | 'numFree' | 'numPendingAcquires', () => number>;
+    /** Whether it is the client of a transaction. */
+    transacting?: boolean;
     connectionSettings: import('./sqlite-connection.ts').SqliteTarget;
     _driver(): unknown;
     acquireRawConnection(): Promise<unknown>;

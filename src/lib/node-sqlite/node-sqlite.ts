@@ -3,7 +3,14 @@ import type { Knex } from 'knex';
 // Knex publishes its dialects by path; its better-sqlite3 dialect has the synchronous shape of node:sqlite.
 import BetterSqlite3Client from 'knex/lib/dialects/better-sqlite3/index.js';
 import type { Into, RowValues } from './sqlite-connection.ts';
-import { createFilesCheck, createReader, insertRows, openSqlite, retryWhileBusy } from './sqlite-connection.ts';
+import {
+  createFilesCheck,
+  createReader,
+  insertRows,
+  openSqlite,
+  requireOpen,
+  retryWhileBusy,
+} from './sqlite-connection.ts';
 import { prepareFiles } from './sqlite-files.ts';
 import { createSqliteWriter } from './sqlite-writer.ts';
 
@@ -87,6 +94,7 @@ export class NodeSqliteClient extends BetterSqlite3Client {
     const isRollback = /^ROLLBACK;?$/.test(sql);
     // After some errors, such as a full disk, SQLite has already rolled back.
     if (isRollback && !connection.isTransaction) return Object.assign(query, { response: [] });
+    if (this.transacting && query.sql !== 'BEGIN;') requireOpen(connection);
     const { files, busyMs } = this.connectionSettings;
     const check = () => {
       if (files && !connection.isTransaction) createFilesCheck(files, connection)();
@@ -99,7 +107,12 @@ export class NodeSqliteClient extends BetterSqlite3Client {
       query.response = await retryWhileBusy(() => read(bindings), busyMs);
     } else {
       statement.setReadBigInts(true);
-      const { lastInsertRowid, changes } = await retryWhileBusy(() => statement.run(...bindings), busyMs);
+      const running = retryWhileBusy(() => statement.run(...bindings), busyMs);
+      const { lastInsertRowid, changes } = await running.catch((error: unknown) => {
+        // The transaction may still be open, https://www.sqlite.org/foreignkeys.html#fk_deferred, and Knex sends no ROLLBACK.
+        if (/^COMMIT;?$/.test(sql) && connection.isTransaction) connection.exec('ROLLBACK');
+        throw error;
+      });
       query.context = { lastID: String(lastInsertRowid), changes: Number(changes) };
     }
     if (!isRollback) check(); // again, so that no write to a removed file is acknowledged
@@ -133,7 +146,8 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   }
 
   /** As `insertPrepared`, within the transaction of a connection. */
-  insertOn(connection: DatabaseSync, into: Into, rows: readonly RowValues[]): Promise<string[]> {
+  async insertOn(connection: DatabaseSync, into: Into, rows: readonly RowValues[]): Promise<string[]> {
+    requireOpen(connection);
     return insertRows(connection, into, rows, this.connectionSettings.busyMs);
   }
 

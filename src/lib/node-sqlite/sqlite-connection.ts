@@ -85,6 +85,16 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
+ * Throws SQLITE_CONSTRAINT when the transaction of a statement is over: a trigger or a constraint may roll it back, which Knex does
+ * not know (https://www.sqlite.org/lang_conflict.html). The statement would be committed by itself.
+ */
+export function requireOpen(connection: DatabaseSync): void {
+  if (connection.isTransaction) return;
+  const message = 'the transaction was rolled back, as by a trigger or a constraint';
+  throw Object.assign(new Error(message), { errcode: SQLITE_CONSTRAINT });
+}
+
+/**
  * Adds rows, all or none, in the open transaction or in a new one; gives their ids in the order of the rows. Rejects with
  * SQLITE_CONSTRAINT, too, when a row is not kept as it was sent.
  */

@@ -104,6 +104,18 @@ describe.each(['a file', 'memory'])('a database in %s', (where) => {
     expect(await read()).toEqual(['three']);
   });
 
+  test('rolls back a transaction whose COMMIT is refused: what comes next is stored', async () => {
+    const { knex, read, add } = await open();
+    await knex.raw('CREATE TABLE marks (note INTEGER REFERENCES notes (id) DEFERRABLE INITIALLY DEFERRED)');
+    const refused = knex.transaction((transaction) => transaction('marks').insert({ note: 7 }));
+    await expect(refused).rejects.toMatchObject({ errcode: 787 }); // SQLITE_CONSTRAINT_FOREIGNKEY
+    await knex.transaction((transaction) => transaction('notes').insert({ text: 'one' }));
+    await add('two');
+    await knex.raw('ROLLBACK'); // nothing is open that it could take back
+    expect(await read()).toEqual(['one', 'two']);
+    expect(await knex('marks')).toEqual([]);
+  });
+
   test('tells a query whose turn does not come in time', async () => {
     const { knex } = await open(50);
     const held = await knex.transaction();
