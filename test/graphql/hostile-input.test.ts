@@ -160,24 +160,35 @@ describe('documents', () => {
     expect(whole).toBeLessThan(allowed(half));
   });
 
-  /** A document with so many conditions, and the plans for it that differ in their values. One condition is null, which is an error. */
-  function planConditions(prepare: ReturnType<typeof createPetDocuments>, index: number, nullable = 'n'): void {
-    const names = Array.from({ length: 10 }, (_, n) => `v${n}`);
-    const text = `query ($${nullable}: Boolean = true, ${names.map((name) => `$${name}: Boolean = true`)}) {
-      ${'__typename '.repeat(600)} ${many(10, (n) => `b${index}x${n}: __typename @skip(if: $v${n})`)} c: __typename @skip(if: $${nullable}) }`;
+  const CONDITIONS = Array.from({ length: 10 }, (_, n) => `v${n}`);
+  const DECLARED = CONDITIONS.map((name) => `$${name}: Boolean = true`).join(', ');
+
+  /** Prepares a document with these conditions, and plans it for so many combinations of their values. */
+  function planMany(prepare: ReturnType<typeof createPetDocuments>, text: string, count = 700, others: object = {}) {
     const { errors, operations } = prepare(text);
     expect(errors).toEqual([]);
     const [operation] = operations;
-    for (let bits = 0; bits < 700; bits++) {
-      const inputs = Object.fromEntries(names.map((name, n) => [name, (bits & (1 << n)) !== 0]));
+    return Array.from({ length: count }, (_, bits) => {
+      const inputs = Object.fromEntries(CONDITIONS.map((name, n) => [name, (bits & (1 << n)) !== 0]));
       const values = getVariableValues(schema, operation?.operation.variableDefinitions ?? [], {
         ...inputs,
-        [nullable]: null,
+        ...others,
       });
-      const { error } = operation?.plan(values.variableValues ?? expect.unreachable()) ?? expect.unreachable();
-      if (!error?.message.slice(0, 20)) expect.unreachable(); // read as an answer reads it: then its text is whole
-    }
+      return operation?.plan(values.variableValues ?? expect.unreachable()) ?? expect.unreachable();
+    });
   }
+
+  /** One condition is null, which is an error. */
+  function planNulls(prepare: ReturnType<typeof createPetDocuments>, index: number, nullable = 'n'): void {
+    const text = `query ($${nullable}: Boolean = true, ${DECLARED}) {
+      ${'__typename '.repeat(600)} ${many(10, (n) => `b${index}x${n}: __typename @skip(if: $v${n})`)} c: __typename @skip(if: $${nullable}) }`;
+    for (const { error } of planMany(prepare, text, 700, { [nullable]: null }))
+      if (!error?.message.slice(0, 20)) expect.unreachable(); // read as an answer reads it: then its text is whole
+  }
+
+  /** A document that is left out but for a selection. */
+  const leavingOut = (left: string, kept = '__typename', name = 'A') =>
+    `query ${name}($z: Boolean = false, ${DECLARED}) { ${kept} ...@include(if: $z) { ${many(10, (n) => `b${n}: __typename @skip(if: $v${n})`)} ${left} } }`;
   const times = (count: number, act: (index: number) => void) => Array.from({ length: count }, (_, n) => act(n));
 
   // Kept as a whole, each of them takes 50 to 400 MB.
@@ -186,8 +197,16 @@ describe('documents', () => {
     fields: (prepare) => times(25, (n) => prepare(many(120, (m) => `query A${n}B${m} { pets { id } }`))),
     'texts that are no document': (prepare) => times(4000, (n) => prepare(`{a${n}${'@a'.repeat(490)}`)),
     'unknown fields': (prepare) => times(2500, (n) => prepare(`{a${n} b c d e f g h i j k}`)),
-    'conditions that are null': (prepare) => times(25, (n) => planConditions(prepare, n)),
-    'conditions with long names': (prepare) => times(20, (n) => planConditions(prepare, n, 'n'.repeat(20_000))),
+    'conditions that are null': (prepare) => times(25, (n) => planNulls(prepare, n)),
+    'conditions with long names': (prepare) => times(20, (n) => planNulls(prepare, n, 'n'.repeat(20_000))),
+    'plans of an operation with a long name': (prepare) =>
+      times(2, (n) => planMany(prepare, leavingOut('__typename '.repeat(600), '', `${'Q'.repeat(50_000)}${n}`))),
+    'plans with a long alias': (prepare) =>
+      times(4, (n) =>
+        planMany(prepare, leavingOut('__typename '.repeat(600), `${'a'.repeat(50_000)}${n}: __typename`), 350),
+      ),
+    'plans of equal fields': (prepare) =>
+      times(40, (n) => planMany(prepare, leavingOut('__typename', `a${n}: pets { ${'id '.repeat(600)} }`), 250)),
     'inputs that errors quote': (prepare) =>
       times(20, (n) => {
         const input = `{${'a:{'.repeat(100)}b:"""x${'\n'.repeat(30_000)}x"""${'}'.repeat(100)}, ${many(8, (m) => `u${m}:${n}`)}}`;

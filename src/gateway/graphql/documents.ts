@@ -141,7 +141,8 @@ function cachePlans({ plan, deprecations }: DocumentParts, document: DocumentNod
     const planned = plan(document, operation, variables);
     const deprecated = deprecationsIn(planned, deprecations).map(({ coordinate }) => coordinate);
     const prepared = { ...planned, deprecated };
-    const ownSize = 1 + planned.fieldCount;
+    // The key repeats names, and a plan keeps a list of the nodes of each field.
+    const ownSize = 1 + planned.fieldCount + Math.floor(key.length / 500 + planned.nodeCount / 100);
     if (ownSize > tokenCount) return prepared;
     if (size + ownSize > tokenCount) {
       cache.clear();

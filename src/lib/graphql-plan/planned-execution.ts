@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { GraphQLError, locatedError, responsePathAsArray, type VariableValues } from 'graphql';
 import { errorsBelow } from './field-shape.ts';
-import { type FieldPlan, type OperationPlan, type Path, pathOf, type SelectionPlan } from './plan.ts';
+import { type FieldPlan, type OperationPlan, pathOf, type SelectionPlan } from './plan.ts';
 import { type ArgumentsOf, createArgumentsOf, NO_VARIABLES } from './planned-arguments.ts';
+import type { Path } from './planned-info.ts';
 
 /*
  * Runs the resolvers of a plan and writes their results as JSON:
