@@ -207,6 +207,7 @@ describe('documents', () => {
       ),
     'plans of equal fields': (prepare) =>
       times(40, (n) => planMany(prepare, leavingOut('__typename', `a${n}: pets { ${'id '.repeat(600)} }`), 250)),
+    'escaped characters': (prepare) => times(130, (n) => prepare(`{ pet(id: "${'a\\n'.repeat(20_900)}${n}") { id } }`)),
     'inputs that errors quote': (prepare) =>
       times(20, (n) => {
         const input = `{${'a:{'.repeat(100)}b:"""x${'\n'.repeat(30_000)}x"""${'}'.repeat(100)}, ${many(8, (m) => `u${m}:${n}`)}}`;
