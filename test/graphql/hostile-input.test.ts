@@ -2,12 +2,13 @@ import { getVariableValues } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parametersFromQuery } from '../../src/gateway/graphql/request-parameters.ts';
 import { parseInt64 } from '../../src/lib/exact-json/exact-json.ts';
+import { admittedCall } from '../support/calls.ts';
 import { send } from '../support/client.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { SQLITE } from '../support/engines.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { gatewayOf } from '../support/gateway.ts';
-import { serveEndpoint } from './endpoint-alone.ts';
+import { endpointRoute, serveEndpoint } from './endpoint-alone.ts';
 import { createPetDocuments, schema } from './schema-alone.ts';
 
 /** What the input is made of, and nothing else in an answer is. */
@@ -96,6 +97,23 @@ describe('input that would be large in the answer', () => {
     expect((await ask(adding(input))).json.errors[0].message).toMatch(message);
   });
 
+  test('variables as they were sent are not kept while requests wait for room', async () => {
+    const route = endpointRoute(gateway);
+    const body = Buffer.from(JSON.stringify({ query: '{ pets { id } }', variables: { x: Array(20_000).fill([]) } }));
+    const waits: PromiseWithResolvers<void>[] = []; // a wait that nobody could end would be garbage, with all that waits for it
+    const reserve = () => {
+      const wait = Promise.withResolvers<void>();
+      waits.push(wait);
+      return wait.promise;
+    };
+    const before = heap();
+    const calls = Array.from({ length: 20 }, () => route?.handle(admittedCall({ method: 'POST', body, reserve })));
+    expect((heap() - before) / 2 ** 20).toBeLessThan(5);
+    expect(waits).toHaveLength(20);
+    for (const { resolve } of waits) resolve();
+    for (const answer of await Promise.all(calls)) expect(answer).toMatchObject({ status: 200 });
+  });
+
   describe('long names', () => {
     beforeAll(async () => {
       const categoryId = parseInt64('1') ?? expect.fail();
@@ -130,6 +148,11 @@ describe('input that would be large in the answer', () => {
     });
   });
 });
+
+function heap(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
 
 /** Documents in which something grows. */
 const GROWING: Record<string, (size: number) => string> = {
@@ -223,10 +246,6 @@ describe('documents', () => {
   };
 
   test.each(Object.entries(KEPT))('thousands of different ones, of %s, are not all cached', (_what, prepareMany) => {
-    const heap = () => {
-      collectGarbage();
-      return process.memoryUsage().heapUsed;
-    };
     const prepare = createPetDocuments();
     const before = heap();
     prepareMany(prepare);
