@@ -62,6 +62,8 @@ interface Run {
 /** The most errors of an answer with which an introspection field keeps its value. */
 const INTROSPECTION_ERRORS_MAX = 100;
 
+const NO_LIST = { field: undefined, list: undefined, text: '' };
+
 /** The longest JSON that `lastList` keeps, in characters. */
 const CACHED_LENGTH_MAX = 65_536;
 
@@ -296,8 +298,11 @@ function completeList(run: Run, field: FieldPlan, list: unknown, path: Path | un
   pieces.text += ']';
   const text = join(pieces);
   const isWhole = typeof text === 'string' && field.selection?.isExposed && nulled.size === nulledBefore;
-  if (isWhole && text.length <= CACHED_LENGTH_MAX && Object.isFrozen(list))
+  if (isWhole && text.length <= CACHED_LENGTH_MAX && Object.isFrozen(list)) {
+    // Equal queries are answered in one turn of the event loop. Kept longer, the rows of long names would be counted by no share.
+    if (lastList.list === undefined) setImmediate(() => Object.assign(lastList, NO_LIST));
     Object.assign(lastList, { field, list, text });
+  }
   return text;
 }
 
