@@ -3,6 +3,7 @@ import { toApiError } from '../../src/gateway/errors.ts';
 import { createGraphqlRoutes, GRAPHQL_PATH } from '../../src/gateway/graphql/endpoint.ts';
 import { createErrorWriter } from '../../src/gateway/graphql/error-masking.ts';
 import { errorAnswer, sendAnswer } from '../../src/gateway/http/answer.ts';
+import type { Route } from '../../src/gateway/http/call.ts';
 import { readJsonBytes } from '../../src/gateway/http/json-body.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import type { Context } from '../../src/gateway/schema/context.ts';
@@ -15,16 +16,24 @@ import { schema } from './schema-alone.ts';
 
 const BODY_LIMIT_BYTES = 4 * 2 ** 20;
 
-/** Serves the GraphQL endpoint alone, on a gateway's stores, with an execution of its own; gives its address. `X-Changes` says what the answer tells of. */
-export async function serveEndpoint(
+/** The first route of the GraphQL endpoint alone, on a gateway's stores. */
+export function endpointRoute(
   { stores, metrics }: Pick<TestGateway, 'stores' | 'metrics'>,
   runPlan?: (request: PlanRequest<Context>) => Promise<Result>,
-): Promise<string> {
+): Route | undefined {
   const log = createLog('silent', { write() {} });
   const noteDeprecatedUse = (_keyId: string, operation: string) => metrics.countDeprecatedUse(operation);
   const parts = { service: PETSTORE, schema, stores, log, metrics, noteDeprecatedUse, ...(runPlan && { runPlan }) };
-  const [route] = createGraphqlRoutes(parts).routes;
-  const writeError = createErrorWriter(metrics);
+  return createGraphqlRoutes(parts).routes[0];
+}
+
+/** Serves the GraphQL endpoint alone, on a gateway's stores, with an execution of its own; gives its address. `X-Changes` says what the answer tells of. */
+export async function serveEndpoint(
+  gateway: Pick<TestGateway, 'stores' | 'metrics'>,
+  runPlan?: (request: PlanRequest<Context>) => Promise<Result>,
+): Promise<string> {
+  const route = endpointRoute(gateway, runPlan);
+  const writeError = createErrorWriter(gateway.metrics);
   const server = createServer(async (request, response) => {
     const { method = '', headers, url = '' } = request;
     try {

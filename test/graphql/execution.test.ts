@@ -3,6 +3,7 @@ import { buildSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { createDocuments } from '../../src/gateway/graphql/documents.ts';
 import { createExecution } from '../../src/gateway/graphql/execution.ts';
+import { collectGarbage } from '../support/garbage.ts';
 
 const schema = buildSchema(
   'type Query { a: Int b: Int wrong: Int! rows(limit: Int): [Row] } type Mutation { a: Int b: Int } type Row { a: Int }',
@@ -65,6 +66,26 @@ test('nothing runs before there is room for the answer', async () => {
   expect(events).toEqual([]);
   makeRoom();
   expect(await answer).toEqual({ dataJson: '{"a":1}', errors: [] });
+});
+
+test('a frozen list is written once for the requests of a turn of the event loop, and not kept behind it', async () => {
+  let reads = 0;
+  const frozen = () => {
+    const row = {
+      get a() {
+        return ++reads;
+      },
+    };
+    return Object.freeze([row]) as typeof rows; // nothing changes it
+  };
+  rows = frozen();
+  const list = new WeakRef(rows);
+  const both = await Promise.all([run('{ rows(limit: 2) { a } }'), run('{ rows(limit: 2) { a } }')]);
+  expect(both.map(({ dataJson }) => dataJson)).toEqual(Array(2).fill('{"rows":[{"a":1}]}'));
+  rows = [];
+  await turn();
+  collectGarbage();
+  expect(list.deref()).toBeUndefined();
 });
 
 test('a list that is not frozen is written anew for each request', async () => {

@@ -2,12 +2,13 @@ import { getVariableValues } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parametersFromQuery } from '../../src/gateway/graphql/request-parameters.ts';
 import { parseInt64 } from '../../src/lib/exact-json/exact-json.ts';
+import { admittedCall } from '../support/calls.ts';
 import { send } from '../support/client.ts';
 import { leastCpuTimes } from '../support/cpu-time.ts';
 import { SQLITE } from '../support/engines.ts';
 import { collectGarbage } from '../support/garbage.ts';
 import { gatewayOf } from '../support/gateway.ts';
-import { serveEndpoint } from './endpoint-alone.ts';
+import { endpointRoute, serveEndpoint } from './endpoint-alone.ts';
 import { createPetDocuments, schema } from './schema-alone.ts';
 
 /** What the input is made of, and nothing else in an answer is. */
@@ -96,6 +97,23 @@ describe('input that would be large in the answer', () => {
     expect((await ask(adding(input))).json.errors[0].message).toMatch(message);
   });
 
+  test('variables as they were sent are not kept while requests wait for room', async () => {
+    const route = endpointRoute(gateway);
+    const body = Buffer.from(JSON.stringify({ query: '{ pets { id } }', variables: { x: Array(20_000).fill([]) } }));
+    const waits: PromiseWithResolvers<void>[] = []; // a wait that nobody could end would be garbage, with all that waits for it
+    const reserve = () => {
+      const wait = Promise.withResolvers<void>();
+      waits.push(wait);
+      return wait.promise;
+    };
+    const before = heap();
+    const calls = Array.from({ length: 20 }, () => route?.handle(admittedCall({ method: 'POST', body, reserve })));
+    expect((heap() - before) / 2 ** 20).toBeLessThan(5);
+    expect(waits).toHaveLength(20);
+    for (const { resolve } of waits) resolve();
+    for (const answer of await Promise.all(calls)) expect(answer).toMatchObject({ status: 200 });
+  });
+
   describe('long names', () => {
     beforeAll(async () => {
       const categoryId = parseInt64('1') ?? expect.fail();
@@ -131,6 +149,11 @@ describe('input that would be large in the answer', () => {
   });
 });
 
+function heap(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
 /** Documents in which something grows. */
 const GROWING: Record<string, (size: number) => string> = {
   comments: (size) => `{ pets { id } }${'#\n'.repeat(size / 2)}`,
@@ -160,24 +183,35 @@ describe('documents', () => {
     expect(whole).toBeLessThan(allowed(half));
   });
 
-  /** A document with so many conditions, and the plans for it that differ in their values. One condition is null, which is an error. */
-  function planConditions(prepare: ReturnType<typeof createPetDocuments>, index: number, nullable = 'n'): void {
-    const names = Array.from({ length: 10 }, (_, n) => `v${n}`);
-    const text = `query ($${nullable}: Boolean = true, ${names.map((name) => `$${name}: Boolean = true`)}) {
-      ${'__typename '.repeat(600)} ${many(10, (n) => `b${index}x${n}: __typename @skip(if: $v${n})`)} c: __typename @skip(if: $${nullable}) }`;
+  const CONDITIONS = Array.from({ length: 10 }, (_, n) => `v${n}`);
+  const DECLARED = CONDITIONS.map((name) => `$${name}: Boolean = true`).join(', ');
+
+  /** Prepares a document with these conditions, and plans it for so many combinations of their values. */
+  function planMany(prepare: ReturnType<typeof createPetDocuments>, text: string, count = 700, others: object = {}) {
     const { errors, operations } = prepare(text);
     expect(errors).toEqual([]);
     const [operation] = operations;
-    for (let bits = 0; bits < 700; bits++) {
-      const inputs = Object.fromEntries(names.map((name, n) => [name, (bits & (1 << n)) !== 0]));
+    return Array.from({ length: count }, (_, bits) => {
+      const inputs = Object.fromEntries(CONDITIONS.map((name, n) => [name, (bits & (1 << n)) !== 0]));
       const values = getVariableValues(schema, operation?.operation.variableDefinitions ?? [], {
         ...inputs,
-        [nullable]: null,
+        ...others,
       });
-      const { error } = operation?.plan(values.variableValues ?? expect.unreachable()) ?? expect.unreachable();
-      if (!error?.message.slice(0, 20)) expect.unreachable(); // read as an answer reads it: then its text is whole
-    }
+      return operation?.plan(values.variableValues ?? expect.unreachable()) ?? expect.unreachable();
+    });
   }
+
+  /** One condition is null, which is an error. */
+  function planNulls(prepare: ReturnType<typeof createPetDocuments>, index: number, nullable = 'n'): void {
+    const text = `query ($${nullable}: Boolean = true, ${DECLARED}) {
+      ${'__typename '.repeat(600)} ${many(10, (n) => `b${index}x${n}: __typename @skip(if: $v${n})`)} c: __typename @skip(if: $${nullable}) }`;
+    for (const { error } of planMany(prepare, text, 700, { [nullable]: null }))
+      if (!error?.message.slice(0, 20)) expect.unreachable(); // read as an answer reads it: then its text is whole
+  }
+
+  /** A document that is left out but for a selection. */
+  const leavingOut = (left: string, kept = '__typename', name = 'A') =>
+    `query ${name}($z: Boolean = false, ${DECLARED}) { ${kept} ...@include(if: $z) { ${many(10, (n) => `b${n}: __typename @skip(if: $v${n})`)} ${left} } }`;
   const times = (count: number, act: (index: number) => void) => Array.from({ length: count }, (_, n) => act(n));
 
   // Kept as a whole, each of them takes 50 to 400 MB.
@@ -186,8 +220,17 @@ describe('documents', () => {
     fields: (prepare) => times(25, (n) => prepare(many(120, (m) => `query A${n}B${m} { pets { id } }`))),
     'texts that are no document': (prepare) => times(4000, (n) => prepare(`{a${n}${'@a'.repeat(490)}`)),
     'unknown fields': (prepare) => times(2500, (n) => prepare(`{a${n} b c d e f g h i j k}`)),
-    'conditions that are null': (prepare) => times(25, (n) => planConditions(prepare, n)),
-    'conditions with long names': (prepare) => times(20, (n) => planConditions(prepare, n, 'n'.repeat(20_000))),
+    'conditions that are null': (prepare) => times(25, (n) => planNulls(prepare, n)),
+    'conditions with long names': (prepare) => times(20, (n) => planNulls(prepare, n, 'n'.repeat(20_000))),
+    'plans of an operation with a long name': (prepare) =>
+      times(2, (n) => planMany(prepare, leavingOut('__typename '.repeat(600), '', `${'Q'.repeat(50_000)}${n}`))),
+    'plans with a long alias': (prepare) =>
+      times(4, (n) =>
+        planMany(prepare, leavingOut('__typename '.repeat(600), `${'a'.repeat(50_000)}${n}: __typename`), 350),
+      ),
+    'plans of equal fields': (prepare) =>
+      times(40, (n) => planMany(prepare, leavingOut('__typename', `a${n}: pets { ${'id '.repeat(600)} }`), 250)),
+    'escaped characters': (prepare) => times(130, (n) => prepare(`{ pet(id: "${'a\\n'.repeat(20_900)}${n}") { id } }`)),
     'inputs that errors quote': (prepare) =>
       times(20, (n) => {
         const input = `{${'a:{'.repeat(100)}b:"""x${'\n'.repeat(30_000)}x"""${'}'.repeat(100)}, ${many(8, (m) => `u${m}:${n}`)}}`;
@@ -203,10 +246,6 @@ describe('documents', () => {
   };
 
   test.each(Object.entries(KEPT))('thousands of different ones, of %s, are not all cached', (_what, prepareMany) => {
-    const heap = () => {
-      collectGarbage();
-      return process.memoryUsage().heapUsed;
-    };
     const prepare = createPetDocuments();
     const before = heap();
     prepareMany(prepare);

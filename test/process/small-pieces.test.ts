@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { openSocket } from '../support/client.ts';
+import { openSocket, sendRaw } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { connectClient, eventually, readFootprint } from '../support/load.ts';
 import { startPrepared } from '../support/prepared.ts';
@@ -94,6 +95,28 @@ test('100 packets of the smallest requests at once hold neither memory nor the o
   await eventually(() => answers > 1000, 30_000, 'the others are answered');
   expect(gateway.child.exitCode).toBeNull();
 }, 240_000);
+
+test('headers of 2,490 lines that differ, two on each of 1,300 connections, do not exhaust a heap of 256 MB', async () => {
+  const { gateway } = await startPrepared(SQLITE, { NODE_OPTIONS: '--max-old-space-size=256' });
+  const page = await (await fetch(`${gateway.url}/graphql`, { headers: { accept: 'text/html' } })).text();
+  const [asset = ''] = /assets\/\w+\/graphiql\.js/.exec(page) ?? [];
+  const lines = Array.from({ length: 2490 }, (_, n) => `a${n.toString(36)}:x\r\n`).join(''); // short: a header has 16 kB at most
+  const head = (path: string) => `GET /${path} HTTP/1.1\r\nHost: x\r\n${lines}\r\n`;
+  const bytes = head(asset) + head('livez'); // the one is answered and not read, the other waits: both are kept
+  const sockets: Socket[] = [];
+  for (let connection = 0; connection < 1300; connection++) {
+    const socket = await openSocket(gateway.port);
+    socket.pause();
+    socket.write(bytes);
+    sockets.push(socket);
+  }
+  await delay(1000);
+  for (const socket of sockets) socket.destroy();
+  const answers = async () => (await sendRaw(gateway.port, SMALLEST)).startsWith('HTTP/1.1 200 ');
+  await eventually(answers, 30_000, 'it answers');
+  expect(gateway.stderr()).toBe('');
+  expect(gateway.child.exitCode).toBeNull();
+});
 
 /** The CPU time of a process so far, in ms: proc_pid_stat(5), fields 14 and 15, in ticks of 10 ms. */
 function cpuMs(pid: number | undefined): number {

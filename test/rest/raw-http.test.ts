@@ -52,9 +52,10 @@ const REFUSED: readonly (readonly [what: string, bytes: string | Uint8Array, sta
   ['an empty Host', 'GET /v1/pets HTTP/1.1\r\nHost:\r\n\r\n', 400],
   ['two lines of Host', get('/v1/pets', 'Host: other.example'), 400],
   ['two equal lines of Host', get('/v1/pets', HOST.trim()), 400],
+  ['a second Host behind 200 other headers', get('/v1/pets', ...Array(200).fill('a:'), 'Host: other.example'), 400],
   ['a second Host behind 2000 other headers', get('/v1/pets', ...Array(2000).fill('a:'), 'Host: other.example'), 400],
-  ['2500 lines', get('/v1/pets', ...Array(2499).fill('a:')), 400],
-  ['2500 lines with an Upgrade', get('/v1/pets', 'Connection: Upgrade', 'Upgrade: x', ...Array(2497).fill('a:')), 400],
+  ['250 lines', get('/v1/pets', ...Array(249).fill('a:')), 400],
+  ['250 lines with an Upgrade', get('/v1/pets', 'Connection: Upgrade', 'Upgrade: x', ...Array(247).fill('a:')), 400],
   ['a header of 15,000 short lines', get('/v1/pets', ...Array(15_000).fill('a:')), 400],
   ...[
     ...'<x> a/b a?b a#b user@a a:b a:65536 a%2 [::1 [a] [fe80::1%eth0] é'.split(' '),
@@ -156,7 +157,7 @@ describe('raw HTTP', () => {
     ),
     ['two lines of Authorization', () => get('/v1/pets', authorization(), 'Authorization: Bearer x'), [401]],
     ['two equal lines of Authorization', () => get('/graphql?query={x}', authorization(), authorization()), [401]],
-    ['2499 lines', () => get('/livez', ...Array(2498).fill('a:')), [200]],
+    ['249 lines', () => get('/livez', ...Array(248).fill('a:')), [200]],
     ['a refused target and a good one', () => get('http://') + get('/livez'), [400, 200]],
     ['OPTIONS *', () => `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`, [404]],
     ['TRACE', () => `TRACE /v1/pets HTTP/1.1\r\n${HOST}${authorization()}\r\n\r\n`, [405]],
@@ -168,7 +169,7 @@ describe('raw HTTP', () => {
     ],
     ['three requests in one packet', () => get('/v1/pets', authorization()).repeat(3), [200, 200, 200]],
     ['a good request before a bad one', () => `${get('/v1/pets', authorization())}garbage\r\n\r\n`, [200, 400]],
-    ['2000 headers that nobody reads', () => get('/v1/pets', authorization(), ...Array(2000).fill('a:')), [200]],
+    ['200 headers that nobody reads', () => get('/v1/pets', authorization(), ...Array(200).fill('a:')), [200]],
     ['a GET with a body', () => `${get('/v1/pets', authorization(), 'Content-Length: 5')}hello`, [200]],
   ])('what HTTP allows is answered: %s', async (_what, bytes, expected) => {
     expect(await statusesOf(bytes(), expected.length)).toEqual(expected);

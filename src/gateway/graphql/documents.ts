@@ -83,12 +83,12 @@ function prepareDocument(text: string, parts: DocumentParts): PreparedDocument {
 }
 
 /**
- * In bytes. AST nodes keep all tokens in memory, and block strings once more. graphql-js does not count comments as tokens: here each
- * `#` counts as one.
+ * In bytes. AST nodes keep all tokens in memory, block strings once more, and a string as one piece for each of its escapes. graphql-js
+ * does not count comments as tokens: here each `#` counts as one.
  */
 function sizeOf(text: string, tokens = 0): number {
-  const comments = text.length > LIMITS.documentBytes.max ? 0 : text.split('#').length; // such a text was not read
-  return 4000 + 4 * text.length + (tokens + comments) * TOKEN_BYTES;
+  const count = (mark: string) => (text.length > LIMITS.documentBytes.max ? 0 : text.split(mark).length); // such a text was not read
+  return 4000 + 4 * text.length + (tokens + count('#')) * TOKEN_BYTES + count('\\') * 100;
 }
 
 /** `{ field {} }` is no GraphQL: https://spec.graphql.org/September2025/#sec-Selection-Sets */
@@ -141,7 +141,8 @@ function cachePlans({ plan, deprecations }: DocumentParts, document: DocumentNod
     const planned = plan(document, operation, variables);
     const deprecated = deprecationsIn(planned, deprecations).map(({ coordinate }) => coordinate);
     const prepared = { ...planned, deprecated };
-    const ownSize = 1 + planned.fieldCount;
+    // The key repeats names, and a plan keeps a list of the nodes of each field.
+    const ownSize = 1 + planned.fieldCount + Math.floor(key.length / 500 + planned.nodeCount / 100);
     if (ownSize > tokenCount) return prepared;
     if (size + ownSize > tokenCount) {
       cache.clear();

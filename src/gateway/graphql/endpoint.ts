@@ -59,30 +59,38 @@ function createHandler({ service, schema, stores, noteDeprecatedUse, runPlan, ..
     return { ...answer, body: wrapData(`${answer.body.slice(0, -1)},"data":`, dataJson) };
   };
 
-  const handle = async (call: AdmittedCall): Promise<Answer> => {
+  // Not async: an async function keeps all that it had, such as the variables as they were sent, while it waits.
+  const begin = (call: AdmittedCall) => {
     const { method, headers, caller, deadline, reserve } = call;
     const { query, operationName, variables } =
       method === 'POST' ? parametersFromBody(call.body) : parametersFromQuery(call.querystring);
     const document = prepareDocument(query);
     const prepared = chooseOperation(document, operationName);
-    if ('errors' in prepared) return answerErrors(call, prepared);
+    if ('errors' in prepared) return { result: prepared };
     if (prepared.isMutation && method !== 'POST') {
       throw new ApiError('method_not_allowed', 'A mutation must be sent by POST.', { headers: { Allow: 'POST' } });
     }
-    if (document.errors.length > 0) return answerErrors(call, document);
+    if (document.errors.length > 0) return { result: { errors: document.errors } };
     const context = createContext(stores, caller, headers, deadline);
     const onRun = (plan: PreparedPlan) => observe(call, prepared, plan);
-    const result = await execute({ prepared, variables, context, reserve, bytes: call.body.length, onRun });
+    const result = execute({ prepared, variables, context, reserve, bytes: call.body.length, onRun });
+    return { result, context, isMutation: prepared.isMutation };
+  };
+
+  const handle = async (call: AdmittedCall): Promise<Answer> => {
+    const begun = begin(call);
+    const result = await begun.result;
     const answer =
       result.errors.length > 0
         ? await answerErrors(call, result)
         : {
             status: 200,
-            headers: { 'Content-Type': acceptedMediaType(headers) },
+            headers: { 'Content-Type': acceptedMediaType(call.headers) },
             body: wrapData('{"data":', result.dataJson ?? 'null'),
           };
-    const replayed = context.isReplayed() && { 'Idempotency-Replayed': 'true' };
-    return { ...answer, tellsChange: prepared.isMutation, headers: { ...replayed, ...answer.headers } };
+    if (begun.context === undefined) return answer;
+    const replayed = begun.context.isReplayed() && { 'Idempotency-Replayed': 'true' };
+    return { ...answer, tellsChange: begun.isMutation, headers: { ...replayed, ...answer.headers } };
   };
   return { handle, preload: loadYoga };
 }

@@ -52,23 +52,25 @@ function readBytes(request: IncomingMessage, limitBytes: number, askForBody: () 
     }
     length += chunk.length;
   };
+  // The request lives longer than the share of the body: a listener of it that stays would keep the bytes.
+  const letGo = () => request.off('data', take).off('close', giveUp).off('end', end).off('error', giveUp);
   const refuse = () => {
-    discardBody(request.off('data', take));
+    discardBody(letGo());
     reject(new ApiError('payload_too_large', `The body must not be larger than ${limitBytes} bytes.`));
   };
   const giveUp = (cause?: unknown) =>
     reject(new ApiError('bad_request', 'The body could not be read to its end.', { cause }));
+  const end = () => {
+    letGo(); // an Error made in vain by `close` costs as much as the rest of the reading
+    resolve(bytes.subarray(0, length));
+  };
+  request.on('error', giveUp).on('close', giveUp).on('end', end);
   if (announced > limitBytes) refuse();
   else if (!request.readable) giveUp();
   else {
     askForBody();
     request.on('data', take);
   }
-  request.on('error', giveUp).on('close', giveUp);
-  request.on('end', () => {
-    request.off('close', giveUp); // an Error made in vain costs as much as the rest of the reading
-    resolve(bytes.subarray(0, length));
-  });
   return promise;
 }
 

@@ -1,11 +1,9 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLError,
   GraphQLIncludeDirective,
   type GraphQLObjectType,
-  type GraphQLResolveInfo,
   type GraphQLSchema,
   GraphQLSkipDirective,
   getDirectiveValues,
@@ -17,6 +15,7 @@ import {
 } from 'graphql';
 import { type FieldShape, type LeafWriter, shapeFields } from './field-shape.ts';
 import { type CoerceArguments, NO_VARIABLES, planArguments } from './planned-arguments.ts';
+import { type CreateInfo, type Path, type PlannedOperation, planInfo } from './planned-info.ts';
 
 /*
  * A plan is an operation after field collection: its fields, how their arguments are coerced and how their values are written.
@@ -35,11 +34,8 @@ export interface FieldPlan extends FieldShape {
   readonly omitsNull: boolean;
   readonly coerceArguments: CoerceArguments;
   /** Makes the `info` argument of its resolver. */
-  info(variables: VariableValues, path: Path): GraphQLResolveInfo;
+  readonly info: CreateInfo;
 }
-
-/** A response path as a linked list: its last response name or list index, and the path before that. */
-export type Path = GraphQLResolveInfo['path'];
 
 /** The path of a field, or with a number as `key` of an item of its list; `prev` is the path of its object or list. */
 export function pathOf(field: FieldPlan, prev: Path | undefined, key: Path['key'] = field.responseName): Path {
@@ -64,6 +60,8 @@ export interface SelectionPlan {
 export interface OperationPlan extends SelectionPlan {
   /** The number of fields at all depths. */
   readonly fieldCount: number;
+  /** The number of their nodes: equal fields of a selection are one field. */
+  readonly nodeCount: number;
 }
 
 /** The most fields of a plan: nested fragments can multiply fields. Planning stops there; a plan with more must not run. */
@@ -90,21 +88,19 @@ export function createPlanner(schema: GraphQLSchema, { leafWriter, omitsNull }: 
     if (!rootType) throw new Error(`The schema has no ${operation.operation}.`);
     const named = definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
     const fragments = Object.fromEntries(named.map((fragment) => [fragment.name.value, fragment]));
-    const state: PlanState = { schema, shapes, omitsNull, operation, fragments, variables, fieldCount: 0 };
+    const counts = { fieldCount: 0, nodeCount: 0 };
+    const state: PlanState = { schema, shapes, omitsNull, operation, fragments, variables, counts };
     const selection = planSelection(state, rootType, [operation]);
-    return { ...selection, fieldCount: state.fieldCount };
+    return { ...selection, ...counts };
   };
 }
 
 /** The state of planning one operation. */
-interface PlanState {
-  readonly schema: GraphQLSchema;
+interface PlanState extends PlannedOperation {
   readonly shapes: ReturnType<typeof shapeFields>;
   readonly omitsNull: boolean;
-  readonly operation: OperationDefinitionNode;
-  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
   readonly variables: VariableValues;
-  fieldCount: number;
+  readonly counts: { fieldCount: number; nodeCount: number };
 }
 
 function planSelection(
@@ -117,10 +113,12 @@ function planSelection(
   let leafCount = 0;
   const { collected, error } = collectFields(nodes, state);
   for (const [responseName, fieldNodes] of collected) {
-    if (++state.fieldCount > PLANNED_FIELDS_MAX) break;
+    if (++state.counts.fieldCount > PLANNED_FIELDS_MAX) break;
+    state.counts.nodeCount += fieldNodes.length;
     const [node] = fieldNodes;
+    head += `${head === '{' ? '' : ','}"${responseName}":`;
     if (node.name.value === '__typename') {
-      head += `"${responseName}":"${type.name}",`;
+      head += `"${type.name}"`;
       leafCount++;
       continue;
     }
@@ -132,16 +130,16 @@ function planSelection(
     fields.push({
       ...shape,
       responseName,
-      head: `${head}"${responseName}":`,
+      head,
       nodes: fieldNodes,
       selection,
       omitsNull: state.omitsNull && shape.isNullable,
       coerceArguments: planArguments(shape.field, node),
       info: planInfo(state, shape, fieldNodes),
     });
-    head = ',';
+    head = '';
   }
-  const tail = head === '{' ? '{}' : `${head.slice(0, -1)}}`;
+  const tail = `${head}}`; // nothing cuts or copies a head: the document's plans share the names in it
   const isExposed = fields.every(({ resolver, selection }) => resolver === undefined && selection?.isExposed !== false);
   return { type, fields, tail, leafCount, isExposed, error };
 }
@@ -168,7 +166,7 @@ function collectFields(nodes: readonly Pick<FieldNode, 'selectionSet'>[], state:
     for (const { selectionSet } of nodes) collect(selectionSet);
     return { collected: fields, error: undefined };
   } catch (error) {
-    state.fieldCount += Math.ceil((error as GraphQLError).message.length / 500); // it is kept in the place of fields
+    state.counts.fieldCount += Math.ceil((error as GraphQLError).message.length / 500); // it is kept in the place of fields
     // getDirectiveValues throws nothing else. Until its stack is set, V8 keeps all that was collected.
     return { collected: [], error: Object.assign(error as GraphQLError, { stack: '' }) };
   }
@@ -179,22 +177,3 @@ function isIncluded(selection: SelectionNode, variables: VariableValues): boolea
   if (getDirectiveValues(GraphQLSkipDirective, selection, variables)?.if === true) return false;
   return getDirectiveValues(GraphQLIncludeDirective, selection, variables)?.if !== false;
 }
-
-/** Creates a function that makes the `info` of a field's resolver. */
-function planInfo(
-  { schema, operation, fragments }: PlanState,
-  { field, parentType }: FieldShape,
-  fieldNodes: readonly FieldNode[],
-): FieldPlan['info'] {
-  const { name: fieldName, type: returnType } = field;
-  const planned = { fieldName, fieldNodes, returnType, parentType, schema, fragments, rootValue: undefined, operation };
-  return (variableValues, path) => ({ ...planned, variableValues, path, getAbortSignal, getAsyncHelpers });
-}
-
-const getAbortSignal = () => undefined;
-
-/** No tracking of promises that a resolver does not await. */
-const getAsyncHelpers: GraphQLResolveInfo['getAsyncHelpers'] = () => ({
-  promiseAll: (values) => Promise.all(values),
-  track: () => {},
-});

@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { GraphQLError, locatedError, responsePathAsArray, type VariableValues } from 'graphql';
 import { errorsBelow } from './field-shape.ts';
-import { type FieldPlan, type OperationPlan, type Path, pathOf, type SelectionPlan } from './plan.ts';
+import { type FieldPlan, type OperationPlan, pathOf, type SelectionPlan } from './plan.ts';
 import { type ArgumentsOf, createArgumentsOf, NO_VARIABLES } from './planned-arguments.ts';
+import type { Path } from './planned-info.ts';
 
 /*
  * Runs the resolvers of a plan and writes their results as JSON:
@@ -60,6 +61,8 @@ interface Run {
 
 /** The most errors of an answer with which an introspection field keeps its value. */
 const INTROSPECTION_ERRORS_MAX = 100;
+
+const NO_LIST = { field: undefined, list: undefined, text: '' };
 
 /** The longest JSON that `lastList` keeps, in characters. */
 const CACHED_LENGTH_MAX = 65_536;
@@ -295,8 +298,11 @@ function completeList(run: Run, field: FieldPlan, list: unknown, path: Path | un
   pieces.text += ']';
   const text = join(pieces);
   const isWhole = typeof text === 'string' && field.selection?.isExposed && nulled.size === nulledBefore;
-  if (isWhole && text.length <= CACHED_LENGTH_MAX && Object.isFrozen(list))
+  if (isWhole && text.length <= CACHED_LENGTH_MAX && Object.isFrozen(list)) {
+    // Equal queries are answered in one turn of the event loop. Kept longer, the rows of long names would be counted by no share.
+    if (lastList.list === undefined) setImmediate(() => Object.assign(lastList, NO_LIST));
     Object.assign(lastList, { field, list, text });
+  }
   return text;
 }
 

@@ -2,8 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
 import { getHeapStatistics } from 'node:v8';
 
-/** Bytes that the queued requests of one connection may hold, see `serveInOrder`. */
-const CONNECTION_BYTES = 128 * 2 ** 10;
+/**
+ * Bytes of the heap that a connection is reckoned with. The headers of two requests, with as many lines as are allowed, take 50 kB each, and
+ * what is unparsed behind them 128 kB, see `serveInOrder`: together little more than half of it.
+ */
+const CONNECTION_BYTES = 384 * 2 ** 10;
 const CONNECTIONS_LEAST = 16;
 const TOLD_EVERY_MS = 60_000;
 
