@@ -106,7 +106,7 @@ export function watchEventLoop() {
 export type ProcessLimits = Readonly<ReturnType<typeof shareLimitsOf>>;
 
 const MIB = 2 ** 20;
-const BYTES_MAX = 384 * MIB;
+const BYTES_MAX = 384 * 2 ** 20;
 /** The least that is reserved for an object of an answer, in bytes: its row, its text and its part of the whole answer. */
 const OBJECT_BYTES = 65_536;
 /** A sixth of the heap is shared, which also holds the program and garbage. */
