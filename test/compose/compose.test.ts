@@ -11,6 +11,7 @@ import { type Answer, send } from '../support/client.ts';
 import { eventually } from '../support/load.ts';
 import { readBlock } from '../support/page-blocks.ts';
 import { freePort } from '../support/ports.ts';
+import { RETRY_LATE } from '../support/stall-clock.ts';
 import { ROOT } from '../support/tracked-files.ts';
 import { type ComposeProject, composeProject } from './docker.ts';
 
@@ -111,7 +112,7 @@ describe('docker compose, as docs/run.md says', () => {
     expect(await inGateway('cat LICENSE')).toBe(readFileSync(join(ROOT, 'LICENSE'), 'utf8'));
   });
 
-  test('the database restarts under load: right or 503, nothing lost or doubled', async () => {
+  test('the database restarts under load: right or 503, nothing lost or doubled', RETRY_LATE, async () => {
     const strike = async () => {
       await compose.run('docker compose restart mysql');
       await isReady();

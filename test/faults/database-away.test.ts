@@ -1,6 +1,7 @@
 import { beforeAll, describe, test } from 'vitest';
 import { afterFile } from '../support/engines.ts';
 import { type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
+import { RETRY_LATE } from '../support/stall-clock.ts';
 import { has } from '../support/tools.ts';
 import { expectHealed, expectPromisesKept } from './expect-promises.ts';
 import { runFault } from './fault-run.ts';
@@ -17,6 +18,7 @@ describe.runIf(has('database'))('faults during mixed load', () => {
 
   test.each(SERVER_FAULTS)(
     '$name: right or 503 within 5 s, nothing lost or doubled',
+    RETRY_LATE,
     async ({ fault, poolMax, before }) => {
       const gateway = await startGatewayProcess(await freshDatabase(server, before), poolMax);
       const report = await runFault(gateway, fault(server));
@@ -24,6 +26,5 @@ describe.runIf(has('database'))('faults during mixed load', () => {
       expectPromisesKept(report);
       expectHealed(report);
     },
-    240_000,
   );
 });

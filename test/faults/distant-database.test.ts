@@ -3,14 +3,13 @@ import { describeOnMysql } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { eventually } from '../support/load.ts';
 import { prepareDatabase } from '../support/prepared.ts';
+import { RETRY_LATE } from '../support/stall-clock.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const AWAY_MS = 400;
 
 describeOnMysql('a distant database', (engine) => {
-  // Once more only where a busy machine was too late.
-  const options = { timeout: 120_000, retry: { count: 2, condition: /^late/ } };
-  test('all is served, and the gateway is ready', options, async () => {
+  test('all is served, and the gateway is ready', { ...RETRY_LATE, timeout: 120_000 }, async () => {
     const { url } = await prepareDatabase(engine);
     const proxy = await startTcpProxy(url);
     proxy.delayAnswers(AWAY_MS);

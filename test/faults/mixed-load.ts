@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isShed } from '../support/load.ts';
 import { msSince } from '../support/stall-clock.ts';
 import { createLedger, type Differences, type StoredPet } from './ledger.ts';
 
@@ -12,7 +13,10 @@ export interface LoadReport {
   /** Requests that the gateway's own death cut off. */
   cut: number;
   readonly wrong: string[];
+  /** The time of the slowest answer, without what held up this process: for an upper bound. */
   slowestMs: number;
+  /** The same with it: for a lower bound. */
+  longestMs: number;
 }
 
 /** The gateway that is loaded. */
@@ -32,16 +36,20 @@ const CLIENTS = 8;
 /** A part of each name that no other character set than Unicode has. */
 const NOT_LATIN = '日本 🐾';
 
+/** Whether nothing was done: the database was away, or a process was held up. */
+const isUnserved = ({ status, body }: { status: number; body: { message?: string } }): boolean =>
+  status === 503 || isShed(String(body.message));
+
 /**
  * Clients that create, half of them with an Idempotency-Key and retries until the animal is there, and that get and
- * list what was acknowledged. Every answer must be right, or a 503 within five seconds. `stop` ends the load, then compares what
+ * list what was acknowledged. Every answer must be right, or a refusal within five seconds. `stop` ends the load, then compares what
  * was acknowledged with what is there: `lost` and `doubled` must be empty.
  */
 export function startMixedLoad({ url, others = [], key, stored, gatewayDies = false }: LoadTarget) {
   const gateways = [url, ...others];
   const at = (index: number): string => gateways[index % gateways.length] ?? url;
   let lastWriter = 0; // of the animal that was acknowledged last
-  const report: LoadReport = { sent: 0, right: 0, unavailable: 0, cut: 0, wrong: [], slowestMs: 0 };
+  const report: LoadReport = { sent: 0, right: 0, unavailable: 0, cut: 0, wrong: [], slowestMs: 0, longestMs: 0 };
   const ledger = createLedger();
   const load = randomUUID().slice(0, 8); // the animals of an earlier load may be there, too
   let stopped = false;
@@ -59,6 +67,7 @@ export function startMixedLoad({ url, others = [], key, stored, gatewayDies = fa
       const response = await fetch(target, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
       const answer = { status: response.status, body: await response.json() };
       report.slowestMs = Math.max(report.slowestMs, msSince(startedAt));
+      report.longestMs = Math.max(report.longestMs, performance.now() - startedAt);
       if (answer.status === 503) {
         report.unavailable++;
         if (answer.body.code !== 'service_unavailable' || !response.headers.get('retry-after'))
@@ -72,7 +81,7 @@ export function startMixedLoad({ url, others = [], key, stored, gatewayDies = fa
       return undefined;
     }
   };
-  /** Whether this create is done: 503, 409 and no answer are not. */
+  /** Whether this create is done: 503, 409, a process that was held up and no answer are not. */
   const create = async (writer: number, id: string, name: string, hasKey: boolean): Promise<boolean> => {
     const headers = {
       'content-type': 'application/json',
@@ -83,7 +92,7 @@ export function startMixedLoad({ url, others = [], key, stored, gatewayDies = fa
     const isCreated = answer?.status === 201;
     if (isCreated) lastWriter = writer;
     ledger.note(name, String(answer?.status ?? 'no answer'), isCreated ? String(answer.body.id) : undefined);
-    if (answer === undefined || answer.status === 503) return false;
+    if (answer === undefined || isUnserved(answer)) return false;
     const isAtWork = hasKey && answer.status === 409 && answer.body.code === 'idempotency_conflict';
     judge(isAtWork || (isCreated && answer.body.name === name), `${name}: ${JSON.stringify(answer)}`);
     return isCreated;
@@ -94,7 +103,7 @@ export function startMixedLoad({ url, others = [], key, stored, gatewayDies = fa
     const listed = pet === undefined ? '/v1/pets?limit=5' : `/v1/pets?limit=1&after=${BigInt(pet.id) - 1n}`;
     const reader = at(lastWriter + 1 + (report.sent % Math.max(1, gateways.length - 1)));
     const answer = await ask(reader + (pet === undefined || isList ? listed : `/v1/pets/${pet.id}`));
-    if (answer === undefined || answer.status === 503) return;
+    if (answer === undefined || isUnserved(answer)) return;
     const found = Array.isArray(answer.body) ? answer.body[0] : answer.body;
     const isRight = answer.status === 200 && (pet === undefined || found?.name === pet.name);
     judge(isRight, `read of ${JSON.stringify(pet)}: ${JSON.stringify(answer)}`);

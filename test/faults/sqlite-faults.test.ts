@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { temporaryFolder } from '../support/engines.ts';
+import { RETRY_LATE } from '../support/stall-clock.ts';
 import { expectHealed, expectPromisesKept } from './expect-promises.ts';
 import { runFault } from './fault-run.ts';
 import { startGatewayProcess } from './gateway-process.ts';
@@ -8,6 +9,7 @@ import { SQLITE_FAULTS } from './sqlite-faults.ts';
 
 test.each(SQLITE_FAULTS)(
   'SQLite, $name: right or 503 within 5 s, nothing lost or doubled',
+  RETRY_LATE,
   async ({ fault }) => {
     const path = join(temporaryFolder(), 'pets.db');
     const gateway = await startGatewayProcess(`sqlite:${path}`);
@@ -16,5 +18,4 @@ test.each(SQLITE_FAULTS)(
     expectPromisesKept(report);
     expectHealed(report);
   },
-  240_000,
 );

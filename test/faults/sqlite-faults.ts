@@ -18,7 +18,7 @@ export const SQLITE_FAULTS: readonly SqliteFault[] = [
   {
     name: 'file locked by another process 3 s',
     fault(path) {
-      const other = new DatabaseSync(path, { timeout: 2000 });
+      const other = new DatabaseSync(path, { timeout: 30_000 }); // for writes of a gateway that is held up
       return lasting(
         () => other.exec('BEGIN EXCLUSIVE'),
         () => other.close(), // which gives the lock back

@@ -14,6 +14,7 @@ import { eventually, succeeds } from '../support/load.ts';
 import { type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
 import { openDatabase } from '../support/prepared.ts';
 import { startSilent } from '../support/served-app.ts';
+import { RETRY_NOT_WITHIN } from '../support/stall-clock.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { has } from '../support/tools.ts';
 import { freshDatabase } from './server-faults.ts';
@@ -62,22 +63,26 @@ describe.runIf(has('database'))('the server that takes writes', () => {
   test.each([
     ['of several hosts', false],
     ['behind one address', true],
-  ])('%s is found again after it has moved, and nothing is read from the old one', async (_which, hasOneAddress) => {
-    const url = await both();
-    const proxy = await startTcpProxy(`mysql://app@127.0.0.1:${a.port}/petstore`);
-    const database = await openDatabase(hasOneAddress ? proxy.url : url);
-    expect(await add(database, 'on a')).toBe(true);
-    await Promise.all(Array.from({ length: 8 }, () => names(database)));
-    await setReadOnly(b, 1);
-    await setReadOnly(a, 1);
-    proxy.move(b.port);
-    await setReadOnly(b, 0);
-    await eventually(() => add(database, 'on b'), HEALED_WITHIN_MS, 'creates go to the other one');
-    const lists = await Promise.all(Array.from({ length: 30 }, () => names(database)));
-    expect(lists.filter((list) => list.includes('on a'))).toEqual([]);
-  });
+  ])(
+    '%s is found again after it has moved, and nothing is read from the old one',
+    RETRY_NOT_WITHIN,
+    async (_which, hasOneAddress) => {
+      const url = await both();
+      const proxy = await startTcpProxy(`mysql://app@127.0.0.1:${a.port}/petstore`);
+      const database = await openDatabase(hasOneAddress ? proxy.url : url);
+      expect(await add(database, 'on a')).toBe(true);
+      await Promise.all(Array.from({ length: 8 }, () => names(database)));
+      await setReadOnly(b, 1);
+      await setReadOnly(a, 1);
+      proxy.move(b.port);
+      await setReadOnly(b, 0);
+      await eventually(() => add(database, 'on b'), HEALED_WITHIN_MS, 'creates go to the other one');
+      const lists = await Promise.all(Array.from({ length: 30 }, () => names(database)));
+      expect(lists.filter((list) => list.includes('on a'))).toEqual([]);
+    },
+  );
 
-  test('a demotion is noticed by reads alone', async () => {
+  test('a demotion is noticed by reads alone', RETRY_NOT_WITHIN, async () => {
     const database = await openDatabase(await both());
     expect(await add(database, 'on a')).toBe(true);
     await setReadOnly(a, 1);
@@ -88,23 +93,27 @@ describe.runIf(has('database'))('the server that takes writes', () => {
   test.each([
     ['the one before it', (lost: string, other: string) => `${lost},${other}`],
     ['the one after it', (lost: string, other: string) => `${other},${lost}`],
-  ])('a host that vanishes without a word, for new connections too: %s is used soon', async (_which, order) => {
-    await both();
-    await setReadOnly(b, 1);
-    const proxy = await startTcpProxy(`mysql://app@127.0.0.1:${a.port}/petstore`);
-    const hosts = order(`127.0.0.1:${proxy.port}`, `127.0.0.1:${b.port}`);
-    const database = await openDatabase(`mysql://app@${hosts}/petstore`);
-    expect(await add(database, 'on a')).toBe(true);
-    proxy.swallowAnswersTo(/(?:)/);
-    proxy.loseOpenOnes();
-    proxy.move(await startSilent());
-    const meanwhile = Array.from({ length: 8 }, () => add(database, 'lost'));
-    await delay(2300); // the second attempt has begun, and this one has just said that it takes no writes
-    await setReadOnly(b, 0);
-    // The silent one is given up before all are asked again.
-    await eventually(() => add(database, 'on b'), CONNECT_MS + HEALED_WITHIN_MS, 'creates go to the other one');
-    await Promise.all(meanwhile);
-  });
+  ])(
+    'a host that vanishes without a word, for new connections too: %s is used soon',
+    RETRY_NOT_WITHIN,
+    async (_which, order) => {
+      await both();
+      await setReadOnly(b, 1);
+      const proxy = await startTcpProxy(`mysql://app@127.0.0.1:${a.port}/petstore`);
+      const hosts = order(`127.0.0.1:${proxy.port}`, `127.0.0.1:${b.port}`);
+      const database = await openDatabase(`mysql://app@${hosts}/petstore`);
+      expect(await add(database, 'on a')).toBe(true);
+      proxy.swallowAnswersTo(/(?:)/);
+      proxy.loseOpenOnes();
+      proxy.move(await startSilent());
+      const meanwhile = Array.from({ length: 8 }, () => add(database, 'lost'));
+      await delay(2300); // the second attempt has begun, and this one has just said that it takes no writes
+      await setReadOnly(b, 0);
+      // The silent one is given up before all are asked again.
+      await eventually(() => add(database, 'on b'), CONNECT_MS + HEALED_WITHIN_MS, 'creates go to the other one');
+      await Promise.all(meanwhile);
+    },
+  );
 
   test('a host whose name is not known may be the one that takes writes: the other one is no lone server', async () => {
     await both();
@@ -138,18 +147,22 @@ describe.runIf(has('database'))('the server that takes writes', () => {
     expect(await names(database)).toEqual(['on b']);
   });
 
-  test('nobody takes writes: reads of several hosts are refused, a lone host answers them', async () => {
-    const several = await openDatabase(await both());
-    await setReadOnly(a, 1);
-    await setReadOnly(b, 1);
-    await expect(names(several)).rejects.toMatchObject({ meaning: 'noWriter' });
-    const lone = await openLone(a);
-    expect(await names(lone)).toEqual([]);
-    expect([lone.takesWrites(), await add(lone, 'x')]).toEqual([false, false]);
-    await setReadOnly(a, 0);
-    await eventually(() => add(lone, 'again'), HEALED_WITHIN_MS, 'the lone host takes writes');
-    await eventually(() => add(several, 'too'), HEALED_WITHIN_MS, 'so does one of several');
-  });
+  test(
+    'nobody takes writes: reads of several hosts are refused, a lone host answers them',
+    RETRY_NOT_WITHIN,
+    async () => {
+      const several = await openDatabase(await both());
+      await setReadOnly(a, 1);
+      await setReadOnly(b, 1);
+      await expect(names(several)).rejects.toMatchObject({ meaning: 'noWriter' });
+      const lone = await openLone(a);
+      expect(await names(lone)).toEqual([]);
+      expect([lone.takesWrites(), await add(lone, 'x')]).toEqual([false, false]);
+      await setReadOnly(a, 0);
+      await eventually(() => add(lone, 'again'), HEALED_WITHIN_MS, 'the lone host takes writes');
+      await eventually(() => add(several, 'too'), HEALED_WITHIN_MS, 'so does one of several');
+    },
+  );
 
   test('an account that may write everywhere does not write to a read-only server', async () => {
     await both();

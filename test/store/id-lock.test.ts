@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
+import { ID_LOCK_MS } from '../../src/gateway/deadlines.ts';
 import { createIdLock } from '../../src/gateway/store/row-adder.ts';
 import { createStores } from '../../src/gateway/store/store.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
@@ -7,6 +8,7 @@ import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { prepareDatabase } from '../support/prepared.ts';
+import { RETRY_LATE } from '../support/stall-clock.ts';
 
 const CREATES = 2000;
 const CLIENTS = 40;
@@ -73,17 +75,23 @@ test.each<[string, Nearness]>([
 });
 
 describeEachEngine('a reader that goes on from the last id it saw', (engine) => {
-  test('misses no animal of one gateway, whether made with an Idempotency-Key or without', async () => {
+  test('misses no animal of one gateway, whether made with an Idempotency-Key or without', RETRY_LATE, async () => {
     const { database } = await prepareDatabase(engine);
     // As near as it is, whatever the machine has to do beside it.
     const pets = createStores({ ...database, roundTripMs: () => 0.2 })(PETS);
     let begun = 0;
     let isOver = false;
+    let longestMs = 0;
     const client = async () => {
       for (let number = begun++; number < CREATES; number = begun++) {
         const once = { ownerId: '1', idempotencyKey: `key ${number}`, position: 1 };
         const pet = { name: `animal ${number}`, categoryId: '1' as Int64, status: null };
-        await pets.add(pet, number % 2 === 0 ? once : null, deadlineIn(60_000));
+        const startedAt = performance.now();
+        await pets.add(pet, number % 2 === 0 ? once : null, deadlineIn(60_000)).catch((error) => {
+          begun = CREATES; // the others come to their end, too
+          throw new Error('late', { cause: error });
+        });
+        longestMs = Math.max(longestMs, performance.now() - startedAt);
         for (let turns = number % 7; turns > 0; turns--) await turn(); // so that they mix
       }
     };
@@ -98,12 +106,18 @@ describeEachEngine('a reader that goes on from the last id it saw', (engine) => 
         await turn();
       }
     };
-    const reading = read();
-    await Promise.all(Array.from({ length: CLIENTS }, client));
-    isOver = true;
-    const seen = new Set(await reading);
+    const adding = Promise.all(Array.from({ length: CLIENTS }, client)).finally(() => {
+      isOver = true;
+    });
+    const [found] = await Promise.all([read(), adding]);
+    const seen = new Set(found);
     const ids: { id: unknown }[] = await database.knex('pets').select('id');
     expect(ids).toHaveLength(CREATES);
-    expect(ids.filter(({ id }) => !seen.has(String(id)))).toEqual([]);
+    // The id lock of a process that is held up so long is released before its time.
+    const why = longestMs < ID_LOCK_MS ? 'missed' : 'late';
+    expect(
+      ids.filter(({ id }) => !seen.has(String(id))),
+      why,
+    ).toEqual([]);
   });
 });

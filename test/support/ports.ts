@@ -8,7 +8,7 @@ const HIGHEST = 32_000;
 /** More draws than a machine with free ports needs. */
 const DRAWS = 1000;
 
-/** What this process has tried. By chance alone two processes hardly ever draw the same ones. */
+/** What this process has tried. */
 const drawn = new Set<number>();
 
 /** A TCP port of the loopback interface that nobody listens on, and that nobody else is given. */
@@ -23,9 +23,24 @@ export async function freePorts(offsets: readonly number[]): Promise<number> {
     const ports = offsets.map((offset) => first + offset);
     if (ports.some((port) => drawn.has(port))) continue;
     for (const port of ports) drawn.add(port);
-    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first;
+    if ((await Promise.all(ports.map(async (port) => (await claim(port)) && isFree(port)))).every(Boolean))
+      return first;
   }
   throw new Error('no free port was found');
+}
+
+/**
+ * Whether no other process has drawn this port, which may listen on it much later. The claim is a name without a file, unix(7); it ends
+ * with this process. Only Linux has them.
+ */
+async function claim(port: number): Promise<boolean> {
+  const server = createServer().unref();
+  try {
+    if (process.platform === 'linux') await once(server.listen(`\0petstore-port-${port}`), 'listening');
+  } catch {
+    return false;
+  }
+  return true;
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -33,6 +33,14 @@ function waitedForCpu(): number {
   }
 }
 
+/**
+ * Options of a test that has bounds of time, which an `expect` of the message `late` checks: once more where a busy machine was too
+ * late. Who is always late fails all the same.
+ */
+export const RETRY_LATE = { retry: { count: 2, condition: /^late/ } };
+/** The same of a test that has them in calls of `eventually`. */
+export const RETRY_NOT_WITHIN = { retry: { count: 2, condition: /^not within/ } };
+
 /** How long this process was held up from `startedAt` to now, in ms. */
 export function lateSince(startedAt: number): number {
   look(); // a stall may just have ended, before the timer had its turn
