@@ -155,8 +155,9 @@ describe.runIf(has('prometheus'))('the alerts, by promtool', () => {
     const ask = (path: string, body?: string) =>
       send(gateway.url + path, { headers, ...(body !== undefined && { method: 'POST', body }) });
     const scrape = async () => {
-      const { text } = await ask('/metrics');
-      return sumMetric(text, 'nodejs_eventloop_lag_p99_seconds') < 0.1 && text; // else the machine is not quiet
+      const { status, text } = await ask('/metrics');
+      // Else the machine is not quiet.
+      return status === 200 && sumMetric(text, 'nodejs_eventloop_lag_p99_seconds') < 0.1 && text;
     };
     /** What comes at any time, mistakes of clients too. */
     const askAll = async () => {
@@ -167,14 +168,24 @@ describe.runIf(has('prometheus'))('the alerts, by promtool', () => {
         await ask('/graphql', JSON.stringify({ query }));
       await send(`${gateway.url}/v1/pets`);
     };
-    await askAll();
-    const before = await eventually(scrape, 60_000, 'a quiet page');
-    await askAll();
-    const isLater = async () => {
-      const page = await scrape();
-      return page && sumMetric(page, 'deprecated_use_total') === 4 && page;
+    /** A page, a round of requests, and the page after it; before it there were so many rounds. */
+    const measure = async (rounds: number) => {
+      const before = await eventually(scrape, 100_000, 'a quiet page');
+      await askAll();
+      const isLater = async () => {
+        const page = await scrape();
+        return page && sumMetric(page, 'deprecated_use_total') === 2 * (rounds + 1) && page;
+      };
+      return { before, page: await eventually(isLater, 100_000, 'a later page') };
     };
-    const page = await eventually(isLater, 60_000, 'a later page');
+    const failures = (page: string) =>
+      sumMetric(page, 'http_requests_failed_total') +
+      sumMetric(page, 'graphql_errors_total', 'code="SERVICE_UNAVAILABLE"');
+    await askAll();
+    let { before, page } = await measure(1);
+    // A machine that was held up has refused some.
+    for (let rounds = 2; failures(page) > failures(before) && rounds < 4; rounds++)
+      ({ before, page } = await measure(rounds));
     quiet = { ...seriesOf(page, before), [UP]: `1x${HOUR}` };
     strangers = seriesOf(page, before, 'stranger');
   });

@@ -6,6 +6,7 @@ import { connectClient, eventually } from '../support/load.ts';
 import { memoryCgroup } from '../support/memory-cgroup.ts';
 import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
+import { lateSince } from '../support/stall-clock.ts';
 import { noteLeftOut } from '../support/tools.ts';
 import { FLOODS, startFlood } from './flood-process.ts';
 import { addLarge, largeLoads, startLoad } from './large-loads.ts';
@@ -17,6 +18,8 @@ const OPTIONS = '--max-semi-space-size=32 --max-old-space-size=256';
 const LOADED_MS = Number(process.env.CONTAINER_SECONDS ?? 2) * 1000;
 /** The longest that anybody may hold the process, in ms of its CPU. A probe may meet the end of one turn of the event loop and another. */
 const HELD_MAX_MS = 2 * 250;
+/** While this process is held up for longer, in ms, the gateway does other work than what is measured. */
+const LATE_MS = 100;
 /** Values of BODY_LIMIT, and how many animals with names of that length there are. */
 const LIMITS = [
   [2 ** 16, 200],
@@ -73,11 +76,15 @@ describe.each(CASES)(
         await ask('GET', '/livez');
         const { stop, outcomes } = await start(gateway.url, greedy);
         const heldMs: number[] = [];
-        for (const endsAt = performance.now() + LOADED_MS; performance.now() < endsAt; await delay(20)) {
-          const before = cpuMs(pid);
+        const endsAt = performance.now() + LOADED_MS;
+        const isLoaded = () => performance.now() < endsAt + (heldMs.length === 0 ? 60_000 : 0);
+        for (; isLoaded(); await delay(20)) {
+          const [askedAt, before] = [performance.now(), cpuMs(pid)];
           expect((await ask('GET', '/livez')).status).toBe(200);
-          heldMs.push(Math.round(cpuMs(pid) - before));
+          const cpu = Math.round(cpuMs(pid) - before);
+          if (lateSince(askedAt) < LATE_MS) heldMs.push(cpu);
         }
+        expect(heldMs.length).toBeGreaterThan(0);
         const serves = async () => (await ask('GET', '/v1/pets?limit=1')).status === 200;
         await eventually(serves, 60_000, 'another key is served');
         await stop();

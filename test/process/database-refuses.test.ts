@@ -17,6 +17,10 @@ import { has } from '../support/tools.ts';
 
 const ANSWERED_WITHIN_MS = 5500;
 const HEALED_WITHIN_MS = 2000;
+/** The same on a machine that holds everything up for some seconds. */
+const LATE_AT_MOST_MS = 10_000;
+/** A process that a busy machine holds up for seconds is too late for some. */
+const AGAIN_WHEN_LATE = { retry: { count: 2, condition: /^late/ } };
 const PET = { name: 'Rex', categoryId: 1 };
 const ADD_PET = 'mutation { addPet(input: {name: "Rex", categoryId: 1}) { id } }';
 
@@ -66,7 +70,7 @@ describe.runIf(has('database'))('what operations do to a server and an account',
     expect([status, json.database]).toEqual([200, 'takes no writes']); // reads go on
 
     await app.root.query('SET GLOBAL read_only = 0');
-    await eventually(async () => (await gateway.createPet(PET)).status === 201, HEALED_WITHIN_MS, 'it heals');
+    await eventually(async () => (await gateway.createPet(PET)).status === 201, LATE_AT_MOST_MS, 'it heals');
     expect((await gateway.createPet(PET, { 'idempotency-key': 'read-only' })).status).toBe(201);
     expect((await gateway.request('/v1/pets')).json).toHaveLength(3);
   });
@@ -116,15 +120,19 @@ describe.runIf(has('database'))('what operations do to a server and an account',
       return status === 503 && JSON.stringify(line).includes('INSERT command denied');
     };
     await eventually(isRefused, 5 * HEALED_WITHIN_MS, 'creates are refused');
-    await eventually(async () => !(await isReady()), HEALED_WITHIN_MS, 'readiness notices');
-    expect((await gateway.request('/readyz')).json).toMatchObject({ message: 'The database refuses writes.' });
+    // A probe that was held up says something else.
+    const saysWhy = async () => {
+      const { status, json } = await gateway.request('/readyz');
+      return status === 503 && json.message === 'The database refuses writes.';
+    };
+    await eventually(saysWhy, LATE_AT_MOST_MS, 'readiness notices');
     await delay(2500); // it is asked once a second at most: twice more, it still says so
     expect((await gateway.request('/readyz')).status).toBe(503);
     const before = await gateway.request('/v1/pets?limit=100');
     expect(before.status).toBe(200);
 
     await app.root.query(GRANT);
-    await eventually(isReady, 2 * HEALED_WITHIN_MS, 'readiness notices that a write would be taken');
+    await eventually(isReady, LATE_AT_MOST_MS, 'readiness notices that a write would be taken');
     // On each session, those that were opened while it might not included.
     const creates = await Promise.all(Array.from({ length: 9 }, () => gateway.createPet(PET)));
     expect(creates.map(({ status }) => status)).toEqual(creates.map(() => 201));
@@ -134,7 +142,7 @@ describe.runIf(has('database'))('what operations do to a server and an account',
 });
 
 describeOnMysql('the database refuses', (engine) => {
-  test('all connections of the pool are taken: 503 in time, on both APIs and /readyz', async () => {
+  test('all connections of the pool are taken: 503 in time, on both APIs and /readyz', AGAIN_WHEN_LATE, async () => {
     const gateway = await startGateway(engine, { DATABASE_POOL_MAX: '1' });
     expect((await gateway.createPet(PET)).status).toBe(201);
     const { client } = gateway.database.knex;
@@ -147,7 +155,9 @@ describeOnMysql('the database refuses', (engine) => {
       gateway.graphql('{ pets { id } }'),
       gateway.request('/readyz'),
     ]);
-    expect(msSince(startedAt)).toBeLessThan(ANSWERED_WITHIN_MS);
+    const late = answers.filter(({ status }) => status === 429);
+    expect(late, 'late').toEqual([]);
+    expect(msSince(startedAt), 'late').toBeLessThan(ANSWERED_WITHIN_MS);
     for (const answer of answers) expectUnavailable(answer);
     client.releaseConnection(connection);
     expect((await gateway.request('/v1/pets')).json).toHaveLength(1);
@@ -163,10 +173,13 @@ describeEachEngine('readiness', (engine) => {
     const isReady = async () => (await request('/readyz')).status === 200;
     expect(await isReady()).toBe(true);
     await migrateDown(other);
-    await eventually(async () => !(await isReady()), 10_000, 'nobody is sent here');
-    expect((await request('/readyz')).json.message).toContain('Migrations are pending');
+    const saysWhy = async () => {
+      const { status, json } = await request('/readyz');
+      return status === 503 && json.message?.includes('Migrations are pending');
+    };
+    await eventually(saysWhy, LATE_AT_MOST_MS, 'nobody is sent here');
     await migrateUp(other);
-    await eventually(isReady, 10_000, 'it is ready again');
+    await eventually(isReady, LATE_AT_MOST_MS, 'it is ready again');
   });
 
   test('is 503 when a table is away, until it is back', async () => {
@@ -175,9 +188,9 @@ describeEachEngine('readiness', (engine) => {
     expect(await isReady()).toBe(true);
     await gateway.database.knex.schema.renameTable('pets', 'away');
     expect((await gateway.createPet(PET)).status).toBe(503);
-    await eventually(async () => !(await isReady()), HEALED_WITHIN_MS, 'readiness notices');
+    await eventually(async () => !(await isReady()), LATE_AT_MOST_MS, 'readiness notices');
     await gateway.database.knex.schema.renameTable('away', 'pets');
-    await eventually(isReady, HEALED_WITHIN_MS, 'it is back');
+    await eventually(isReady, LATE_AT_MOST_MS, 'it is back');
   });
 
   test.runIf(engine.name === 'mysql').for([
@@ -294,7 +307,7 @@ describeEachEngine('a table that operations have changed', (engine) => {
 
   test.each(CHANGES)(
     '%s: 503 with its cause in the log, and none that share a statement',
-    { retry: { count: 2, condition: /^late/ } }, // creates have 5 s, which an overloaded machine may take for the change alone
+    { retry: { count: 2, condition: /^late|^no answer in time/ } }, // creates have 5 s, which an overloaded machine may take for the change alone
     async (_what, change, refused) => {
       const gateway = await startGateway(engine);
       await gateway.database.knex.raw(change);
@@ -346,7 +359,7 @@ describe('sqlite › the database refuses', () => {
 
   // The reads must be answered before the writes give up, after 2 s: a machine may stand still so long once, not three times.
   const title = 'another process holds the write lock: every answer is right or 503 within 5 s; it heals by itself';
-  test(title, { retry: { count: 2, condition: /^late/ } }, async () => {
+  test(title, AGAIN_WHEN_LATE, async () => {
     const { prepared, gateway } = await startPrepared(SQLITE);
     const clients = Array.from({ length: 3 }, () => connectClient(gateway.url, prepared.key));
     await Promise.all(clients.map(({ ask }) => ask('GET', '/v1/pets')));
@@ -372,7 +385,7 @@ describe('sqlite › the database refuses', () => {
     holder.exec('ROLLBACK');
     holder.close();
     expect(answers.map(({ status }) => status)).toEqual(clients.map(() => 503));
-    expect(Math.max(...answers.map(({ ms }) => ms))).toBeLessThan(ANSWERED_WITHIN_MS);
+    expect(Math.max(...answers.map(({ ms }) => ms)), 'late').toBeLessThan(ANSWERED_WITHIN_MS);
     const [client] = clients;
     const isFree = async () => (await client?.ask('POST', '/v1/pets', petBody('free')))?.status === 201;
     await eventually(isFree, HEALED_WITHIN_MS, 'it heals');

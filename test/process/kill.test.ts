@@ -5,14 +5,21 @@ import { startGatewayProcess } from '../faults/gateway-process.ts';
 import { lasting } from '../faults/server-faults.ts';
 import { describeEachEngine } from '../support/engines.ts';
 
+/** A process that a busy machine holds up for seconds is too late for some. */
+const AGAIN_WHEN_LATE = { retry: { count: 2, condition: /^late/ } };
+
 describeEachEngine('kill -9 during a mixed load, twice', (engine) => {
-  test('every acknowledged animal is there once; with Idempotency-Key and retries each is there exactly once', async () => {
-    const gateway = await startGatewayProcess(await engine.freshDatabase());
-    const { strike } = lasting(gateway.kill, gateway.restart, 0);
-    const report = await runFault({ ...gateway, gatewayDies: true }, { strike, afterwards: strike });
-    await gateway.kill();
-    expectPromisesKept(report);
-    expectHealed(report);
-    expect(report.cut).toBeGreaterThan(0);
-  });
+  test(
+    'every acknowledged animal is there once; with Idempotency-Key and retries each is there exactly once',
+    AGAIN_WHEN_LATE,
+    async () => {
+      const gateway = await startGatewayProcess(await engine.freshDatabase());
+      const { strike } = lasting(gateway.kill, gateway.restart, 0);
+      const report = await runFault({ ...gateway, gatewayDies: true }, { strike, afterwards: strike });
+      await gateway.kill();
+      expectPromisesKept(report);
+      expectHealed(report);
+      expect(report.cut).toBeGreaterThan(0);
+    },
+  );
 });

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { describeEachEngine, temporaryFolder } from '../support/engines.ts';
+import { eventually } from '../support/load.ts';
 import { readBlock, runBlock } from '../support/page-blocks.ts';
 import { prepareDatabase } from '../support/prepared.ts';
 import { run } from '../support/process.ts';
@@ -71,7 +72,12 @@ describeEachEngine((engine) => {
       send(new URL(path, url).href, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
     for (const [path, init, status] of ASKED) {
       const asked = `${init.method ?? 'GET'} ${path} ${init.body ?? ''}`;
-      expect([asked, (await ask(path, init)).status]).toEqual([asked, status]);
+      // A primary that is held up gives no metrics in time.
+      const answered = async () => {
+        const answer = await ask(path, init);
+        return (path !== '/metrics' || answer.status !== 503) && answer.status;
+      };
+      expect([asked, await eventually(answered, 30_000, asked)]).toEqual([asked, status]);
     }
     expect(gateway.stdout()).not.toMatch(/"level":[56]0/);
   });

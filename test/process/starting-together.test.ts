@@ -28,6 +28,10 @@ Client.prototype.emit = function (name, ...args) {
   return `--import=data:text/javascript,${encodeURIComponent(script)}`;
 }
 
+/** Whether a gateway is ready soon: a machine with much else to do is too late for some probes. */
+const isReady = (url: string) =>
+  eventually(async () => (await send(`${url}/readyz`)).status === 200, 20_000, 'it is ready');
+
 describeEachEngine('starting together', (engine) => {
   it.each([2, 5])('%i gateways on an empty database: each serves, each migration ran once', async (count) => {
     const env = { DATABASE_URL: await engine.freshDatabase() };
@@ -35,9 +39,11 @@ describeEachEngine('starting together', (engine) => {
     const database = await openDatabase(env.DATABASE_URL);
     const { key } = await createKeyStore(database).create({ name: 'test', expiresAt: null });
     for (const [index, { url, stderr }] of gateways.entries()) {
-      expect((await send(`${url}/readyz`)).status).toBe(200);
-      const created = await connectClient(url, key).ask('POST', '/v1/pets', petBody(`from ${index}`));
-      expect(created.status).toBe(201);
+      expect(await isReady(url)).toBe(true);
+      const { ask } = connectClient(url, key);
+      const once = { 'idempotency-key': `from-${index}` };
+      const creates = async () => (await ask('POST', '/v1/pets', petBody(`from ${index}`), once)).status === 201;
+      await eventually(creates, 30_000, 'a create');
       expect(stderr()).toBe('');
     }
     expect((await migrationStatus(database)).completed).toHaveLength(MIGRATIONS);
@@ -56,7 +62,7 @@ describeEachEngine('starting together', (engine) => {
     const { url, database } = await prepareDatabase(engine);
     await database.knex('knex_migrations').insert({ name: '29991231_000_of_a_newer_version.ts', batch: 2 });
     const gateway = await startProcess({ DATABASE_URL: url });
-    expect((await send(`${gateway.url}/readyz`)).status).toBe(200);
+    expect(await isReady(gateway.url)).toBe(true);
   });
 
   test('a runner that is killed at any statement blocks nobody', async () => {
@@ -67,7 +73,7 @@ describeEachEngine('starting together', (engine) => {
       expect(await runner.exited).toEqual({ code: null, signal: 'SIGKILL' });
     }
     const gateway = await startProcess(env);
-    expect((await send(`${gateway.url}/readyz`)).status).toBe(200);
+    expect(await isReady(gateway.url)).toBe(true);
     expect((await migrationStatus(await openDatabase(env.DATABASE_URL))).completed).toHaveLength(MIGRATIONS);
   });
 });
@@ -90,7 +96,7 @@ describeOnMysql('starting together', (engine) => {
     const holder = await mysql.createConnection(url);
     await holder.query('LOCK TABLES knex_migrations READ'); // tables may be made, but not recorded
     const runner = run('cli/migrate.ts', [], { DATABASE_URL: url });
-    await eventually(() => database.knex.schema.hasTable('pets'), 10_000, 'the first table is made');
+    await eventually(() => database.knex.schema.hasTable('pets'), 60_000, 'the first table is made');
     const waiting = startProcess({ DATABASE_URL: url });
     await delay(300);
     runner.child.kill('SIGKILL');
@@ -98,7 +104,7 @@ describeOnMysql('starting together', (engine) => {
     await holder.query('UNLOCK TABLES');
     await holder.end();
     const gateway = await waiting;
-    expect((await send(`${gateway.url}/readyz`)).status).toBe(200);
+    expect(await isReady(gateway.url)).toBe(true);
     expect((await migrationStatus(database)).completed).toHaveLength(MIGRATIONS);
   });
 
@@ -108,7 +114,7 @@ describeOnMysql('starting together', (engine) => {
     await database.knex('knex_migrations').where('name', 'like', '%create_deprecated_use%').delete();
     await database.knex.schema.dropTable('deprecated_use');
     const gateway = await startProcess({ DATABASE_URL: url });
-    expect((await send(`${gateway.url}/readyz`)).status).toBe(200);
+    expect(await isReady(gateway.url)).toBe(true);
     expect((await migrationStatus(database)).pending).toEqual([]);
   });
 });

@@ -35,7 +35,7 @@ describeEachEngine('WORKERS=2', (engine) => {
   });
 
   test('a request that is at work when the primary closes the ports is answered, and its use is counted', async () => {
-    const { prepared, gateway } = await startTwo(engine);
+    const { prepared, gateway } = await startTwo(engine, { SHUTDOWN_GRACE_MS: '60000' }); // more than passes before the body comes
     const { port } = gateway;
     const body = '{"query":"{ pet(id: 1) { id } }"}';
     const socket = await sendHead(port, '/graphql', prepared.key, body);

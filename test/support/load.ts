@@ -84,6 +84,12 @@ export function isIdleClose(error: unknown, askedBefore: number): boolean {
   return performance.now() - askedBefore >= IDLE_MS && ['ECONNRESET', 'EPIPE', 'ECONNREFUSED'].includes(code);
 }
 
+/** The errors of a gateway's log, without those of honest 503s, which a busy machine has. */
+export function faultsOf(log: string): string[] {
+  const errors = log.match(/^\{"level":[56]0.*$/gm) ?? []; // error and fatal
+  return errors.filter((line) => !/The service is temporarily unavailable|The database does not answer/.test(line));
+}
+
 /** The body that creates an animal. */
 export function petBody(name: string): string {
   return JSON.stringify({ name, categoryId: 1 });
