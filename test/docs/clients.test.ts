@@ -116,6 +116,20 @@ describe('the client guide', () => {
     },
   );
 
+  test.runIf(isPossible)('createPet sends again when an answer breaks off', async () => {
+    const { language, file, text, expected } = programs.find((one) => one.text.includes('createPet(')) ?? expect.fail();
+    writeFileSync(join(folder, file), text);
+    const whole = '{"id":13,"name":"Tom","categoryId":9223372036854775807}';
+    let asked = 0;
+    const server = createServer((request, answer) => {
+      answer.writeHead(201, { 'Content-Length': whole.length });
+      if (++asked === 1) answer.write(whole.slice(0, 20), () => request.socket.destroy());
+      else answer.end(whole);
+    });
+    const { stdout } = await run(language, file, { PETSTORE_URL: await serveListener(server) });
+    expect([stdout, asked]).toEqual([expected, 3]);
+  });
+
   test.runIf(isPossible)('allPets tells what a proxy has answered', async () => {
     const { language, file, text } = programs.find((one) => one.text.includes('allPets(')) ?? expect.fail();
     writeFileSync(join(folder, file), text);

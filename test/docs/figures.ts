@@ -6,6 +6,7 @@ import { LIMITS } from '../../src/gateway/graphql/limits.ts';
 import { LIST_LIMIT } from '../../src/gateway/schema/builder.ts';
 import { ANSWER_BYTES_MAX, IDEMPOTENCY_KEY } from '../../src/gateway/schema/context.ts';
 import { PREPARED_MAX } from '../../src/lib/mysql-pool/mysql-pool.ts';
+import { CONNECTION_BYTES } from '../../src/lib/ordered-http/ordered-http.ts';
 import { SCHEMA } from '../support/petstore-api.ts';
 import { boundsOf, constantIn } from './constants.ts';
 
@@ -100,6 +101,7 @@ export const QUOTATIONS: readonly Row[] = [
   ['ARCHITECTURE.md', '# seconds of key cache', KEY_CACHE_S],
   [RUN, 'one key may have # requests in flight', IN_FLIGHT],
   [RUN, 'Further requests wait, # s at most', WAIT_S],
+  [[RUN, 'deploy/petstore-gateway.service'], 'one for each # kB of the heap', CONNECTION_BYTES / 1024],
   [RUN, 'the container, # MB at most', constantIn('admission.ts', 'BYTES_MAX') / MIB],
   [ERRORS, 'these have waited for # s', WAIT_S],
   [RUN, 'at most # look-ups', constantIn('authenticator.ts', 'LOOKUPS_MAX')],

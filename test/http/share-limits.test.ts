@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { createReservation, shareLimitsOf } from '../../src/gateway/http/admission.ts';
 import { createShares } from '../../src/lib/fair-shares/fair-shares.ts';
+import { CONNECTION_BYTES } from '../../src/lib/ordered-http/ordered-http.ts';
 
 const MB = 2 ** 20;
 test.each([
@@ -11,6 +12,11 @@ test.each([
   ['a container with four workers', 4, 8000 * MB, 512 * MB, 16 * MB],
 ])('what requests may hold follows the memory: %s', (_what, workers, heap, container, bytes) => {
   expect(shareLimitsOf(workers, 65_536, heap, container).bytes).toBe(bytes);
+});
+
+test.each([256, 352, 1000, 8000])('requests never have all the connections that a heap of %i MB allows', (heapMb) => {
+  const { inFlight, waiting } = shareLimitsOf(1, 65_536, heapMb * MB, 0);
+  expect(inFlight + waiting).toBeLessThan((heapMb * MB) / CONNECTION_BYTES);
 });
 
 test('the least reserved for an object follows the longest body', () => {

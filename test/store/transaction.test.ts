@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { expect, test } from 'vitest';
 import { inTransaction } from '../../src/gateway/database/connect.ts';
 import { isRefused } from '../../src/gateway/database/faults.ts';
@@ -82,6 +83,15 @@ describeEachEngine('a transaction', (engine) => {
       expect([isRefused(refused), await database.knex('pets')]).toEqual([true, []]);
     },
   );
+
+  test.runIf(engine.name === 'sqlite')('within another tells why it was rolled back', async () => {
+    const { database } = await prepareDatabase(engine);
+    const refuse = "SELECT RAISE(ROLLBACK, 'no null')";
+    await database.knex.raw(`CREATE TRIGGER strict BEFORE INSERT ON pets BEGIN ${refuse}; END`);
+    const add = (knex: Knex) => knex('pets').insert({ name: 'Tom', category_id: 1 });
+    const nested = database.knex.transaction((outer) => outer.transaction(add));
+    await expect(nested).rejects.toThrow(/no null$/);
+  });
 
   test.runIf(engine.name === 'sqlite')('of several creates loses only those that such a trigger refuses', async () => {
     const { database } = await prepareDatabase(engine);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
 import type { Refusal, Share, Shares } from '../../lib/fair-shares/fair-shares.ts';
+import { CONNECTION_BYTES } from '../../lib/ordered-http/ordered-http.ts';
 import { ConfigError } from '../config.ts';
 import { LAG_LIMIT_MS, SHARE_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
@@ -151,7 +152,8 @@ export function shareLimitsOf(
     bytes: Math.min(BYTES_MAX, heapBytes / HEAP_PART, memory / workers / CONTAINER_PART),
     /** Bytes that are reserved for an object of an answer before it is read. */
     objectBytes: Math.max(OBJECT_BYTES, bodyLimitBytes),
-    waiting: 2000,
+    /** A third of the connections in a small heap: the requests of one key never have all of them. */
+    waiting: Math.min(2000, Math.floor(heapBytes / CONNECTION_BYTES / 3)),
     waitMs: SHARE_WAIT_MS,
     refusal: (why: Refusal) => new ApiError('too_many_requests', REFUSALS[why]),
   };

@@ -9,6 +9,9 @@ import { DatabaseFault } from '../errors.ts';
 import type { AnyKind, Binding, Into, RowValues } from '../kinds.ts';
 import { columnsOf, intoOf, selectList, type Table } from './table.ts';
 
+/** The tables of the gateway itself. */
+const OWN_TABLES = ['api_keys', 'idempotency_keys', 'deprecated_use'] as const;
+
 interface WriteCheckOptions {
   readonly deadline?: Deadline;
   readonly ids?: 'of the server' | 'of ours';
@@ -28,11 +31,8 @@ export async function checkWrites(
   tables: readonly Table[],
   { deadline, ids = 'of the server', ownTables = false }: WriteCheckOptions = {},
 ): Promise<string | undefined> {
-  const [lasting] = await engineProblems(
-    database,
-    tables.map(({ name }) => name),
-    deadline,
-  );
+  const names = [...tables.map(({ name }) => name), ...(ownTables ? OWN_TABLES : [])];
+  const [lasting] = await engineProblems(database, names, deadline);
   if (lasting !== undefined)
     throw new DatabaseFault('unusable', new Error(`a row that is only tried would stay: ${lasting}`));
   const writeAndRead = async (knex: Knex) => {
@@ -108,20 +108,19 @@ async function addProbes(transaction: Knex.Transaction, table: Table, insert: ty
 /** Adds a row to each table of the gateway itself, changes it and removes it: an account may have the rights of some tables only. */
 async function tryOwnTables(transaction: Knex.Transaction): Promise<void> {
   const [id, text] = [-randomInt(2 ** 48 - 1) - 1, randomBytes(32).toString('hex')]; // nobody else has these now
-  const tables = [
-    { name: 'api_keys', row: { id, name: '', prefix: '', hash: text, created_at: 0 }, change: { last_used_at: 0 } },
-    {
-      name: 'idempotency_keys',
+  const tries = {
+    api_keys: { row: { id, name: '', prefix: '', hash: text, created_at: 0 }, change: { last_used_at: 0 } },
+    idempotency_keys: {
       row: { id: text, input_hash: text, result_id: 1, created_at: 0 },
       change: { result_id: 2 },
     },
-    {
-      name: 'deprecated_use',
+    deprecated_use: {
       row: { api_key_id: id, operation: '', day: 0, uses: 1, last_seen_at: 0 },
       change: { uses: 2 },
     },
-  ];
-  for (const { name, row, change } of tables) {
+  };
+  for (const name of OWN_TABLES) {
+    const { row, change } = tries[name];
     const [[column, value] = ['', null]] = Object.entries(row); // its key
     await transaction(name).insert(row);
     await transaction(name).where(column, value).update(change);

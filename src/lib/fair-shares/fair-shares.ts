@@ -217,11 +217,11 @@ function createQueue(limits: ShareLimits, tryTake: (share: Share, amount: number
         beginNext();
       };
       const dueAt = clock() + waitMs;
-      // A pause of the process is no wait: what became free in it, or before it, is given out first.
+      // A pause of the process is no wait: what became free meanwhile is given out first.
       const refuseUnlessPaused = () => {
         const lateMs = clock() - dueAt;
         if (lateMs < PAUSE_MS) refuse();
-        else timer = setTimeout(refuse, lateMs).unref();
+        else timer = setTimeout(refuse, Math.min(lateMs, waitMs / 4)).unref();
       };
       let timer = setTimeout(refuseUnlessPaused, waitMs).unref();
       own.add(tryBegin);

@@ -6,7 +6,7 @@ import { getHeapStatistics } from 'node:v8';
  * Bytes of the heap that a connection is reckoned with. The headers of two requests, with as many lines as are allowed, take 50 kB each, and
  * what is unparsed behind them 128 kB, see `serveInOrder`: together little more than half of it.
  */
-const CONNECTION_BYTES = 384 * 2 ** 10;
+export const CONNECTION_BYTES = 384 * 2 ** 10;
 const CONNECTIONS_LEAST = 16;
 const TOLD_EVERY_MS = 60_000;
 

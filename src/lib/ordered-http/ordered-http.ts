@@ -8,7 +8,7 @@ import { HEADER_LINES_MAX } from './node-parser.ts';
 import { answerRefused, type Refuse } from './refused-requests.ts';
 import { type IdleConnections, serveInOrder } from './request-order.ts';
 
-export { maxConnections } from './connection-limit.ts';
+export { CONNECTION_BYTES, maxConnections } from './connection-limit.ts';
 export type { Reason, Refusal, Refuse } from './refused-requests.ts';
 
 /** What a server is told. */
