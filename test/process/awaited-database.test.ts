@@ -2,11 +2,12 @@ import mysql from 'mysql2/promise';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { afterFile, SQLITE } from '../support/engines.ts';
-import { eventually, petBody } from '../support/load.ts';
+import { eventually, petBody, readMetrics } from '../support/load.ts';
 import { type MysqlServer, startMysqlServer } from '../support/mysql-server.ts';
 import { freePort } from '../support/ports.ts';
 import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 import { run, type TestProcess } from '../support/process.ts';
+import { RETRY_LATE } from '../support/stall-clock.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { has } from '../support/tools.ts';
 
@@ -83,12 +84,7 @@ describe.runIf(has('database'))('a start that waits for a server', () => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     expect((await send(`${url}/v1/pets`, { headers })).json).toMatchObject([{ name: 'Rex' }]);
     expect((await send(`${url}/v1/pets`, { method: 'POST', headers, body: petBody('Mia') })).status).toBe(201);
-    // A primary that still starts a worker may give no metrics in time.
-    const scraped = async () => {
-      const answered = await status(`${url}/metrics`);
-      return answered !== 503 && answered;
-    };
-    expect(await eventually(scraped, 30_000, 'the metrics')).toBe(200);
+    expect(await readMetrics(url)).toContain('petstore_build_info');
     expect(tellings(gateway)).toBe(1);
     expect(gateway.stdout()).not.toContain('S3cret');
     await gateway.stop();
@@ -133,7 +129,7 @@ describe.runIf(has('database'))('a start that waits for a server', () => {
   });
 
   // Of a server whose answer comes too late it would say that it does not answer.
-  test('that takes no writes, while a migration is pending', { retry: { count: 2, condition: /^late/ } }, async () => {
+  test('that takes no writes, while a migration is pending', RETRY_LATE, async () => {
     const databaseUrl = await freshDatabase();
     await root.query('SET GLOBAL read_only = 1');
     const { gateway, isWaiting, isServing } = await start(databaseUrl);

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { heldBy } from '../support/cpu-time.ts';
 import { ENGINES, SQLITE } from '../support/engines.ts';
 import { connectClient, eventually } from '../support/load.ts';
 import { memoryCgroup } from '../support/memory-cgroup.ts';
 import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
-import { lateSince } from '../support/stall-clock.ts';
 import { noteLeftOut } from '../support/tools.ts';
 import { FLOODS, startFlood } from './flood-process.ts';
 import { addLarge, largeLoads, startLoad } from './large-loads.ts';
@@ -18,8 +17,6 @@ const OPTIONS = '--max-semi-space-size=32 --max-old-space-size=256';
 const LOADED_MS = Number(process.env.CONTAINER_SECONDS ?? 2) * 1000;
 /** The longest that anybody may hold the process, in ms of its CPU. A probe may meet the end of one turn of the event loop and another. */
 const HELD_MAX_MS = 2 * 250;
-/** While this process is held up for longer, in ms, the gateway does other work than what is measured. */
-const LATE_MS = 100;
 /** Values of BODY_LIMIT, and how many animals with names of that length there are. */
 const LIMITS = [
   [2 ** 16, 200],
@@ -38,9 +35,6 @@ type Start = (url: string, key: string) => Promise<{ stop: () => unknown; outcom
 
 if (memoryCgroup(CONTAINER_MB, OPTIONS) === undefined)
   noteLeftOut('a container of 512 MB', 'root, and cgroups in /sys/fs/cgroup that may be made');
-
-/** The CPU time of the first thread of a process, in ms: proc_pid_schedstat(5). */
-const cpuMs = (pid: number) => Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
 
 describe.each(CASES)(
   `$engine.name › in ${CONTAINER_MB} MB, BODY_LIMIT=$bodyLimit`,
@@ -76,15 +70,9 @@ describe.each(CASES)(
         await ask('GET', '/livez');
         const { stop, outcomes } = await start(gateway.url, greedy);
         const heldMs: number[] = [];
-        const endsAt = performance.now() + LOADED_MS;
-        const isLoaded = () => performance.now() < endsAt + (heldMs.length === 0 ? 60_000 : 0);
-        for (; isLoaded(); await delay(20)) {
-          const [askedAt, before] = [performance.now(), cpuMs(pid)];
-          expect((await ask('GET', '/livez')).status).toBe(200);
-          const cpu = Math.round(cpuMs(pid) - before);
-          if (lateSince(askedAt) < LATE_MS) heldMs.push(cpu);
-        }
-        expect(heldMs.length).toBeGreaterThan(0);
+        const probe = async () => expect((await ask('GET', '/livez')).status).toBe(200);
+        for (const endsAt = performance.now() + LOADED_MS; performance.now() < endsAt; await delay(20))
+          heldMs.push(Math.round(await heldBy(pid, probe)));
         const serves = async () => (await ask('GET', '/v1/pets?limit=1')).status === 200;
         await eventually(serves, 60_000, 'another key is served');
         await stop();

@@ -13,6 +13,8 @@ const WARM_UP_MS = 800;
 const MEASURED_MS = 2000;
 /** Polite p99 under a flood, by its p99 alone. */
 const SLOWER_AT_MOST = 10;
+/** The slowest of all, which a p99 leaves out, in ms: more than a pause of a machine, and less than a request that nobody serves. */
+const SLOWEST_AT_MOST_MS = 4000;
 const RIGHT_AT_LEAST = 0.95;
 /** A p99 alone of less, in ms, is the luck of a moment when the machine had nothing else to do. */
 const ALONE_LEAST_MS = 10;
@@ -42,7 +44,7 @@ describeEachEngine('a flood of one key', (engine) => {
       }
       const sorted = answers.map((answer) => answer.ms).sort((a, b) => a - b);
       const right = answers.filter((answer) => answer.right).length / answers.length;
-      return { right, p99: sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 0 };
+      return { right, p99: sorted[Math.floor((sorted.length - 1) * 0.99)] ?? 0, slowest: sorted.at(-1) ?? 0 };
     };
 
     const measureUnder = async (kind: string, connections: number) => {
@@ -53,18 +55,20 @@ describeEachEngine('a flood of one key', (engine) => {
       await stop();
       const after = await measure(WARM_UP_MS);
       const alone = Math.max(before.p99, after.p99, ALONE_LEAST_MS);
-      return { right: under.right, slower: under.p99 / alone, told: `${kind}: p99 ${under.p99} ms, alone ${alone} ms` };
+      const { right, slowest } = under;
+      return { right, slowest, slower: under.p99 / alone, told: `${kind}: p99 ${under.p99} ms, alone ${alone} ms` };
     };
 
     await measure(WARM_UP_MS);
     for (const [kind, connections] of FLOODS) {
       let result = await measureUnder(kind, connections);
       // Whatever else the machine does may hit one measurement; a flood that is not held off is seen in each.
-      for (let again = 0; again < 4 && (result.right < RIGHT_AT_LEAST || result.slower > SLOWER_AT_MOST); again++) {
-        result = await measureUnder(kind, connections);
-      }
+      const isHeldOff = () =>
+        result.right >= RIGHT_AT_LEAST && result.slower <= SLOWER_AT_MOST && result.slowest <= SLOWEST_AT_MOST_MS;
+      for (let again = 0; again < 4 && !isHeldOff(); again++) result = await measureUnder(kind, connections);
       expect.soft(result.right, `${kind}: right answers`).toBeGreaterThanOrEqual(RIGHT_AT_LEAST);
       expect.soft(result.slower, result.told).toBeLessThanOrEqual(SLOWER_AT_MOST);
+      expect.soft(result.slowest, `${kind}: the slowest`).toBeLessThanOrEqual(SLOWEST_AT_MOST_MS);
     }
   }, 240_000);
 });

@@ -8,6 +8,7 @@ import { describeOnMysql, SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
 import { connectClient, eventually, readFootprint } from '../support/load.ts';
 import { startPrepared } from '../support/prepared.ts';
+import { RETRY_LATE } from '../support/stall-clock.ts';
 
 /** Each would hold some 13 MB, were the answer made anew for it. */
 const READERS = 60;
@@ -54,9 +55,7 @@ test('a connection on which nothing moves is ended when its client does not read
 
 describeOnMysql('a connection on which nothing moves', (engine) => {
   // Held up for a second or two, the request would wait for the lock for longer than it may.
-  test('is left alone while its request waits for its answer', {
-    retry: { count: 2, condition: /^late/ },
-  }, async () => {
+  test('is left alone while its request waits for its answer', RETRY_LATE, async () => {
     const url = await engine.freshDatabase();
     const gateway = await startGateway(engine, { DATABASE_URL: url }, { timeout: 50 });
     const admin = await mysql.createConnection(url);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openSocket, sendRaw } from '../support/client.ts';
 import { COLLECTING, readCollected } from '../support/collected.ts';
 import { SQLITE } from '../support/engines.ts';
-import { connectClient, eventually, isShed, petBody, readFootprint } from '../support/load.ts';
+import { connectClient, eventually, isShed, petBody, readFootprint, served } from '../support/load.ts';
 import { startPrepared } from '../support/prepared.ts';
 import { rawPost } from '../support/raw-requests.ts';
 import { msSince } from '../support/stall-clock.ts';
@@ -35,12 +35,12 @@ test(`${IDLE} idle connections cost little, and the next request is served`, asy
   await eventually(all, 5000, 'all connections are counted');
   const after = await readCollected(gateway, (now) => now.residentMb - before.residentMb < COST_AT_MOST_MB);
   expect(after.residentMb - before.residentMb).toBeLessThan(COST_AT_MOST_MB);
-  // The machine may hold up one create, not each.
-  const isQuick = async () => {
-    const { status, ms } = await client.ask('POST', '/v1/pets', petBody('served'));
-    return status === 201 && ms < 3000;
+  const create = async () => {
+    const { status, ms } = await served(() => client.ask('POST', '/v1/pets', petBody('served')));
+    expect(status).toBe(201);
+    return ms;
   };
-  await eventually(isQuick, 30_000, 'a create within 3 s');
+  expect(Math.min(await create(), await create())).toBeLessThan(3000); // the machine may hold up one of them
   for (const socket of sockets) socket.destroy();
   const closed = async () => (await readFootprint(gateway.url)).openFiles < before.openFiles + 20;
   await eventually(closed, 20_000, 'the connections are given back');

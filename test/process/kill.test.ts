@@ -4,14 +4,12 @@ import { runFault } from '../faults/fault-run.ts';
 import { startGatewayProcess } from '../faults/gateway-process.ts';
 import { lasting } from '../faults/server-faults.ts';
 import { describeEachEngine } from '../support/engines.ts';
-
-/** A process that a busy machine holds up for seconds is too late for some. */
-const AGAIN_WHEN_LATE = { retry: { count: 2, condition: /^late/ } };
+import { RETRY_LATE } from '../support/stall-clock.ts';
 
 describeEachEngine('kill -9 during a mixed load, twice', (engine) => {
   test(
     'every acknowledged animal is there once; with Idempotency-Key and retries each is there exactly once',
-    AGAIN_WHEN_LATE,
+    RETRY_LATE,
     async () => {
       const gateway = await startGatewayProcess(await engine.freshDatabase());
       const { strike } = lasting(gateway.kill, gateway.restart, 0);

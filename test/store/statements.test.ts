@@ -5,10 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { createRecords } from '../../src/gateway/idempotency/idempotency-records.ts';
 import { succeed } from '../cli/command.ts';
 import { startAppServer } from '../support/app-server.ts';
-import type { Answer } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
-import { eventually, isShed } from '../support/load.ts';
+import { served } from '../support/load.ts';
 import { normalise } from '../support/normal-statement.ts';
 import { type Dialect, startStatementProxy } from '../support/statement-proxy.ts';
 import { has, serverPath } from '../support/tools.ts';
@@ -61,17 +60,6 @@ describe.runIf(isMariaDb)('the statements of the gateway', () => {
     expect([...sent].sort()).toEqual(judged.toSorted());
   });
 });
-
-/** The answer, asked again where a machine that was held up refuses it: so many come at once, to a gateway that has just begun. */
-const served = (ask: () => Promise<Answer>): Promise<Answer> =>
-  eventually(
-    async () => {
-      const answer = await ask();
-      return answer.status !== 503 && !isShed(answer.text) && answer;
-    },
-    30_000,
-    'it is served',
-  );
 
 /** Has the gateway send each of its statements: those of a start, of requests, and of its own clean-up. */
 async function sendAll(url: string, admin: mysql.Connection, sent: ReadonlySet<string>): Promise<void> {

@@ -84,10 +84,16 @@ export function isIdleClose(error: unknown, askedBefore: number): boolean {
   return performance.now() - askedBefore >= IDLE_MS && ['ECONNRESET', 'EPIPE', 'ECONNREFUSED'].includes(code);
 }
 
-/** The errors of a gateway's log, without those of honest 503s, which a busy machine has. */
+/** What a database, or the pool before it, says of what took too long. */
+const LATE =
+  /in time|time is left|Timeout acquiring|database is locked|Lock wait timeout|max_statement_time|execution time exceeded/;
+
+/** The errors of a gateway's log, without those of 503s that came of a busy machine: something was late. */
 export function faultsOf(log: string): string[] {
   const errors = log.match(/^\{"level":[56]0.*$/gm) ?? []; // error and fatal
-  return errors.filter((line) => !/The service is temporarily unavailable|The database does not answer/.test(line));
+  const isUnavailable = (line: string) =>
+    /The service is temporarily unavailable|The database does not answer/.test(line);
+  return errors.filter((line) => !(isUnavailable(line) && LATE.test(line)));
 }
 
 /** The body that creates an animal. */
@@ -101,6 +107,14 @@ export function petBody(name: string): string {
  */
 export function isShed(text: string): boolean {
   return /The service is overloaded|Too many requests of this API key are waiting/.test(text);
+}
+
+/**
+ * Whether a request was refused on either API, 503 or as `isShed` tells. Of one that was shed nothing was done; another 503 may be of a
+ * create that is done all the same.
+ */
+export function isRefused({ status, text }: { readonly status: number; readonly text: string }): boolean {
+  return status === 503 || isShed(text) || text.includes('"SERVICE_UNAVAILABLE"');
 }
 
 /** Asks again and again until `condition` gives something, and gives that; fails after `limitMs` by the stall clock. */
@@ -132,6 +146,17 @@ export function unlessShed<T extends { readonly text: string }>(ask: () => Promi
   return eventually(once, 30_000, 'the service is not overloaded');
 }
 
+/** What `ask` gives, asked again while it is refused, as by a machine that is held up. Any other answer is the last one. */
+export function served<T extends { readonly status: number; readonly text: string }>(
+  ask: () => Promise<T>,
+): Promise<T> {
+  const once = async () => {
+    const answer = await ask();
+    return !isRefused(answer) && answer;
+  };
+  return eventually(once, 30_000, 'it is served');
+}
+
 /** The sum of a metric's series, of a page in Prometheus's text format, that have all of the labels. */
 export function sumMetric(page: string, name: string, ...labels: string[]): number {
   const series = page.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
@@ -139,9 +164,20 @@ export function sumMetric(page: string, name: string, ...labels: string[]): numb
   return chosen.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }
 
+/** The page of metrics, asked again while it is 503: a primary that is held up, or starts a worker, gives no page in time. */
+export async function readMetrics(url: string): Promise<string> {
+  const once = async () => {
+    const answer = await fetch(`${url}/metrics`, { headers: { connection: 'close' } });
+    const text = await answer.text();
+    if (answer.status !== 200 && answer.status !== 503) throw new Error(`the metrics are ${answer.status}: ${text}`);
+    return answer.status === 200 && text;
+  };
+  return eventually(once, 30_000, 'the metrics');
+}
+
 /** What a gateway process holds, by its own metrics. */
 export async function readFootprint(url: string): Promise<{ residentMb: number; heapMb: number; openFiles: number }> {
-  const page = await (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
+  const page = await readMetrics(url);
   return {
     residentMb: sumMetric(page, 'process_resident_memory_bytes') / 2 ** 20,
     heapMb: sumMetric(page, 'nodejs_heap_size_used_bytes') / 2 ** 20,

@@ -1,5 +1,6 @@
 import { readConfig } from '../../src/gateway/config.ts';
 import { connectDatabase, type Database } from '../../src/gateway/database/connect.ts';
+import { means } from '../../src/gateway/database/faults.ts';
 import { migrateUp } from '../../src/gateway/database/migrations.ts';
 import { DatabaseFault } from '../../src/gateway/errors.ts';
 import { createKeyStore, type KeyStore } from '../../src/gateway/keys/key-store.ts';
@@ -28,7 +29,18 @@ export async function openDatabase(url: string, settings: Record<string, string>
 }
 
 /** For how long a silent database is asked again, in ms. */
-const ANSWERS_WITHIN_MS = 30_000;
+export const ANSWERS_WITHIN_MS = 30_000;
+
+/** Whether a database, or the pool before it, gave no answer in time. */
+function isUnanswered(error: unknown): boolean {
+  const cause = error instanceof DatabaseFault ? error.cause : error;
+  return cause instanceof Error && 'code' in cause && cause.code === 'POOL_TIMEOUT';
+}
+
+/** Whether an error is of a machine that was held up: a lock or an answer did not come in time. */
+export function isLateFault(error: unknown): boolean {
+  return means(error, 'lockWait') || isUnanswered(error);
+}
 
 /**
  * What `work` gives, tried again, as a start does it, while the database gives no answer in time: a connection has 2.5 s once, which
@@ -39,9 +51,7 @@ export async function onceAnswered<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      const { cause } = error instanceof DatabaseFault ? error : {};
-      const isLate = cause instanceof Error && 'code' in cause && cause.code === 'POOL_TIMEOUT';
-      if (!isLate || msSince(startedAt) > ANSWERS_WITHIN_MS) throw error;
+      if (!isUnanswered(error) || msSince(startedAt) > ANSWERS_WITHIN_MS) throw error;
     }
   }
 }

@@ -34,7 +34,7 @@ function waitedForCpu(): number {
 }
 
 /**
- * Options of a test that has bounds of time, which an `expect` of the message `late` checks: once more where a busy machine was too
+ * Options of a test that has bounds of time, which an `expect` of the message `late` checks: twice more where a busy machine was too
  * late. Who is always late fails all the same.
  */
 export const RETRY_LATE = { retry: { count: 2, condition: /^late/ } };
