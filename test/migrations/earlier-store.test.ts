@@ -4,6 +4,7 @@ import mysql from 'mysql2/promise';
 import { expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { describeEachEngine, type TestEngine, temporaryFolder } from '../support/engines.ts';
+import { served } from '../support/load.ts';
 import { readBlock, runBlock } from '../support/page-blocks.ts';
 import { run, startProcess } from '../support/process.ts';
 import { ROOT } from '../support/tracked-files.ts';
@@ -85,11 +86,13 @@ describeEachEngine('a store of before 1.0.0', (engine) => {
     expect(idempotency_keys).toEqual([]);
     const gateway = await startProcess({ DATABASE_URL: url });
     const add = (key: string) =>
-      send(`${gateway.url}/v1/pets`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'one' },
-        body: '{"name":"Max","categoryId":1}',
-      });
+      served(() =>
+        send(`${gateway.url}/v1/pets`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'one' },
+          body: '{"name":"Max","categoryId":1}',
+        }),
+      );
     const [first, replayed] = [await add(KEYS.full), await add(KEYS.rotated)];
     expect(first.text).toMatch(/^\{"id":9007199254740994,/); // no id is given twice
     expect([replayed.text, replayed.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);

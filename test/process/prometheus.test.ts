@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../support/client.ts';
 import { SQLITE } from '../support/engines.ts';
-import { eventually } from '../support/load.ts';
+import { eventually, served } from '../support/load.ts';
 import { freePort } from '../support/ports.ts';
 import { type PreparedDatabase, prepareDatabase } from '../support/prepared.ts';
 import { startProcess } from '../support/process.ts';
@@ -54,6 +54,7 @@ describe.runIf(has('prometheus'))('a Prometheus that watches a gateway', () => {
 
   test('while all is well, and clients make mistakes: none fires', async () => {
     await eventually(async () => (await scrapes()) > 1, COMES_WITHIN_MS, 'a scrape');
+    await served(() => request('/v1/pets')); // a key whose look-up is late uses nothing
     await request('/v1/pets/1'); // once: the use of what is deprecated is rare
     const asked = async () => {
       for (const path of ['/readyz', '/v1/pets', '/v1/pets?limit=x', '/nowhere']) await request(path);

@@ -91,7 +91,7 @@ export class NodeSqliteClient extends BetterSqlite3Client {
   override async _query(connection: DatabaseSync, query: KnexQuery): Promise<KnexQuery> {
     // IMMEDIATE waits at BEGIN. Otherwise a transaction that reads first fails when another process writes before it does.
     const sql = query.sql === 'BEGIN;' ? 'BEGIN IMMEDIATE' : query.sql;
-    const isRollback = /^ROLLBACK\b/.test(sql); // of a savepoint, too
+    const isRollback = /^ROLLBACK\b/.test(sql); // ROLLBACK TO, too
     // After some errors, such as a full disk, SQLite has already rolled back.
     if (isRollback && !connection.isTransaction) return Object.assign(query, { response: [] });
     if (this.transacting && query.sql !== 'BEGIN;') requireOpen(connection);
