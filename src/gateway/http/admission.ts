@@ -7,8 +7,11 @@ import { LAG_LIMIT_MS, SHARE_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import type { Answer } from './call.ts';
 
-/** The least memory that a request with a body counts, in bytes, even before any byte of the body has arrived. */
-const BODY_LEAST_BYTES = 16_384;
+/**
+ * The least memory that a request with a body counts, in bytes, even before any byte of the body has arrived. It has a connection, of
+ * which the bodies of one key never take more than a quarter.
+ */
+const BODY_LEAST_BYTES = CONNECTION_BYTES / 3;
 
 /**
  * Counts the memory of a body before any byte of it is read; `shares.free` ends it. Gives the bytes. ApiError
@@ -152,8 +155,8 @@ export function shareLimitsOf(
     bytes: Math.min(BYTES_MAX, heapBytes / HEAP_PART, memory / workers / CONTAINER_PART),
     /** Bytes that are reserved for an object of an answer before it is read. */
     objectBytes: Math.max(OBJECT_BYTES, bodyLimitBytes),
-    /** A third of the connections in a small heap: the requests of one key never have all of them. */
-    waiting: Math.min(2000, Math.floor(heapBytes / CONNECTION_BYTES / 3)),
+    /** A quarter of the connections in a small heap, so that the requests of one key never have all of them. */
+    waiting: Math.min(2000, Math.floor(heapBytes / CONNECTION_BYTES / 4)),
     waitMs: SHARE_WAIT_MS,
     refusal: (why: Refusal) => new ApiError('too_many_requests', REFUSALS[why]),
   };
