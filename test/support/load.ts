@@ -137,24 +137,25 @@ export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-/** What `ask` gives, asked again while a process that was held up refuses it: nothing was done of a refused request. */
-export function unlessShed<T extends { readonly text: string }>(ask: () => Promise<T>): Promise<T> {
+/** What `ask` gives, asked again while `isRefusal` says so; any other answer is the last one. */
+function askAgain<T>(ask: () => Promise<T>, isRefusal: (answer: T) => boolean, what: string): Promise<T> {
   const once = async () => {
     const answer = await ask();
-    return !isShed(answer.text) && answer;
+    return !isRefusal(answer) && answer;
   };
-  return eventually(once, 30_000, 'the service is not overloaded');
+  return eventually(once, 30_000, what);
 }
 
-/** What `ask` gives, asked again while it is refused, as by a machine that is held up. Any other answer is the last one. */
+/** What `ask` gives, asked again while a process that was held up refuses it: nothing was done of a refused request. */
+export function unlessShed<T extends { readonly text: string }>(ask: () => Promise<T>): Promise<T> {
+  return askAgain(ask, ({ text }) => isShed(text), 'the service is not overloaded');
+}
+
+/** What `ask` gives, asked again while it is refused, as by a machine that is held up. */
 export function served<T extends { readonly status: number; readonly text: string }>(
   ask: () => Promise<T>,
 ): Promise<T> {
-  const once = async () => {
-    const answer = await ask();
-    return !isRefused(answer) && answer;
-  };
-  return eventually(once, 30_000, 'it is served');
+  return askAgain(ask, isRefused, 'it is served');
 }
 
 /** The sum of a metric's series, of a page in Prometheus's text format, that have all of the labels. */

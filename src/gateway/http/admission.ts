@@ -8,8 +8,8 @@ import { ApiError } from '../errors.ts';
 import type { Answer } from './call.ts';
 
 /**
- * The least memory that a request with a body counts, in bytes, even before any byte of the body has arrived. It has a connection, of
- * which the bodies of one key never take more than a quarter.
+ * The least memory that a request with a body counts, in bytes, even before any byte of the body has arrived. One key has half of all
+ * bytes at most, a twelfth of the heap: so its bodies never take more than a quarter of the connections.
  */
 const BODY_LEAST_BYTES = CONNECTION_BYTES / 3;
 

@@ -33,8 +33,8 @@ export type IdleConnections = Map<Socket, { readonly since: number; readonly byt
 
 /**
  * Serves the requests of a connection one after the other, in the order of their answers (RFC 9112 §9.3.2). The parser pauses
- * after the header of a queued request; the bytes after it stay unparsed, at most 128 kB. `serve` gives what serves
- * a request, and never throws. Gives the idle connections, longest idle first.
+ * after the header of a queued request; the bytes after it stay unparsed, at most 128 kB. `serve` gives the
+ * function that serves a request, which never throws. Gives the idle connections, longest idle first.
  */
 export function serveInOrder(server: Server, serve: () => RequestListener): IdleConnections {
   const idle: IdleConnections = new Map();
