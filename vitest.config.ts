@@ -9,7 +9,7 @@ const ssr = { resolve: { conditions: ['module-sync', 'node'] } };
 // They start programs, or database servers of their own: commands, gateways, compilers, what makes GraphiQL's bundle. Or
 // they take longer than `npm run test:fast` should.
 const PROGRAMS = [
-  'test/{checks,git,left-out}.test.ts',
+  'test/{checks,ci-results,git,left-out}.test.ts',
   'test/backup/**/*.test.ts',
   'test/browser/{page-links,pages}.test.ts',
   'test/cli/**/*.test.ts',

@@ -9,12 +9,16 @@ import { type Builder, type BuilderTypes, countedAs, oncePerSchema, pageSizeArgu
  * content may change.
  */
 
-function cursorOf(id: Integer64): string {
+function cursorOf(id: Integer64 | bigint): string {
   return Buffer.from(`id:${id}`).toString('base64url');
 }
 
+/** The longest, of the least id. */
+const CURSOR_LENGTH_MAX = cursorOf(-(2n ** 63n)).length;
+
 /** The id in a cursor; undefined for a text that is no cursor of ours. */
 function parseCursor(cursor: string): Int64 | undefined {
+  if (cursor.length > CURSOR_LENGTH_MAX) return undefined; // else every field that has it decodes all of it
   const [, digits = ''] = /^id:(.+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const id = parseInt64(digits);
   return id !== undefined && cursorOf(id) === cursor ? id : undefined;
