@@ -14,7 +14,7 @@ import { lateSince, msSince, RETRY_LATE } from '../support/stall-clock.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { sendHalf, sendUnfinished } from './half-sent.ts';
 
-const CLIENTS = 24;
+const CLIENTS = 8;
 /** Far more than a busy machine takes; a stop that waits for its end is seen. */
 const GRACE_MS = 30_000;
 

@@ -122,22 +122,32 @@ describe('openapi.json', () => {
     expect(Object.keys(ERRORS).length).toBeGreaterThan(0);
   });
 
-  test("the examples of parameters give animals of a newcomer's store", async () => {
+  test("each GET with the examples of its parameters, and each word of an enum, gives animals of a newcomer's store", async () => {
     await addSamples(gateway.database, PETSTORE.resources);
-    const { paths } = await read();
-    const examplesOf = (path: string) =>
-      Object.fromEntries(
-        paths[path].get.parameters.map(({ name, example, description }: any) => [
-          name,
-          example ?? / Such as `(.+)`\.$/.exec(description)?.[1],
-        ]),
-      );
-    const { limit, after } = examplesOf('/pets');
-    for (const status of PET_STATUSES) {
-      const { json } = await gateway.get(`/v1/pets?limit=${limit}&status=${status}&after=${after}`);
-      expect(json[0]).toMatchObject({ status });
+    const { paths, components } = await read();
+    const valuesOf = ({ schema, example, description }: any): string[] =>
+      schema.$ref
+        ? components.schemas[schema.$ref.split('/').at(-1)].enum
+        : [example ?? / Such as `(.+)`\.$/.exec(description)?.[1] ?? expect.fail(`no example: ${description}`)];
+    const asked: string[] = [];
+    for (const [path, { get }] of Object.entries<any>(paths)) {
+      let addresses = get ? [path] : [];
+      for (const parameter of get?.parameters ?? [])
+        addresses = addresses.flatMap((address) =>
+          valuesOf(parameter).map((value) =>
+            parameter.in === 'path'
+              ? address.replace(`{${parameter.name}}`, value)
+              : `${address}${address.includes('?') ? '&' : '?'}${parameter.name}=${value}`,
+          ),
+        );
+      for (const address of addresses) {
+        const { status, json } = await gateway.get(`/v1${address}`);
+        expect({ address, status, isEmpty: json.length === 0 }).toEqual({ address, status: 200, isEmpty: false });
+        asked.push(address);
+      }
     }
-    expect((await gateway.get(`/v1/pets/${examplesOf('/pets/{petId}').petId}`)).status).toBe(200);
+    expect(asked).toContain('/pets?limit=5&status=pending&after=5');
+    expect(asked.length).toBeGreaterThan(PET_STATUSES.length);
   });
 
   test('its first server is the address that was asked, with the version; the second is for staging', async () => {

@@ -6,7 +6,8 @@ import { defer, retry, tap, throwError, timeout, timer } from 'rxjs';
 function retryAfter(error: unknown): number | undefined {
   if (CombinedGraphQLErrors.is(error))
     return error.errors.map(({ extensions }) => extensions?.retryAfter).find((seconds) => typeof seconds === 'number');
-  return ServerError.is(error) && error.statusCode < 500 ? undefined : 1; // no answer, or one of a proxy
+  const { statusCode = 503 } = ServerError.is(error) ? error : {};
+  return statusCode < 500 && statusCode !== 429 ? undefined : 1; // no answer, or one of a proxy
 }
 
 /** A client that tries again. It tells `onWait` for how many seconds it waits, and 0 when it sends. */

@@ -5,7 +5,7 @@ import { retryExchange } from '@urql/exchange-retry';
 function retryAfter({ graphQLErrors, response }: CombinedError): number | undefined {
   if (graphQLErrors.length > 0)
     return graphQLErrors.map(({ extensions }) => extensions.retryAfter).find((seconds) => typeof seconds === 'number');
-  return response?.status < 500 ? undefined : 1; // no answer, or one of a proxy
+  return response?.status < 500 && response.status !== 429 ? undefined : 1; // no answer, or one of a proxy
 }
 
 /** A client that tries again. It tells `onWait` for how many seconds it waits, and 0 when it sends. */

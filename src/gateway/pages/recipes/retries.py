@@ -1,5 +1,6 @@
 import os, random, time, uuid
 import requests
+from urllib3.util import Retry
 
 headers = {
     'Authorization': f"Bearer {os.environ['__VARIABLE__']}",
@@ -14,9 +15,9 @@ for tries in range(1, 6):
         if response.status_code not in (409, 429, 502, 503, 504):
             print(response.status_code, response.text)
             break
-        seconds = int(response.headers.get('Retry-After', 1))
-    except (requests.ConnectionError, requests.Timeout):
-        pass
+        seconds = Retry().parse_retry_after(response.headers.get('Retry-After', '1'))  # seconds, or a date
+    except (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError):
+        pass  # no answer, or half of one
     if tries == 5 or seconds > 60:
-        raise RuntimeError(f'No answer after {tries} tries; the next is due in {seconds} s.')
+        raise RuntimeError(f'No answer after {tries} tries; the next is due in {seconds:.0f} s.')
     time.sleep(seconds * (1 + random.random()))  # not all clients at the same moment
