@@ -1,6 +1,7 @@
 import { CREATE_KEY, type ProgramInput, UsageError } from '../gateway/command-line.ts';
 import { inTransaction } from '../gateway/database/connect.ts';
 import { type ApiKey, createKeyStore } from '../gateway/keys/key-store.ts';
+import { maskCredentials } from '../gateway/masking.ts';
 import { addSamples } from '../gateway/store/store.ts';
 import { type Int64, parseInt64 } from '../lib/exact-json/exact-json.ts';
 import { printTable, runCommand, UNPRINTABLE, visibleName, withDatabase } from './command.ts';
@@ -104,7 +105,7 @@ async function listKeys({ values, config }: Input): Promise<void> {
   const keys = await withDatabase(config, (database) => createKeyStore(database).list());
   const rows = keys.map(describeKey);
   if (values.json) return console.log(JSON.stringify(rows, null, 2));
-  if (rows.length === 0) return console.log(`No keys yet: ${CREATE_KEY}`);
+  if (rows.length === 0) return console.log(`No keys yet in ${maskCredentials(config.databaseUrl)}: ${CREATE_KEY}`);
   const day = (moment: string | null) => moment?.slice(0, 10) ?? '-';
   const lines = rows.map(({ id, name, prefix, state, rights, created, lastUsed }) => {
     return [id, visibleName(name), prefix, state, rights === 'full' ? 'full' : 'read', day(created), day(lastUsed)];

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { maskCredentials } from '../../src/gateway/masking.ts';
 import { printedSchema } from '../../src/gateway/schema/schema.ts';
 import { describeEachEngine, describeOnMysql, temporaryFolder } from '../support/engines.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -103,7 +104,9 @@ describeEachEngine('commands', (engine) => {
 
   test('keys create, list and revoke: the key is printed once and works until it is revoked', async () => {
     const env = { DATABASE_URL: await engine.freshDatabase() };
-    expect(await succeed('keys', ['list'], env)).toEqual(['No keys yet: node cli.js keys create --name NAME']);
+    expect(await succeed('keys', ['list'], env)).toEqual([
+      `No keys yet in ${maskCredentials(env.DATABASE_URL)}: node cli.js keys create --name NAME`,
+    ]);
     expect(await succeed('keys', ['list', '--json'], env)).toEqual(['[]']);
 
     const first = await succeed('keys', ['create', '--name', 'Zoé "the app" 🐾'], env);
