@@ -140,14 +140,13 @@ async function listByEachFilter(database: Database, table: Table): Promise<void>
 }
 
 function limitsOf(config: Config): Record<string, string> {
-  // What is not counted by a noun of its own never comes in such numbers.
   const limits: Record<string, string> = {
     list: `${LIST_LIMIT.min} to ${LIST_LIMIT.max} ${PETSTORE.plural}, by default ${LIST_LIMIT.defaultValue}`,
     body: `${config.bodyLimitBytes} bytes`,
   };
   for (const [name, { max }] of Object.entries(LIMITS)) limits[`GraphQL ${name}`] = String(max);
   for (const [{ extensions }, { plural, maxObjects, maxLeaves }] of limitsByType(createSchema(PETSTORE))) {
-    if (!('countedAs' in extensions)) continue;
+    if (!('countedAs' in extensions)) continue; // it never comes in such numbers
     limits[`GraphQL ${plural}`] = String(maxObjects);
     limits[`GraphQL values of ${plural}`] = String(maxLeaves);
   }

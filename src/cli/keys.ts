@@ -78,7 +78,7 @@ async function createKey({ values, config }: Input): Promise<void> {
     inTransaction(database, async (within) => {
       const keys = createKeyStore(within);
       // `npm start` adds samples only where no key is yet.
-      const isFirst = config.embedded && config.sampleData && (await keys.count()) === 0;
+      const isFirst = !config.hasDatabaseUrl && config.sampleData && (await keys.count()) === 0;
       const added = isFirst ? await addSamples(within, (await loadPetstore()).PETSTORE.resources) : 0;
       return { ...(await keys.create({ name, expiresAt, readOnly })), added };
     }),

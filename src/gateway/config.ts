@@ -76,8 +76,8 @@ type Values = {
 export interface Config extends Values {
   /** The path of PUBLIC_URL, without a trailing slash: a proxy strips it from requests. Empty without one. */
   readonly publicPath: string;
-  /** Whether DATABASE_URL is not set. */
-  readonly embedded: boolean;
+  /** Whether DATABASE_URL is set. */
+  readonly hasDatabaseUrl: boolean;
   /** Whether DATABASE_URL is `sqlite::memory:`, which other processes cannot open. */
   readonly inMemory: boolean;
 }
@@ -106,7 +106,12 @@ export function readConfig(variables: NodeJS.Dict<string> = process.env): Config
     throw notAllowed('MIGRATE_ON_START', 'false', 'true, because nobody else can migrate sqlite::memory:');
   if (values.adminPort === values.port) throw notAllowed('ADMIN_PORT', `${values.port}`, 'another port than PORT');
   const publicPath = values.publicUrl?.replace(/^https?:\/\/[^/]*/, '') ?? '';
-  return Object.freeze({ ...values, publicPath, embedded: given(environment, 'DATABASE_URL') === undefined, inMemory });
+  return Object.freeze({
+    ...values,
+    publicPath,
+    hasDatabaseUrl: given(environment, 'DATABASE_URL') !== undefined,
+    inMemory,
+  });
 }
 
 /** The names of all settings. */
@@ -115,9 +120,9 @@ export function settingNames(): string[] {
 }
 
 /** All settings of this process, passwords masked. `value` is undefined where neither a value nor a default is set. */
-export function describeSettings({ databaseUrl, embedded }: Pick<Config, 'databaseUrl' | 'embedded'>) {
+export function describeSettings({ databaseUrl, hasDatabaseUrl }: Pick<Config, 'databaseUrl' | 'hasDatabaseUrl'>) {
   // DATABASE_URL_FILE is not read again: some files can be read once only.
-  const environment = embedded ? process.env : { ...process.env, DATABASE_URL: databaseUrl };
+  const environment = hasDatabaseUrl ? { ...process.env, DATABASE_URL: databaseUrl } : process.env;
   return Object.values(SETTINGS).map(({ name, fallback }) => {
     const text = given(environment, name);
     return { name, value: maskCredentials(text ?? fallback) || undefined, isDefault: text === undefined };

@@ -87,20 +87,18 @@ function boundedOutput(isShared: boolean, tell: (lines: number) => void) {
     clearTimeout(timer);
     timer = undefined;
     const text = batch;
+    batch = '';
+    batchBytes = 0;
     const drop = () => {
       dropped += text.split('\n').length - 1;
     };
-    if (output.waitingLength() + text.length > WAITING_LENGTH) drop();
-    else {
-      output.write(text, (error) => {
-        if (error) return drop();
-        const lines = output.waitingLength() === 0 ? dropped - told : 0;
-        told += lines;
-        if (lines > 0) tell(lines);
-      });
-    }
-    batch = '';
-    batchBytes = 0;
+    if (output.waitingLength() + text.length > WAITING_LENGTH) return drop();
+    output.write(text, (error) => {
+      if (error) return drop();
+      const lines = output.waitingLength() === 0 ? dropped - told : 0;
+      told += lines;
+      if (lines > 0) tell(lines);
+    });
   };
   process.on('exit', writeBatch);
   return {

@@ -31,7 +31,7 @@ test('.env.example names every setting and what docker compose reads, with value
     COMPOSE_ONLY,
   );
   const without = lines.filter(([name]) => name !== 'DATABASE_URL_FILE'); // there is no such file here
-  expect(readConfig(Object.fromEntries(without))).toMatchObject({ embedded: false });
+  expect(readConfig(Object.fromEntries(without))).toMatchObject({ hasDatabaseUrl: true });
 });
 
 test('docker-compose.yml hands on every setting as it is named, and reads nothing else', () => {

@@ -7,7 +7,7 @@ import type { Route } from '../../src/gateway/http/call.ts';
 import { readJsonBytes } from '../../src/gateway/http/json-body.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import type { Context } from '../../src/gateway/schema/context.ts';
-import type { PlanRequest, Answer as Result } from '../../src/lib/graphql-plan/graphql-plan.ts';
+import type { PlanRequest, Result } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { admittedCall } from '../support/calls.ts';
 import type { TestGateway } from '../support/gateway.ts';

@@ -114,7 +114,7 @@ describeEachEngine('errors', (engine) => {
   });
 });
 
-/** The same document by both ways: one with two root fields is Yoga's each time, one with a single field only at first. */
+/** The same fault in a document of each form. */
 const WAYS = [
   ['one field', '{ pets { id name } }'],
   ['two fields', '{ pets { id name } pet(id: 1) { id } }'],

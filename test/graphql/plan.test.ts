@@ -11,7 +11,7 @@ import {
 import { beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../src/gateway/schema/context.ts';
 import { createSchema } from '../../src/gateway/schema/schema.ts';
-import type { Answer, CheckArguments, PlanRequest } from '../../src/lib/graphql-plan/graphql-plan.ts';
+import type { CheckArguments, PlanRequest, Result } from '../../src/lib/graphql-plan/graphql-plan.ts';
 import { PETSTORE } from '../../src/petstore/petstore.ts';
 import { describeEachEngine } from '../support/engines.ts';
 import { gatewayOf } from '../support/gateway.ts';
@@ -43,7 +43,7 @@ interface Asked {
 let asked: Asked = {};
 
 /** graphql-js runs the document that planned execution would; it sees no plan. */
-async function runByGraphqlJs({ variables, context }: PlanRequest<Context>): Promise<Answer> {
+async function runByGraphqlJs({ variables, context }: PlanRequest<Context>): Promise<Result> {
   const given = parse(asked.query ?? '');
   const operation = getOperationAST(given, asked.operationName || undefined);
   const others = given.definitions.filter(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);

@@ -14,7 +14,7 @@ const DEFAULTS: Config = {
   adminPort: undefined,
   databaseUrl: 'sqlite:data/petstore.sqlite',
   databaseUrlFile: undefined,
-  embedded: true,
+  hasDatabaseUrl: false,
   inMemory: false,
   databasePoolMax: 10,
   publicUrl: undefined,
@@ -44,7 +44,7 @@ const GOOD: readonly Row[] = [
   ['DATABASE_URL', 'sqlite::memory:', 'databaseUrl', 'sqlite::memory:'],
   ['DATABASE_URL', 'sqlite:/var/pets.db', 'databaseUrl', 'sqlite:/var/pets.db'],
   ['DATABASE_URL', 'mysql://u:p@h:1/d', 'databaseUrl', 'mysql://u:p@h:1/d'],
-  ['DATABASE_URL', 'sqlite:x', 'embedded', false],
+  ['DATABASE_URL', 'sqlite:x', 'hasDatabaseUrl', true],
   ['DATABASE_POOL_MAX', '1', 'databasePoolMax', 1],
   ['PUBLIC_URL', 'https://pets.example.com/', 'publicUrl', 'https://pets.example.com'],
   ['PUBLIC_URL', 'https://example.com/shop//', 'publicUrl', 'https://example.com/shop'],
@@ -171,7 +171,7 @@ describe('DATABASE_URL_FILE', () => {
 
   it.each(['mysql://u:p@h/d', 'mysql://u:p@h/d\n', ' mysql://u:p@h/d\r\n'])('%j is the DATABASE_URL', (text) => {
     const config = readConfig({ DATABASE_URL_FILE: fileOf(text), DATABASE_URL: '' });
-    expect(config).toMatchObject({ databaseUrl: 'mysql://u:p@h/d', embedded: false });
+    expect(config).toMatchObject({ databaseUrl: 'mysql://u:p@h/d', hasDatabaseUrl: true });
   });
 
   it.each([

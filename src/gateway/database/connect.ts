@@ -189,5 +189,5 @@ export async function insertWithin(
   const client: EngineClient & Knex.Client = transaction.client; // Knex types it as any
   const connection = await client.acquireConnection(); // the transaction's own
   requireBegun(transaction);
-  return client.insertOn(connection, into, rows) as Promise<Int64[]>; // as above
+  return client.insertOn(connection, into, rows) as Promise<Int64[]>; // ids of a bigint column
 }

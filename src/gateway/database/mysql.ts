@@ -1,15 +1,20 @@
 // Knex publishes its dialects by path.
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { Deadline } from '../../lib/deadline/deadline.ts';
-import { createMysqlPool, type PoolEntry, parseMysqlAddress } from '../../lib/mysql-pool/mysql-pool.ts';
+import {
+  createMysqlPool,
+  type MysqlAddress,
+  type PoolEntry,
+  type PoolLimits,
+  type PoolTimes,
+  parseMysqlAddress,
+} from '../../lib/mysql-pool/mysql-pool.ts';
 import { ConfigError } from '../config.ts';
 import * as deadlines from '../deadlines.ts';
 import type { Into, RowValues } from '../kinds.ts';
 
-type PoolOptions = Parameters<typeof createMysqlPool>[0];
-
 /** For requests. The server ends a lock wait before the request's deadline, so no write happens after it. */
-export const REQUEST_LIMITS: PoolOptions['limits'] = {
+export const REQUEST_LIMITS: PoolLimits = {
   lockMs: deadlines.LOCK_MS,
   distantLockMs: deadlines.DISTANT_LOCK_MS,
   statementMs: deadlines.STATEMENT_MS,
@@ -17,14 +22,14 @@ export const REQUEST_LIMITS: PoolOptions['limits'] = {
 };
 
 /** For work of minutes. The connection that holds the migration lock is idle meanwhile, so its idle time is as long. */
-export const LONG_WORK_LIMITS: PoolOptions['limits'] = {
+export const LONG_WORK_LIMITS: PoolLimits = {
   lockMs: deadlines.LONG_WORK_LOCK_MS,
   distantLockMs: deadlines.LONG_WORK_LOCK_MS,
   statementMs: 0,
   idleMs: deadlines.LONG_WORK_MS,
 };
 
-const TIMES: PoolOptions['times'] = {
+const TIMES: PoolTimes = {
   nameLookupMs: deadlines.NAME_LOOKUP_MS,
   connectMs: deadlines.CONNECT_MS,
   connectionEndMs: deadlines.CONNECTION_END_MS,
@@ -45,7 +50,7 @@ const OTHER_IDS =
 export function createMysqlConfig(
   databaseUrl: string,
   max: number,
-  limits: PoolOptions['limits'],
+  limits: PoolLimits,
   currentDeadline: () => Deadline,
   tell: (what: string) => void,
 ) {
@@ -84,7 +89,7 @@ export function createMysqlConfig(
   };
 }
 
-function parseUrl(databaseUrl: string): PoolOptions['address'] {
+function parseUrl(databaseUrl: string): MysqlAddress {
   try {
     return parseMysqlAddress(databaseUrl, 'DATABASE_URL');
   } catch (error) {

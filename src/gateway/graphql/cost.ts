@@ -70,13 +70,12 @@ export function createCost(schema: GraphQLSchema, plural: string) {
 export function describeRefusals(schema: GraphQLSchema, plural: string) {
   const documentErrors = Object.entries(DOCUMENT_CODES).map(([code, message]) => ({ code, message }));
   const names = Object.keys(LIMITS) as (keyof typeof LIMITS)[]; // it has no other keys
-  const limitErrors = names.map((name) => limitError(name, { plural }));
-  const limits = [...limitsByType(schema).values()].filter((limit) => limit.plural === plural).slice(0, 1);
-  const costErrors = limits.flatMap(({ maxObjects, maxLeaves }) => [
-    costError(maxObjects, maxObjects + 1, plural),
-    costError(maxLeaves, maxLeaves + 1, `values of ${plural}`),
-  ]);
-  const errors = [...limitErrors.slice(0, -1), ...costErrors, ...limitErrors.slice(-1)]; // the answer's size is the last limit
+  const limit = [...limitsByType(schema).values()].find((candidate) => candidate.plural === plural);
+  const costErrors = limit && [
+    costError(limit.maxObjects, limit.maxObjects + 1, plural),
+    costError(limit.maxLeaves, limit.maxLeaves + 1, `values of ${plural}`),
+  ];
+  const errors = [...(costErrors ?? []), ...names.map((name) => limitError(name, { plural }))]; // the last one is the guide's example
   return [...documentErrors, ...errors.map(({ message, extensions }) => ({ code: String(extensions.code), message }))];
 }
 

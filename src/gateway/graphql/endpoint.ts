@@ -1,5 +1,5 @@
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import type { PlanRequest, Answer as Result } from '../../lib/graphql-plan/graphql-plan.ts';
+import type { PlanRequest, Result } from '../../lib/graphql-plan/graphql-plan.ts';
 import { makeOnce } from '../caches.ts';
 import { ApiError } from '../errors.ts';
 import type { AdmittedCall, Answer, Route } from '../http/call.ts';

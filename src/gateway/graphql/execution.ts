@@ -1,9 +1,9 @@
 import { GraphQLError, type GraphQLSchema, getVariableValues } from 'graphql';
 import {
-  type Answer,
   createArgumentsOf,
   createPlannedExecution,
   type PlanRequest,
+  type Result,
 } from '../../lib/graphql-plan/graphql-plan.ts';
 import type { AdmittedCall } from '../http/call.ts';
 import { ANSWER_BYTES_MAX, type Context } from '../schema/context.ts';
@@ -29,11 +29,11 @@ const SUGGESTIONS_BYTES = 65_536;
 export function createExecution(
   schema: GraphQLSchema,
   plural: string,
-  runPlan: (request: PlanRequest<Context>) => Promise<Answer> = createPlannedExecution({
+  runPlan: (request: PlanRequest<Context>) => Promise<Result> = createPlannedExecution({
     bytesMax: ANSWER_BYTES_MAX,
     tooLarge: limitError('responseBytes', { plural }),
   }),
-): (request: OperationRequest) => Answer | Promise<Answer> {
+): (request: OperationRequest) => Result | Promise<Result> {
   const costOf = createCost(schema, plural);
   return ({ prepared, variables: rawVariables, context, reserve, bytes, onRun }) => {
     const { operation, isMutation } = prepared;

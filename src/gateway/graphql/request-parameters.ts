@@ -10,8 +10,8 @@ const PARAMETERS = ['query', 'operationName', 'variables', 'extensions'].map((na
 export function parametersFromQuery(querystring: string) {
   const sent = readQueryParameters(querystring, PARAMETERS);
   const query = sent.query && copyText(sent.query); // documents are cached
-  const variables = readJsonParameter(sent, 'variables');
-  return checkParameters({ ...sent, query, variables, extensions: readJsonParameter(sent, 'extensions') });
+  const [variables, extensions] = [parseParameter(sent.variables), parseParameter(sent.extensions)];
+  return checkParameters({ ...sent, query, variables, extensions });
 }
 
 /** Reads the parameters of a POST. Throws as `parametersFromQuery` does, and for a body that is no JSON object. */
@@ -41,15 +41,11 @@ function checkParameters(sent: Readonly<Record<string, unknown>>) {
   return { query, operationName: name, variables };
 }
 
-/** https://graphql.github.io/graphql-over-http/draft/#sec-GET */
-function readJsonParameter(sent: NodeJS.Dict<string>, name: 'variables' | 'extensions'): unknown {
-  const text = sent[name] ?? '';
-  if (text === '') return undefined;
+/** The value of a JSON text, https://graphql.github.io/graphql-over-http/draft/#sec-GET; what is no JSON stays a text, which is refused. */
+function parseParameter(text = ''): unknown {
   try {
-    const value = parseJson(text);
-    if (value === null || isJsonObject(value)) return value;
+    return text === '' ? undefined : parseJson(text);
   } catch {
-    // refused below, like JSON that is not an object
+    return text;
   }
-  throw new ApiError('bad_request', `The query parameter ${name} must be a JSON object.`);
 }

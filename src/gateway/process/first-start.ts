@@ -51,13 +51,13 @@ export async function welcome(gateway: Gateway, config: Config, log: Logger, lis
   }
   const isFirst = (await keys.count()) === 0;
   // No other process can make a key in a database in memory.
-  if (isFirst && !config.embedded && !config.inMemory) {
+  if (isFirst && config.hasDatabaseUrl && !config.inMemory) {
     return print([...addresses, '', 'No API key exists yet. Make one where the gateway runs:', '', `  ${CREATE_KEY}`]);
   }
   const key = isFirst ? await inTransaction(database, (within) => addFirst(service, config, within)) : undefined;
   if (key !== undefined) print(greeting(service, config, url, addresses, key));
   else if (process.stdout.isTTY) print([...addresses, row('Lost the key?', ANOTHER_KEY)]);
-  else if (config.embedded) log.info(`lost the key? ${ANOTHER_KEY}`);
+  else if (!config.hasDatabaseUrl) log.info(`lost the key? ${ANOTHER_KEY}`);
 }
 
 /** Adds samples and a first key. Gives the key; undefined when another process has added one meanwhile. */

@@ -108,10 +108,10 @@ async function serveAsWorker(service: Service, config: Config, log: Logger): Pro
 }
 
 /** Says which database is served, because a lost DATABASE_URL would go unnoticed. */
-function describeDatabase({ databaseUrl, embedded }: Config): string {
+function describeDatabase({ databaseUrl, hasDatabaseUrl }: Config): string {
   const [, path] = /^sqlite:(?!:memory:$)(.*)/s.exec(databaseUrl) ?? [];
   const address = path === undefined ? maskCredentials(databaseUrl) : `sqlite:${resolve(path)}`;
-  return `the database is ${address}${embedded ? ', because DATABASE_URL is not set' : ''}`;
+  return `the database is ${address}${hasDatabaseUrl ? '' : ', because DATABASE_URL is not set'}`;
 }
 
 /** Loads what is not loaded yet, soon after the process serves. What cannot be loaded is tried again when a request needs it. */

@@ -52,9 +52,9 @@ function createStarter(
   isStopping: () => boolean,
   countDeath: () => void,
 ) {
-  const { port, databaseUrl, embedded } = config;
+  const { port, databaseUrl, hasDatabaseUrl } = config;
   // What DATABASE_URL_FILE says may have changed, and some files can be read once only.
-  const database = embedded ? {} : { DATABASE_URL: databaseUrl, DATABASE_URL_FILE: '' };
+  const database = hasDatabaseUrl ? { DATABASE_URL: databaseUrl, DATABASE_URL_FILE: '' } : {};
   // The primary has migrated already, and may have taken a free port.
   const environment = { ...WORKER_ENVIRONMENT, ...database, MIGRATE_ON_START: 'false', PORT: String(port) };
   let everListened = false;

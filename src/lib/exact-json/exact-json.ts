@@ -1,6 +1,6 @@
 /**
- * 64-bit integers without loss, for both APIs. JavaScript numbers are exact up to 2^53 only, so an Int64 is a canonical
- * decimal text. REST writes it as a JSON number with all its digits.
+ * 64-bit integers without loss. JavaScript numbers are exact up to 2^53 only, so an Int64 is a canonical decimal text, which JSON
+ * writes as a number with all its digits.
  */
 
 declare const int64: unique symbol;
@@ -110,7 +110,7 @@ function exactNumber(rounded: number, source: string): unknown {
 }
 
 /**
- * A Number of no kind. Messages of REST quote it by `toString`, those of graphql-js by `toJSON`. Both are enumerable, so that it is
+ * A Number of no kind. Messages quote it by `toString`, those of graphql-js by `toJSON`. Both are enumerable, so that it is
  * no input object: those of GraphQL refuse unknown fields.
  */
 function quotedNumber(source: string): unknown {

@@ -18,11 +18,11 @@ export {
   NO_VARIABLES,
 } from './planned-arguments.ts';
 export {
-  type Answer,
   type AnswerBound,
   createPlannedExecution,
   createValueWriter,
   LOCATIONS_MAX,
   originalError,
   type PlanRequest,
+  type Result,
 } from './planned-execution.ts';

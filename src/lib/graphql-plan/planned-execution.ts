@@ -15,7 +15,7 @@ import type { Path } from './planned-info.ts';
 export const LOCATIONS_MAX = 5;
 
 /** The answer to an operation. */
-export interface Answer {
+export interface Result {
   /** The data as JSON, which may be `null`. Undefined for a request error: the operation did not run. */
   readonly dataJson?: string;
   readonly errors: readonly GraphQLError[];
@@ -73,7 +73,7 @@ const LONG_TEXT = 2 ** 20;
 /** Creates a function that runs a plan. */
 export function createPlannedExecution<Context>(bound: AnswerBound) {
   const shared: Shared = { ...bound, lastList: { text: '' } };
-  return (request: PlanRequest<Context>): Promise<Answer> => {
+  return (request: PlanRequest<Context>): Promise<Result> => {
     const complete = request.isMutation ? completeSerially : completeFields;
     return execute(shared, request, (run) => complete(run, request.plan, undefined, undefined));
   };
@@ -98,7 +98,7 @@ export function originalError(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? originalError(error.originalError) : error;
 }
 
-async function execute(shared: Shared, values: RunValues<unknown>, complete: (run: Run) => Text): Promise<Answer> {
+async function execute(shared: Shared, values: RunValues<unknown>, complete: (run: Run) => Text): Promise<Result> {
   const { bytesMax, tooLarge } = shared;
   const left = bytesMax; // a character takes at least one byte
   const run: Run = { shared, values, errors: [], nulled: new Set(), left, isOver: false };
