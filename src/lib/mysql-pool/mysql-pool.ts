@@ -1,9 +1,9 @@
 // biome-ignore-all lint/performance/noBarrelFile: a library has one entry; README.md says what for
 import { type Deadline, remainingMs } from '../deadline/deadline.ts';
+import { type AddedRows, areKept, createKeptRecord, type Into, insertRows, type Rows, readKept } from './added-rows.ts';
 import { openSession, type SessionOptions } from './mysql-session.ts';
 import { MysqlPoolError } from './pool-error.ts';
-import type { Into, Rows, Value } from './prepared-statements.ts';
-import { areKept, insertRows, readKept, readPrepared } from './prepared-statements.ts';
+import { readPrepared, type Value } from './prepared-statements.ts';
 import { createRoundTrip } from './round-trip.ts';
 import { createSessionPool, type PoolEntry } from './session-pool.ts';
 import { examine } from './session-settings.ts';
@@ -47,27 +47,25 @@ export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOption
     }
   };
   const record = createKeptRecord(onOtherIds);
-  const add = async (session: PoolEntry, into: Into, rows: Rows, deadline: Deadline, isLasting: boolean) => {
+  const send = (session: PoolEntry, into: Into, rows: Rows, deadline: Deadline) => {
     record.noteServer(session);
-    const added = await runOn(session, deadline, () => insertRows(session, into, rows, isDistant()));
-    try {
-      const read = () => readKept(session, into, added.ids, isDistant());
-      const isKept = areKept(into, rows, added.ids, added.kept ?? (await runOn(session, deadline, read)));
-      record.note(rows.length, isKept);
-      if (isKept) return added.ids;
-      throw new MysqlPoolError('POOL_NOT_KEPT', 'the database changes a row, or its id, by a trigger or a type');
-    } catch (error) {
-      const message = 'rows were added, and are not known to be kept as they were sent';
-      throw isLasting ? new MysqlPoolError('POOL_NOT_UNDERSTOOD', message, error) : error;
-    }
+    return runOn(session, deadline, () => insertRows(session, into, rows, isDistant()));
+  };
+  /** The ids of rows that were sent. POOL_NOT_KEPT when they are not kept so. */
+  const confirm = async (session: PoolEntry, into: Into, rows: Rows, sent: AddedRows, deadline: Deadline) => {
+    const read = () => readKept(session, into, sent.ids, isDistant());
+    const isKept = areKept(into, rows, sent.ids, sent.kept ?? (await runOn(session, deadline, read)));
+    record.note(rows.length, isKept);
+    if (isKept) return sent.ids;
+    throw new MysqlPoolError('POOL_NOT_KEPT', 'the database changes a row, or its id, by a trigger or a type');
   };
   return {
     ...pool,
     /** Whether the database may change so many rows, or their ids. Then they are to be added by `insertOn`, which tells it in time. */
     mayChange: record.mayChange,
     /** As `insert`, within the transaction of a session. POOL_NOT_KEPT, after which it must roll back, when rows or ids are changed. */
-    insertOn: (session: PoolEntry, into: Into, rows: Rows, deadline: Deadline) =>
-      add(session, into, rows, deadline, false),
+    insertOn: async (session: PoolEntry, into: Into, rows: Rows, deadline: Deadline) =>
+      confirm(session, into, rows, await send(session, into, rows, deadline), deadline),
     /** The rows of a statement, which stays prepared on its connection unless the server is distant. */
     query: (sql: string, values: readonly Value[], deadline: Deadline) =>
       onSession(deadline, (session) => {
@@ -81,7 +79,11 @@ export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOption
     insert: (into: Into, rows: Rows, deadline: Deadline) =>
       onSession(deadline, async (session) => {
         refuseLateWrite(deadline, session);
-        return add(session, into, rows, deadline, true);
+        const sent = await send(session, into, rows, deadline);
+        return confirm(session, into, rows, sent, deadline).catch((error: unknown) => {
+          const message = 'rows were added, and are not known to be kept as they were sent';
+          throw new MysqlPoolError('POOL_NOT_UNDERSTOOD', message, error);
+        });
       }),
     /**
      * Runs `work`, which sends `sql` on the session's connection, and gives its result. Refuses a COMMIT, UPDATE or DELETE with
@@ -105,26 +107,6 @@ export function createMysqlPool({ max, onOtherIds, ...options }: MysqlPoolOption
       ),
     /** The shortest recent round trip, in ms; 0 before the first measurement. */
     roundTripMs: roundTrip.ms,
-  };
-}
-
-/** Whether rows have always been kept as they were sent, under the ids that the server told. */
-function createKeptRecord(onOtherIds: (() => void) | undefined) {
-  // undefined before the first ones. A row that is sent alone may be kept where several have other ids.
-  const always: { alone?: boolean; together?: boolean } = {};
-  let hasIdRule = true; // of the server that was used last: without it, it is never asked to add several rows
-  return {
-    noteServer({ idRule }: PoolEntry): void {
-      hasIdRule = idRule !== undefined;
-    },
-    note(count: number, isKept: boolean): void {
-      const how = count === 1 ? 'alone' : 'together';
-      if (!isKept && how === 'together' && always.together !== false) onOtherIds?.();
-      always[how] = isKept && always[how] !== false;
-    },
-    mayChange(count: number): boolean {
-      return count === 1 ? always.alone === false : hasIdRule && always.together !== true;
-    },
   };
 }
 

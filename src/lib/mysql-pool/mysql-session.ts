@@ -1,8 +1,8 @@
 import { deadlineIn } from '../deadline/deadline.ts';
+import { idRuleOf } from './added-rows.ts';
 import type { MysqlAddress } from './mysql-address.ts';
 import { createConnection, type MysqlConnection, type MysqlTarget, namePlugin, queryRows } from './mysql-connection.ts';
 import { asFatal, MysqlPoolError } from './pool-error.ts';
-import { idRuleOf } from './prepared-statements.ts';
 import type { RoundTrip } from './round-trip.ts';
 import { isOn, isReadOnly, type PoolLimits, type PoolTimes, READ_ONLY_VARS, setUp, show } from './session-settings.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { means } from '../../../src/lib/mysql-errors/mysql-errors.ts';
+import { areKept, idRuleOf, insertRows, readKept } from '../../../src/lib/mysql-pool/added-rows.ts';
 import type { MysqlConnection } from '../../../src/lib/mysql-pool/mysql-connection.ts';
-import { areKept, idRuleOf, insertRows, readKept } from '../../../src/lib/mysql-pool/prepared-statements.ts';
 
 const ROWS = [['Rex'], ['Ada'], ['Kim']];
 const INTO = { table: 'pets', columns: ['name'] };
