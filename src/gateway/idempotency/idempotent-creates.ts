@@ -5,7 +5,7 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { type Database, requireBegun } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
-import { ID_LOCK_MS, RECORD_WAIT_MS } from '../deadlines.ts';
+import { ANSWER_MS, ID_LOCK_MS, RECORD_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import { createRecords, LockedError, type RecordKey, RecordTakenError } from './idempotency-records.ts';
 
@@ -55,6 +55,7 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       inFlightMax: Math.max(1, database.connectionsMax - 1),
       maxSize: 32,
       slowMs: ID_LOCK_MS, // more transactions would wait for the id lock
+      spreadMs: ANSWER_MS, // what is done by then before the latest deadline is done before that of each create
       bytesOf: ({ input }) => bytesOf(input),
       isInputError: (error) => error instanceof RecordTakenError || isRefused(error),
     },
