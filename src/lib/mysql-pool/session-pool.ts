@@ -108,7 +108,8 @@ async function acquire(pool: PoolState, deadline: Deadline): Promise<PoolEntry> 
     if (remainingMs(deadline) === 0) throw new MysqlPoolError('POOL_TIMEOUT', 'no time is left for a connection');
     const entry = takeIdle(pool) ?? (await wait(pool, deadline));
     if (!isCheckOlderThan(entry, pool.times.roleMaxAgeMs)) return entry;
-    if (await validate(pool, entry, Math.min(remainingMs(deadline), pool.times.roleTimeoutMs))) return entry;
+    const isGood = await validate(pool, entry, Math.min(remainingMs(deadline), pool.times.roleTimeoutMs));
+    if (isGood && isUsable(pool, entry)) return entry; // another server may have been found meanwhile
     takeBack(pool, entry);
   }
 }

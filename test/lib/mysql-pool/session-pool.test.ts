@@ -338,6 +338,19 @@ describe('a new generation', () => {
     expect([ended, third.got]).toEqual([[1], 2]);
   });
 
+  test('lends none that was asked for its role meanwhile, whatever its server answers', async () => {
+    const check = Promise.withResolvers<boolean>();
+    const { pool, ask, openIdle, ended } = poolOf(2, [{ ms: 1 }, { ms: 1, identity: 'b' }], () => check.promise);
+    await openIdle(1);
+    await pass(TIMES.roleMaxAgeMs + 1);
+    const [first, second] = [ask(), ask()];
+    await pass(10);
+    expect([first.got, second.got]).toEqual([undefined, 2]);
+    check.resolve(true);
+    await pass(10);
+    expect([first.got, ended, pool.state().used]).toEqual([3, [1], 2]);
+  });
+
   test('an answer that the driver could not read ends its connection only', async () => {
     const { failBesideIdle, ended } = poolOf(2);
     await failBesideIdle(new Error('a packet that nobody knows'));
