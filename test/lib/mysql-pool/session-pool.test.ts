@@ -502,6 +502,22 @@ describe('the server of the pool', () => {
     },
   );
 
+  test.each([
+    ['ends the connections that know earlier members: each would doubt every deadlock', 'changed', [2, 1], 3],
+    ['that is not known ends none but its own', 'silent', [2], 1],
+  ])('of Galera whose change of members %s', async (_what, members, lost, next) => {
+    const isSurelyUndone = async () => {
+      if (members === 'silent') lose(first); // as a deadline does
+      return false;
+    };
+    const { lent, giveBack, lose, fail, openIdle, ended } = poolOf(2, Array(2).fill({ ms: 1, isSurelyUndone }));
+    await openIdle(2);
+    const first = await lent();
+    await fail(first, { errno: 1213, sqlState: '40001' });
+    giveBack(first);
+    expect([ended.toSorted(), (await lent()).got]).toEqual([lost.toSorted(), next]);
+  });
+
   test('of Galera is asked about a deadlock for as long as there is time, a second at most', async () => {
     const limits: number[] = [];
     const isSurelyUndone = async (limitMs: number) => limits.push(limitMs) > 0;
