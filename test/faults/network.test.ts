@@ -1,10 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import mysql from 'mysql2/promise';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/gateway/database/connect.ts';
-import { ROLE_MAX_AGE_MS } from '../../src/gateway/deadlines.ts';
+import { ANSWER_MS, LOCK_MS, REQUEST_MS, ROLE_MAX_AGE_MS } from '../../src/gateway/deadlines.ts';
+import { createStores } from '../../src/gateway/store/store.ts';
 import { intoOf } from '../../src/gateway/store/table.ts';
+import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
 import { PETS } from '../../src/petstore/pets/pet.ts';
 import { describeOnMysql, type TestEngine } from '../support/engines.ts';
 import { eventually, succeeds } from '../support/load.ts';
@@ -123,6 +126,28 @@ describeOnMysql('the way to the database', (engine) => {
     await holder.query('UNLOCK TABLES');
     await holder.query('DO SLEEP(0.3)');
     expect(await database.query('SELECT name FROM pets', [], undefined)).toEqual([]);
+    await holder.end();
+  });
+
+  test('a create that shared its wait with a younger one is refused at its own deadline, and does not come later', async () => {
+    const { url, countNames } = await prepareDatabase(engine);
+    const database = await openDatabase(url, { DATABASE_POOL_MAX: '1' });
+    await database.ping();
+    const holder = await mysql.createConnection(url);
+    await holder.query('LOCK TABLES pets WRITE');
+    const before = database.query('SELECT SLEEP(0.3)', [], undefined);
+    const pets = createStores(database)(PETS);
+    const add = (name: string, ms: number) =>
+      timed(pets.add({ name, categoryId: '1' as Int64, status: null }, null, deadlineIn(ms)));
+    const first = add('first', LOCK_MS + ANSWER_MS); // it waits for the connection, and the others for it
+    await turn();
+    const [older, younger] = [add('older', 800), add('younger', REQUEST_MS)];
+    expectUnavailable(await first);
+    expectUnavailable(await older);
+    await holder.query('UNLOCK TABLES');
+    expect((await younger).meaning).toBeUndefined();
+    await before;
+    expect([...(await countNames()).keys()]).toEqual(['younger']);
     await holder.end();
   });
 

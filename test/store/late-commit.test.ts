@@ -1,9 +1,13 @@
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ANSWER_MS, LOCK_MS } from '../../src/gateway/deadlines.ts';
+import { createStores } from '../../src/gateway/store/store.ts';
 import { deadlineIn } from '../../src/lib/deadline/deadline.ts';
-import { describeEachEngine, describeOnMysql } from '../support/engines.ts';
-import { openDatabase } from '../support/prepared.ts';
+import type { Int64 } from '../../src/lib/exact-json/exact-json.ts';
+import { PETS } from '../../src/petstore/pets/pet.ts';
+import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
+import { openDatabase, prepareDatabase } from '../support/prepared.ts';
 
 describeOnMysql('a late write', (engine) => {
   test('a transaction whose COMMIT comes too late is undone, and its connection is nobody else’s', async () => {
@@ -48,4 +52,19 @@ describeEachEngine('a late write', (engine) => {
     await expect(late).rejects.toMatchObject({ meaning: 'unavailable', cause: { code: 'POOL_TIMEOUT' } });
     expect(await knex('late')).toEqual([]);
   });
+});
+
+test('sqlite › a late write › a create with an Idempotency-Key whose lock comes free after its 503 does not come later', async () => {
+  const { url, database } = await prepareDatabase(SQLITE);
+  const pets = createStores(database)(PETS);
+  using other = new DatabaseSync(url.slice('sqlite:'.length));
+  other.exec('BEGIN IMMEDIATE');
+  const once = { ownerId: '1', idempotencyKey: 'late', position: 1 };
+  const pet = { name: 'Rex', categoryId: '1' as Int64, status: null };
+  const late = pets.add(pet, once, deadlineIn(2 * ANSWER_MS + 200));
+  await expect(late).rejects.toMatchObject({ meaning: 'unavailable', cause: { code: 'POOL_TIMEOUT' } });
+  other.exec('ROLLBACK');
+  expect(await database.knex('pets')).toEqual([]); // on the connection that waited for the lock, so behind that
+  await pets.add(pet, once, deadlineIn(60_000));
+  expect(await database.knex('pets')).toHaveLength(1);
 });

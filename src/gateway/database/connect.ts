@@ -159,7 +159,7 @@ function lateError(): DatabaseFault {
   return new DatabaseFault('unavailable', cause);
 }
 
-/** The result of `done`. DatabaseFault `unavailable` at the deadline; a write that waits for a lock may still happen later. */
+/** The result of `done`. DatabaseFault `unavailable` at the deadline; an UPDATE or DELETE that waits for a lock may still happen later. */
 function untilDeadline<T>(done: Promise<T>, deadline: Deadline): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(lateError()), remainingMs(deadline));

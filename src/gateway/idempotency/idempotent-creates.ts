@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createBatcher } from '../../lib/batcher/batcher.ts';
-import type { Deadline } from '../../lib/deadline/deadline.ts';
+import { type Deadline, remainingMs } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { type Database, requireBegun } from '../database/connect.ts';
 import { isRefused } from '../database/faults.ts';
-import { ID_LOCK_MS, RECORD_WAIT_MS } from '../deadlines.ts';
+import { ANSWER_MS, ID_LOCK_MS, RECORD_WAIT_MS } from '../deadlines.ts';
 import { ApiError } from '../errors.ts';
 import { createRecords, LockedError, type RecordKey, RecordTakenError } from './idempotency-records.ts';
 
@@ -55,6 +55,7 @@ export function createIdempotentCreates<Input>(database: Database, creates: Crea
       inFlightMax: Math.max(1, database.connectionsMax - 1),
       maxSize: 32,
       slowMs: ID_LOCK_MS, // more transactions would wait for the id lock
+      spreadMs: ANSWER_MS, // what is done by then before the latest deadline is done before that of each create
       bytesOf: ({ input }) => bytesOf(input),
       isInputError: (error) => error instanceof RecordTakenError || isRefused(error),
     },
@@ -106,6 +107,9 @@ async function createAll<Input>(
     releaseIdLock(); // of the previous attempt
     requireBegun(transaction); // else nobody would release the lock that is acquired next
     releaseIdLock = await acquireIdLock();
+    // The waits are over, that for SQLite's lock too, which no deadline ends. No 503 leaves earlier than ANSWER_MS before the deadline,
+    // so with as much left before that, the transaction ends first.
+    if (remainingMs(deadline) < 2 * ANSWER_MS) throw database.lateError();
     const ids = await addWithin(transaction, inputs);
     const added = batch.map(({ recordKey }, index) => ({ ...recordKey, resultId: ids[index] as Int64 })); // one for each
     // Others do not wait with it for another gateway's lock. Its ids may then be seen after greater ones, as beyond ID_LOCK_MS.

@@ -4,7 +4,7 @@ import type { Deadline } from '../../lib/deadline/deadline.ts';
 import type { Int64 } from '../../lib/exact-json/exact-json.ts';
 import { type Database, insertWithin } from '../database/connect.ts';
 import { isRefused, means } from '../database/faults.ts';
-import { ID_LOCK_MS } from '../deadlines.ts';
+import { ANSWER_MS, ID_LOCK_MS } from '../deadlines.ts';
 import { DatabaseFault } from '../errors.ts';
 import type { Binding, RowValues } from '../kinds.ts';
 import { createRowBinder, intoOf, type NewRow, type Table } from './table.ts';
@@ -43,6 +43,7 @@ export function createRowAdder<T extends Table>(database: Database, table: T) {
       inFlight: 1, // a second statement would wait for the id lock
       slowMs: ID_LOCK_MS, // rows that arrive during a slow commit share the next one
       maxSize: database.engine === 'sqlite' ? 128 : 32, // commits of SQLite are slow, so more rows share one
+      spreadMs: ANSWER_MS, // what is done by then before the latest deadline is done before that of each row
       bytesOf: ({ bytes }) => bytes,
       isInputError: isRefused,
     },

@@ -27,6 +27,11 @@ interface BatchRules<Input> {
   readonly inFlightMax?: number;
   /** The largest number of inputs in a batch. */
   readonly maxSize: number;
+  /**
+   * Inputs whose deadlines are further apart, in ms, share no batch, because it may be at work until the latest of them. By default
+   * they do.
+   */
+  readonly spreadMs?: number;
   /** While others are in flight, a batch waits until so many inputs are queued. By default it is sent at once. */
   readonly targetSize?: number;
   /** Up to so many callers, each input is sent alone and at once, whatever is in flight; 1 by default. */
@@ -74,7 +79,7 @@ export function createBatcher<Input, Answer>(
   };
   const sendReady = (): void => {
     if (queue.size === 0) return;
-    for (let size = batchSize(); size > 0; size = batchSize()) void send(nextBatch(queue, size)); // never rejects
+    for (let size = batchSize(); size > 0; size = batchSize()) void send(nextBatch(queue, size, rules.spreadMs)); // never rejects
     // A new Map: V8 links the tables of one that grows, and an old table would keep later entries alive until a full collection.
     queue = new Map(queue);
     if (queue.size > 0) sendWhenSlow();

@@ -39,12 +39,22 @@ export function exceeds(
   return false;
 }
 
-/** The oldest entry of the queue, and further ones of its group, within the limits of inputs and bytes. */
-export function nextBatch<Input, Answer>(queue: ReadonlyMap<unknown, Entry<Input, Answer>>, size: number) {
+/** The oldest entry of the queue, and further ones of its group, within the limits of inputs, bytes and the spread of deadlines. */
+export function nextBatch<Input, Answer>(
+  queue: ReadonlyMap<unknown, Entry<Input, Answer>>,
+  size: number,
+  spreadMs?: number,
+) {
   const batch: Entry<Input, Answer>[] = [];
-  let bytes = 0;
+  let [bytes, earliest, latest] = [0, Number.POSITIVE_INFINITY, 0];
   for (const entry of queue.values()) {
     if (batch[0] && entry.group !== batch[0].group) continue;
+    if (spreadMs !== undefined) {
+      const due = latestDeadline([entry]);
+      if (batch[0] && Math.max(latest, due) - Math.min(earliest, due) > spreadMs) continue;
+      earliest = Math.min(earliest, due);
+      latest = Math.max(latest, due);
+    }
     bytes += entry.bytes;
     if (batch.length === size || (batch.length > 0 && bytes > BATCH_BYTES)) break;
     batch.push(entry);

@@ -17,8 +17,9 @@ export interface MysqlAddress {
   readonly readTrust: () => ServerTrust;
 }
 
-// The password ends at the last @, because it may contain an unencoded @.
-const ADDRESS = /^mysql:\/\/(?:([^:@/]*)(?::(.*))?@)?([^@/?#]+)\/([^/?#]+)(?:\?([^#]*))?$/;
+// The password ends at the last @ before the options: it may contain an unencoded @, and so may a path in an option.
+const ADDRESS =
+  /^mysql:\/\/(?:([^:@/]*)(?::((?:(?!\?(?:ssl|server|get)[a-z-]*=).)*))?@)?([^@/?#]+)\/([^/?#]+)(?:\?([^#]*))?$/;
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i;
 
 /** Parses a `mysql://` address. Throws POOL_ADDRESS; the message begins with `name`, has one line and never shows the password. */

@@ -52,8 +52,8 @@ type PoolState = ReturnType<typeof createState>;
 
 /**
  * A pool of at most `max` sessions to the server that takes writes. A new generation begins when that server is lost, no longer
- * takes writes, or is replaced at its address. Pool entries of earlier generations are not lent again, so no read comes from the
- * old server.
+ * takes writes, or is replaced at its address, and when the members of its Galera cluster are found to have changed. Pool entries of
+ * earlier generations are not lent again, so no read comes from the old server.
  */
 export function createSessionPool(options: SessionPoolOptions) {
   const pool = createState(options);
@@ -79,7 +79,7 @@ export function createSessionPool(options: SessionPoolOptions) {
       try {
         return await entry.connection.exchange(deadline, work);
       } catch (error) {
-        const doubt = await findDoubt(entry, error, Math.min(roleTimeoutMs, remainingMs(deadline)));
+        const doubt = await findDoubt(pool, entry, error, Math.min(roleTimeoutMs, remainingMs(deadline)));
         handleError(pool, error, entry);
         throw doubt === undefined ? error : new MysqlPoolError('POOL_NOT_UNDERSTOOD', doubt, error);
       }
@@ -108,7 +108,8 @@ async function acquire(pool: PoolState, deadline: Deadline): Promise<PoolEntry> 
     if (remainingMs(deadline) === 0) throw new MysqlPoolError('POOL_TIMEOUT', 'no time is left for a connection');
     const entry = takeIdle(pool) ?? (await wait(pool, deadline));
     if (!isCheckOlderThan(entry, pool.times.roleMaxAgeMs)) return entry;
-    if (await validate(pool, entry, Math.min(remainingMs(deadline), pool.times.roleTimeoutMs))) return entry;
+    const isGood = await validate(pool, entry, Math.min(remainingMs(deadline), pool.times.roleTimeoutMs));
+    if (isGood && isUsable(pool, entry)) return entry; // another server may have been found meanwhile
     takeBack(pool, entry);
   }
 }
@@ -247,10 +248,13 @@ function beginGeneration(pool: PoolState): void {
 }
 
 /** Asks the server whether an error that says that nothing was done is true; gives why it may not be. */
-async function findDoubt(entry: PoolEntry, error: unknown, limitMs: number): Promise<string | undefined> {
+async function findDoubt(pool: PoolState, entry: PoolEntry, error: unknown, limitMs: number) {
   const { connection, role, isSurelyUndone, stillTakesWrites } = entry;
-  if (isSurelyUndone && means(error, 'rolledBack') && !(await isSurelyUndone(limitMs)))
+  if (isSurelyUndone && means(error, 'rolledBack') && !(await isSurelyUndone(limitMs))) {
+    // A session knows the members that there were when it began, so those of its age would doubt every later rollback, too.
+    if (connection.isOpen() && entry.generation === pool.generation) beginGeneration(pool);
     return 'members of the cluster have changed: it may have been done';
+  }
   // MaxScale calls a write that was under way so when its server is lost,
   // https://mariadb.com/kb/en/mariadb-maxscale-2308-readwritesplit/#master_failure_mode
   const isRefusal = role === 'writable' && means(error, 'readOnly') && means(error, 'notBegun');

@@ -284,6 +284,17 @@ describe('batches', () => {
     expect(given).toEqual([last]);
   });
 
+  test.each([
+    ['no more than their rule says: some go in the next one', 500, [9000, 8400, 8600, 9100, 9150], '0 2 3, 1, 4'],
+    ['any when there is no rule', undefined, [9000, 100], '0 1'],
+  ])('hold inputs whose deadlines are apart: %s', async (_what, spreadMs, waits, batches) => {
+    stopTimers();
+    const { read, inputs } = slowStore({ inFlight: 9, maxSize: 8, ...(spreadMs && { spreadMs }) });
+    for (const [input, waitMs] of waits.entries()) void read(input, waitMs);
+    await turn();
+    expect(shown(inputs())).toBe(batches);
+  });
+
   test('that are refused for one input send each alone, and only that one is refused', async () => {
     const refused = new Error('data too long');
     const sent: number[][] = [];

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
@@ -20,7 +20,7 @@ describe('user and password', () => {
     );
   });
 
-  it.each(['p@ss', 'a:b', 'a/b', 'a@b:c/d', '@', ':', 'x@y@z', 'a?b', 'a#b', 'a&b=c', ' ', '\'"\\'])(
+  it.each(['p@ss', 'a:b', 'a/b', 'a@b:c/d', '@', ':', 'x@y@z', 'x@y/z?a=b', 'a?b', 'a#b', 'a&b=c', ' ', '\'"\\'])(
     'a password %j that nobody encoded still works',
     (password) => expect(parseMysqlAddress(`mysql://me:${password}@db/shop`)).toMatchObject({ user: 'me', password }),
   );
@@ -57,6 +57,9 @@ const describeTrust = () => {
   execFileSync('openssl', ['rsa', '-in', key, '-pubout', '-out', publicKey], { stdio: 'ignore' });
   writeFileSync(empty, '');
   const text = readFileSync(ca, 'utf8');
+  mkdirSync(file('petstore@1.service'));
+  const at = file('petstore@1.service/ca.pem'); // as systemd names its credentials
+  writeFileSync(at, text);
   const trustOf = (query: string) => parseMysqlAddress(`mysql://u:p@db/d${query}`).readTrust();
 
   it.each([
@@ -66,8 +69,19 @@ const describeTrust = () => {
     ['?ssl=skip-verify', { rejectUnauthorized: false }],
     [`?ssl=${encodeURIComponent(ca)}`, { ca: text }],
     [`?ssl=${ca}&ssl-cert=${ca}&ssl-key=${key}`, { ca: text, cert: text, key: readFileSync(key, 'utf8') }],
+    [`?ssl=${at}`, { ca: text }],
+    [`?ssl-key=${key}&ssl-cert=${at}&ssl=${at}`, { ca: text, cert: text, key: readFileSync(key, 'utf8') }],
     [`?ssl=${encodeURIComponent('{"minVersion":"TLSv1.3"}')}`, { minVersion: 'TLSv1.3' }],
   ])('%.30s is understood', (query, ssl) => expect(trustOf(query)).toEqual(ssl === undefined ? {} : { ssl }));
+
+  it.each([
+    ['', 'root', ''],
+    ['u:p@ss?w@', 'u', 'p@ss?w'],
+  ])('an @ in a path is none of user, password and host: mysql://%sdb:3307', (credentials, user, password) => {
+    const hosts = [{ host: 'db', port: 3307 }];
+    const parsed = parseMysqlAddress(`mysql://${credentials}db:3307/shop?ssl=${at}`);
+    expect(parsed).toMatchObject({ user, password, hosts, database: 'shop' });
+  });
 
   it.each([
     ['?get-server-public-key=true', undefined],

@@ -338,6 +338,19 @@ describe('a new generation', () => {
     expect([ended, third.got]).toEqual([[1], 2]);
   });
 
+  test('lends none that was asked for its role meanwhile, whatever its server answers', async () => {
+    const check = Promise.withResolvers<boolean>();
+    const { pool, ask, openIdle, ended } = poolOf(2, [{ ms: 1 }, { ms: 1, identity: 'b' }], () => check.promise);
+    await openIdle(1);
+    await pass(TIMES.roleMaxAgeMs + 1);
+    const [first, second] = [ask(), ask()];
+    await pass(10);
+    expect([first.got, second.got]).toEqual([undefined, 2]);
+    check.resolve(true);
+    await pass(10);
+    expect([first.got, ended, pool.state().used]).toEqual([3, [1], 2]);
+  });
+
   test('an answer that the driver could not read ends its connection only', async () => {
     const { failBesideIdle, ended } = poolOf(2);
     await failBesideIdle(new Error('a packet that nobody knows'));
@@ -488,6 +501,22 @@ describe('the server of the pool', () => {
       expect(await fail(asked, deadlock)).toMatchObject(isUndone ? { errno: 1213 } : doubted);
     },
   );
+
+  test.each([
+    ['ends the connections that know earlier members: each would doubt every deadlock', 'changed', [2, 1], 3],
+    ['that is not known ends none but its own', 'silent', [2], 1],
+  ])('of Galera whose change of members %s', async (_what, members, lost, next) => {
+    const isSurelyUndone = async () => {
+      if (members === 'silent') lose(first); // as a deadline does
+      return false;
+    };
+    const { lent, giveBack, lose, fail, openIdle, ended } = poolOf(2, Array(2).fill({ ms: 1, isSurelyUndone }));
+    await openIdle(2);
+    const first = await lent();
+    await fail(first, { errno: 1213, sqlState: '40001' });
+    giveBack(first);
+    expect([ended.toSorted(), (await lent()).got]).toEqual([lost.toSorted(), next]);
+  });
 
   test('of Galera is asked about a deadlock for as long as there is time, a second at most', async () => {
     const limits: number[] = [];
