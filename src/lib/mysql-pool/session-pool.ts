@@ -134,13 +134,12 @@ function takeBack(pool: PoolState, entry: PoolEntry): void {
 
 /** Lends a free session to the first waiter, or makes it idle. */
 function offer(pool: PoolState, entry: PoolEntry): void {
-  const isGood = isUsable(pool, entry);
-  const waiter = isGood ? nextWaiter(pool) : undefined;
+  if (!isUsable(pool, entry)) return void entry.connection.end();
   entry.idleSince = performance.now();
-  if (waiter) pool.inUse++;
-  else if (isGood) pool.idle.push(entry);
-  else entry.connection.end();
-  waiter?.resolve(entry);
+  const waiter = nextWaiter(pool);
+  if (waiter === undefined) return void pool.idle.push(entry);
+  pool.inUse++;
+  waiter.resolve(entry);
 }
 
 function isUsable({ generation }: PoolState, entry: PoolEntry): boolean {
