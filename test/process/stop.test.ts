@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { get } from 'node:http';
 import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, test } from 'vitest';
 import { CTRL_C_MS } from '../../src/gateway/command-line.ts';
@@ -140,6 +142,25 @@ describeEachEngine('stopping', (engine) => {
     expect(await half.finish()).toMatch(/^HTTP\/1\.1 201 .*\r\nconnection: close\r\n/is);
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
+
+  it.each(['1', '2'])(
+    'WORKERS=%s: an answer that is still being read is whole, and a kept connection is served for the second of the drain',
+    RETRY_LATE,
+    async (WORKERS) => {
+      const { prepared, gateway } = await start({ WORKERS });
+      const kept = connectClient(gateway.url, prepared.key);
+      const { text: page } = await kept.ask('GET', '/graphql', undefined, { accept: 'text/html' });
+      const [asset = ''] = /assets\/\w+\/graphiql\.js/.exec(page) ?? [];
+      const [unread] = await once(get(`${gateway.url}/${asset}`), 'response'); // more than the systems of both sides take
+      gateway.child.kill('SIGTERM');
+      await delay(DRAIN_MS - 50);
+      const answered = kept.ask('GET', '/livez').then(({ status }) => status, String);
+      await delay(500);
+      const read = buffer(unread).then(({ length }) => length, String);
+      expect([await answered, await read], 'late').toEqual([200, Number(unread.headers['content-length'])]);
+      expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    },
+  );
 
   test(
     'requests that never end do not hold it beyond SHUTDOWN_GRACE_MS, are in the log, and what was counted is written',
