@@ -107,11 +107,10 @@ function createServeRoute(parts: ServeParts) {
     if (route.changes) requireWrite(valid.caller);
     route.checkHeaders?.(call.headers);
     const share = shares.of(keyId);
-    const bodyBytes = route.takesBody ? holdBody(shares, share, call.headers, bodyLimitBytes) : 0;
+    const held = route.takesBody ? holdBody(shares, share, call.headers, bodyLimitBytes) : undefined;
     try {
-      const body = route.takesBody
-        ? await readJsonBytes(request, bodyLimitBytes, () => askForBody(request, response))
-        : NO_BODY;
+      const body = held ? await readJsonBytes(request, bodyLimitBytes, () => askForBody(request, response)) : NO_BODY;
+      held?.hasCome();
       const askedAt = performance.now();
       const deadline = askedAt + REQUEST_MS - waitedMs;
       // A key's only request is never shed: it does not cause the overload.
@@ -133,7 +132,7 @@ function createServeRoute(parts: ServeParts) {
       const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(room.free);
       return holdAnswer(shares, share, answer, route.changes || answer.tellsChange === true, response);
     } finally {
-      if (bodyBytes > 0) shares.free(share, bodyBytes);
+      held?.free();
     }
   };
 }
