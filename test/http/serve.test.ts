@@ -219,6 +219,25 @@ describe('in flight', () => {
     for (let count = 0; count < 5; count++) expect(codeOf(await ask().answer)).toBe('bad_request');
   });
 
+  test('a request that a pause of the process has kept from its place gets time for memory, too', async () => {
+    const limits = { ...shareLimitsOf(1, 65_536), inFlight: 2, waitMs: 400 };
+    const work = Promise.withResolvers<void>();
+    const handle = async ({ reserve }: AdmittedCall) => {
+      await reserve(10_000);
+      await work.promise;
+      return done();
+    };
+    const { ask } = serveBooks(handle, { limits });
+    const [first, second] = [ask(), ask()];
+    await nextTurn();
+    const pausedAt = performance.now();
+    while (performance.now() - pausedAt < 700);
+    await nextTurn();
+    first.close(); // its place is free, its memory is not
+    setTimeout(work.resolve, 50);
+    expect((await second.answer)?.status).toBe(200);
+  });
+
   test('while the process is behind, a second request of a key is refused and counted, the first one is not', async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] });
     const handle = vi.fn(never);

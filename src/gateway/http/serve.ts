@@ -126,7 +126,7 @@ function createServeRoute(parts: ServeParts) {
       const begunAt = performance.now();
       const checkAgain = () => lookUpAgain(authenticator, apiKey, deadline);
       const { caller } = begunAt < valid.validUntil ? valid : await checkAgain();
-      const waitMs = Math.max(0, limits.waitMs - (begunAt - askedAt)); // what the wait for a place has left
+      const waitMs = limits.waitMs - (begunAt - askedAt); // what the wait for a place has left: less than 0 after a pause
       const room = createReservation(shares, share, limits, response, waitMs);
       const reserve: AdmittedCall['reserve'] = (objects, reads) => room.reserve(objects, reads)?.then(checkAgain);
       const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(room.free);
