@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { onCtrlC, UsageError } from '../gateway/command-line.ts';
+import { onSignal, UsageError } from '../gateway/command-line.ts';
 import { createStores } from '../gateway/store/store.ts';
 import { PETS, samplePet } from '../petstore/pets/pet.ts';
 import { runCommand, withDatabase } from './command.ts';
@@ -24,7 +24,7 @@ await runCommand({
     const total = /^[1-9]\d{0,8}$/.test(values.pets ?? '') ? Number(values.pets) : Number.NaN;
     if (!(total <= 100_000_000)) throw new UsageError('--pets must be a whole number from 1 to 100000000.');
     let interrupted = false;
-    onCtrlC(() => {
+    onSignal('SIGINT', () => {
       if (interrupted) process.exit(130); // a database that does not go on
       interrupted = true;
     });

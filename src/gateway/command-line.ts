@@ -93,18 +93,18 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** SIGINTs that come within this time, in ms, are of one Ctrl+C. */
-export const CTRL_C_MS = 500;
+/** The same signal that comes again within this time, in ms, has come by two ways. */
+export const ONE_SIGNAL_MS = 500;
 
 /**
- * Calls `listener` at each Ctrl+C. Through npm it may be two SIGINTs: the terminal sends one to all processes, and npm hands its own
- * on: https://github.com/npm/run-script/blob/v10.0.4/lib/signal-manager.js
+ * Calls `listener` at each such signal that is sent. Through npm it may come twice: a terminal's Ctrl+C, and who stops a group of processes,
+ * send one to all of them, and npm hands its own on: https://github.com/npm/run-script/blob/v10.0.4/lib/signal-manager.js
  */
-export function onCtrlC(listener: () => void): void {
+export function onSignal(signal: 'SIGINT' | 'SIGTERM', listener: () => void): void {
   let endsAt = 0;
-  process.on('SIGINT', () => {
+  process.on(signal, () => {
     if (performance.now() < endsAt) return;
-    endsAt = performance.now() + CTRL_C_MS;
+    endsAt = performance.now() + ONE_SIGNAL_MS;
     listener();
   });
 }

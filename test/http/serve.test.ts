@@ -57,9 +57,9 @@ function serveBooks(handle: (call: AdmittedCall) => Promise<Answer>, given: Part
   });
   /** The answer to a request of `/books`; `close` ends its connection. */
   const ask = (method = 'GET', headers: Record<string, string> = {}, { closed = false } = {}) => {
-    const { request, response, close } = connectionOf({ closed });
+    const { request, response, close, endBody } = connectionOf({ closed, headers });
     const call = callOf({ method, path: '/books', headers: { authorization: 'Bearer key', ...headers } });
-    return { answer: serve(call, request, response), call, close };
+    return { answer: serve(call, request, response), call, close, endBody };
   };
   return { serve, ask, counts };
 }
@@ -108,7 +108,7 @@ describe('a body is counted', () => {
   test.each<readonly [string, Readonly<Record<string, string>>, number]>([
     ['as long as it says', { 'content-length': String(2 * MB) }, 2 * MB],
     ['as the longest when it does not say', {}, 4 * MB],
-    ['as 128 KiB when it says less', { 'content-length': '1' }, 131_072],
+    ['as 128 KiB when it says less and has still to come', { 'content-length': '1' }, 131_072],
   ])('%s', async (_how, headers, bytes) => {
     const { ask } = serveBooks(never);
     const json = { ...headers, 'content-type': 'application/json' };
@@ -116,6 +116,27 @@ describe('a body is counted', () => {
     for (let count = 0; count < most; count++) void ask('POST', json);
     expect(codeOf(await ask('POST', json).answer)).toBe('too_many_requests');
   });
+
+  test.each([1, 2, 4])(
+    'no more than it says when it has come: 128 beside lists that are made, in 512 MB with %i workers',
+    async (workers) => {
+      const limits = shareLimitsOf(workers, 65_536, 352 * MB, 512 * MB);
+      const handle = async ({ method, reserve }: AdmittedCall) => {
+        if (method === 'GET') await reserve(20);
+        return never();
+      };
+      const { ask } = serveBooks(handle, { limits, bodyLimitBytes: 65_536 });
+      for (let list = 0; list < 30; list++) void ask();
+      const refused: string[] = [];
+      for (let count = 0; count < 128; count++) {
+        const { answer, endBody } = ask('POST', { 'content-length': '1', 'content-type': 'application/json' });
+        void answer.then((given) => refused.push(String(given?.body)));
+        await nextTurn();
+        endBody();
+      }
+      expect(refused).toEqual([]);
+    },
+  );
 
   test('until it is done with, also where that fails', async () => {
     const { ask } = serveBooks(never);
@@ -196,6 +217,25 @@ describe('in flight', () => {
       throw new ApiError('bad_request', 'on purpose');
     });
     for (let count = 0; count < 5; count++) expect(codeOf(await ask().answer)).toBe('bad_request');
+  });
+
+  test('a request that a pause of the process has kept from its place gets time for memory, too', async () => {
+    const limits = { ...shareLimitsOf(1, 65_536), inFlight: 2, waitMs: 400 };
+    const work = Promise.withResolvers<void>();
+    const handle = async ({ reserve }: AdmittedCall) => {
+      await reserve(10_000);
+      await work.promise;
+      return done();
+    };
+    const { ask } = serveBooks(handle, { limits });
+    const [first, second] = [ask(), ask()];
+    await nextTurn();
+    const pausedAt = performance.now();
+    while (performance.now() - pausedAt < 700);
+    await nextTurn();
+    first.close(); // its place is free, its memory is not
+    setTimeout(work.resolve, 50);
+    expect((await second.answer)?.status).toBe(200);
   });
 
   test('while the process is behind, a second request of a key is refused and counted, the first one is not', async () => {

@@ -16,7 +16,8 @@ test.each([
 
 function isHeld(shares: Shares, share: Share): boolean {
   try {
-    return holdBody(shares, share, { 'content-length': '1' }, 65_536) > 0;
+    holdBody(shares, share, { 'content-length': '1' }, 65_536);
+    return true;
   } catch {
     return false;
   }

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { get } from 'node:http';
 import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, test } from 'vitest';
-import { CTRL_C_MS } from '../../src/gateway/command-line.ts';
+import { ONE_SIGNAL_MS } from '../../src/gateway/command-line.ts';
 import { DRAIN_MS, LAG_LIMIT_MS } from '../../src/gateway/deadlines.ts';
 import { send, sendRaw } from '../support/client.ts';
 import { describeEachEngine, describeOnMysql, SQLITE } from '../support/engines.ts';
@@ -141,6 +143,36 @@ describeEachEngine('stopping', (engine) => {
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 
+  // On a machine that holds them up for half a second they are two: then it is tried again.
+  test('two SIGTERMs that come together, as npm start gets them with its group, are one', { retry: 4 }, async () => {
+    const { prepared, gateway } = await start();
+    const half = await sendHalf(gateway.url, prepared.key, 'half-sent');
+    gateway.child.kill('SIGTERM');
+    await gateway.waitFor(/"msg":"stopping"/);
+    gateway.child.kill('SIGTERM');
+    expect(await half.finish()).toMatch(/^HTTP\/1\.1 201 /);
+    expect(await gateway.exited).toEqual({ code: 0, signal: null });
+  });
+
+  it.each(['1', '2'])(
+    'WORKERS=%s: an answer that is still being read is whole, and a kept connection is served for the second of the drain',
+    RETRY_LATE,
+    async (WORKERS) => {
+      const { prepared, gateway } = await start({ WORKERS });
+      const kept = connectClient(gateway.url, prepared.key);
+      const { text: page } = await kept.ask('GET', '/graphql', undefined, { accept: 'text/html' });
+      const [asset = ''] = /assets\/\w+\/graphiql\.js/.exec(page) ?? [];
+      const [unread] = await once(get(`${gateway.url}/${asset}`), 'response'); // more than the systems of both sides take
+      gateway.child.kill('SIGTERM');
+      await delay(DRAIN_MS - 50);
+      const answered = kept.ask('GET', '/livez').then(({ status }) => status, String);
+      await delay(500);
+      const read = buffer(unread).then(({ length }) => length, String);
+      expect([await answered, await read], 'late').toEqual([200, Number(unread.headers['content-length'])]);
+      expect(await gateway.exited).toEqual({ code: 0, signal: null });
+    },
+  );
+
   test(
     'requests that never end do not hold it beyond SHUTDOWN_GRACE_MS, are in the log, and what was counted is written',
     RETRY_LATE,
@@ -167,16 +199,13 @@ describeEachEngine('stopping', (engine) => {
     },
   );
 
-  test.each([
-    ['SIGTERM', 0],
-    ['SIGINT', CTRL_C_MS + 50],
-  ] as const)('a second %s ends it at once, when it comes %i ms later', async (signal, laterMs) => {
+  test.each(['SIGTERM', 'SIGINT'] as const)('a second %s ends it at once, when it comes later', async (signal) => {
     const { gateway } = await start({ SHUTDOWN_GRACE_MS: '60000' });
     await sendUnfinished(gateway.url, 'GET /livez HTTP/1.1\r\n');
     await fetch(`${gateway.url}/livez`);
     gateway.child.kill(signal);
     await gateway.waitFor(/"msg":"stopping"/);
-    await delay(laterMs);
+    await delay(ONE_SIGNAL_MS + 50);
     gateway.child.kill(signal);
     expect((await gateway.exited).code).toBe(1); // 0 had it waited for the request
   });

@@ -31,13 +31,14 @@ export function admittedCall(parts: Partial<AdmittedCall> = {}): AdmittedCall {
   };
 }
 
-/** What serving sees of a connection: a request that has no body left, and an answer that closes by `close()`. */
-export function connectionOf({ closed = false } = {}) {
+/** What serving sees of a connection: a request whose body ends, empty, by `endBody()`, and an answer that closes by `close()`. */
+export function connectionOf({ closed = false, headers = {} } = {}) {
   const response = Object.assign(new EventEmitter(), { closed });
-  const request = Object.assign(new EventEmitter(), { headers: {}, readable: true });
+  const request = Object.assign(new EventEmitter(), { headers, readable: true });
   return {
-    request: request as unknown as IncomingMessage, // what discarding a body uses
+    request: request as unknown as IncomingMessage, // what reading and discarding a body use
     response: response as unknown as ServerResponse, // what places and unread answers use
+    endBody: () => void request.emit('end'),
     close() {
       response.closed = true;
       response.emit('close');

@@ -2,6 +2,7 @@ import http, { type IncomingHttpHeaders } from 'node:http';
 import https, { type AgentOptions } from 'node:https';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DRAIN_MS } from '../../src/gateway/deadlines.ts';
 import { afterFile } from './engines.ts';
 import { msSince } from './stall-clock.ts';
 
@@ -72,16 +73,13 @@ export function connectClient(url: string, key: string, tls: AgentOptions = {}):
   return { ask, close: () => agent.destroy() };
 }
 
-/** A gateway that stops closes connections that are idle for a second, in ms; some of it may be no stall. */
-const IDLE_MS = 800;
-
 /**
- * Whether a request may have failed because its connection was closed as idle: so much time went by since the request before,
- * and a client cannot know that it is late.
+ * Whether a request may have failed because its connection was closed as idle by a gateway that stops: so much time went by since the
+ * request before, and a client cannot know that it is late.
  */
 export function isIdleClose(error: unknown, askedBefore: number): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return performance.now() - askedBefore >= IDLE_MS && ['ECONNRESET', 'EPIPE', 'ECONNREFUSED'].includes(code);
+  return performance.now() - askedBefore >= DRAIN_MS && ['ECONNRESET', 'EPIPE', 'ECONNREFUSED'].includes(code);
 }
 
 /** What a database, or the pool before it, says of what took too long. */

@@ -8,20 +8,25 @@ import { ApiError } from '../errors.ts';
 import type { Answer } from './call.ts';
 
 /**
- * The least memory that a request with a body counts, in bytes, even before any byte of the body has arrived. One key has half of all
- * bytes at most, a twelfth of the heap: so its bodies never take more than a quarter of the connections.
+ * The least that a body counts while it has still to come, in bytes, because it has a connection. One key has half of all bytes at most, a
+ * twelfth of the heap: so such bodies never take more than a quarter of the connections.
  */
-const BODY_LEAST_BYTES = CONNECTION_BYTES / 3;
+const UNREAD_LEAST_BYTES = CONNECTION_BYTES / 3;
 
 /**
- * Counts the memory of a body before any byte of it is read; `shares.free` ends it. Gives the bytes. ApiError
- * `too_many_requests` when the key has too much.
+ * Counts the memory of a body before any byte of it is read. When it `hasCome`, it counts as long as it said: then its request has a
+ * place or waits for one, and both have limits of their own. `free` ends it. ApiError `too_many_requests` when the key has too much.
  */
-export function holdBody(shares: Shares, share: Share, headers: IncomingHttpHeaders, limitBytes: number): number {
-  const announced = Number(headers['content-length'] ?? limitBytes);
-  const bytes = Math.max(Math.min(announced, limitBytes), BODY_LEAST_BYTES);
-  if (shares.hold(share, bytes)) return bytes;
-  throw new ApiError('too_many_requests', 'Too many request bodies of this API key at once; try again shortly.');
+export function holdBody(shares: Shares, share: Share, headers: IncomingHttpHeaders, limitBytes: number) {
+  const announced = Math.min(Number(headers['content-length'] ?? limitBytes), limitBytes);
+  let held = Math.max(announced, UNREAD_LEAST_BYTES);
+  if (!shares.hold(share, held))
+    throw new ApiError('too_many_requests', 'Too many request bodies of this API key at once; try again shortly.');
+  const keep = (bytes: number) => {
+    shares.free(share, held - bytes);
+    held = bytes;
+  };
+  return { hasCome: () => keep(announced), free: () => keep(0) };
 }
 
 /** Answers of at least this length, in characters or bytes, count until they are read. The limit of requests in flight bounds the others. */

@@ -107,11 +107,10 @@ function createServeRoute(parts: ServeParts) {
     if (route.changes) requireWrite(valid.caller);
     route.checkHeaders?.(call.headers);
     const share = shares.of(keyId);
-    const bodyBytes = route.takesBody ? holdBody(shares, share, call.headers, bodyLimitBytes) : 0;
+    const held = route.takesBody ? holdBody(shares, share, call.headers, bodyLimitBytes) : undefined;
     try {
-      const body = route.takesBody
-        ? await readJsonBytes(request, bodyLimitBytes, () => askForBody(request, response))
-        : NO_BODY;
+      const body = held ? await readJsonBytes(request, bodyLimitBytes, () => askForBody(request, response)) : NO_BODY;
+      held?.hasCome();
       const askedAt = performance.now();
       const deadline = askedAt + REQUEST_MS - waitedMs;
       // A key's only request is never shed: it does not cause the overload.
@@ -127,13 +126,13 @@ function createServeRoute(parts: ServeParts) {
       const begunAt = performance.now();
       const checkAgain = () => lookUpAgain(authenticator, apiKey, deadline);
       const { caller } = begunAt < valid.validUntil ? valid : await checkAgain();
-      const waitMs = Math.max(0, limits.waitMs - (begunAt - askedAt)); // what the wait for a place has left
+      const waitMs = limits.waitMs - (begunAt - askedAt); // what the wait for a place has left: less than 0 after a pause
       const room = createReservation(shares, share, limits, response, waitMs);
       const reserve: AdmittedCall['reserve'] = (objects, reads) => room.reserve(objects, reads)?.then(checkAgain);
       const answer = await route.handle({ ...call, caller, params, body, deadline, reserve }).finally(room.free);
       return holdAnswer(shares, share, answer, route.changes || answer.tellsChange === true, response);
     } finally {
-      if (bodyBytes > 0) shares.free(share, bodyBytes);
+      held?.free();
     }
   };
 }

@@ -1,14 +1,14 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { IS_WORKER } from '../cluster-worker.ts';
-import { onCtrlC } from '../command-line.ts';
+import { onSignal } from '../command-line.ts';
 import { CLOSING_MS, LAST_LINES_MS } from '../deadlines.ts';
 import { type Logger, safely } from '../log.ts';
 
 /**
  * Makes SIGTERM, SIGINT and SIGHUP call `close` and end the process with exit code 0, after `graceMs` and CLOSING_MS at the
- * latest. A second signal ends the process at once, but SIGHUP, which a closed terminal may send twice, and the SIGINTs of one
- * Ctrl+C. A worker ignores SIGINT and SIGHUP, because a terminal sends them to the primary as well, and a second SIGTERM. It
+ * latest. A second signal ends the process at once, but SIGHUP, which a closed terminal may send twice, and what `onSignal` takes
+ * for one. A worker ignores SIGINT and SIGHUP, because a terminal sends them to the primary as well, and a second SIGTERM. It
  * stops when the primary is gone.
  *
  * An uncaught error ends the process in the same way with exit code 1, because the state of the process is unknown
@@ -30,8 +30,8 @@ export function stopGracefully(close: () => Promise<void>, graceMs: number, log:
     log.info({ signal }, 'stopping');
     void stop(0); // ends with the process
   };
-  process.on('SIGTERM', stopOn);
-  onCtrlC(() => (IS_WORKER ? undefined : stopOn('SIGINT')));
+  onSignal('SIGTERM', () => stopOn('SIGTERM'));
+  onSignal('SIGINT', () => (IS_WORKER ? undefined : stopOn('SIGINT')));
   process.on('SIGHUP', (signal) => (IS_WORKER || stopping ? undefined : stopOn(signal)));
   // This listener must run before Node's own one, which ends the worker at once:
   // https://github.com/nodejs/node/blob/v24.x/lib/internal/cluster/child.js

@@ -151,8 +151,8 @@ function createBytes(limits: ShareLimits, clock: () => number) {
     hold: (share: Share, bytes: number): boolean => take(share, bytes, unused - share.bytes),
     free,
     /**
-     * Takes bytes until `freeReserved`: at once, and gives undefined, or gives a promise that waits in a queue, `waitMs` at most.
-     * Rejects with a refusal.
+     * Takes bytes until `freeReserved`: at once, and gives undefined, or gives a promise that waits in a queue, `waitMs` at most: what an
+     * earlier wait has left of the limit's, below 0 when a pause of the process has used up more. Rejects with a refusal.
      */
     reserve: queue.begin,
     freeReserved(share: Share, bytes: number): void {
@@ -221,9 +221,9 @@ function createQueue(limits: ShareLimits, tryTake: (share: Share, amount: number
       const refuseUnlessPaused = () => {
         const lateMs = clock() - dueAt;
         if (lateMs < PAUSE_MS) refuse();
-        else timer = setTimeout(refuse, Math.min(lateMs, waitMs / 4)).unref();
+        else timer = setTimeout(refuse, Math.min(lateMs, limits.waitMs / 4)).unref();
       };
-      let timer = setTimeout(refuseUnlessPaused, waitMs).unref();
+      let timer = setTimeout(refuseUnlessPaused, Math.max(0, waitMs)).unref();
       own.add(tryBegin);
       waiting++;
       queues.set(share, own);

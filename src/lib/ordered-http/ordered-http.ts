@@ -29,6 +29,9 @@ const SWITCHES = {
   maxHeadersCount: HEADER_LINES_MAX,
   // A client may close its side after the request and wait for the answer; Node has this switch without documenting it.
   httpAllowHalfOpen: true,
+  // That of http closes idle connections at once, cuts answers that a client still reads, and looks for late requests no more. In a worker
+  // of a cluster Node calls it, too: https://github.com/nodejs/node/blob/v24.x/lib/internal/cluster/child.js
+  close: NetServer.prototype.close,
 };
 
 /**
@@ -139,8 +142,7 @@ async function closeServer(
     await accepted;
   }
   const closingIdle = setInterval(() => closeIdle(idle, idleMs), idleMs).unref();
-  // That of net: the one of http would close idle connections at once.
-  await Promise.all(ports.map((port) => new Promise((resolve) => NetServer.prototype.close.call(port, resolve))));
+  await Promise.all(ports.map((port) => new Promise((resolve) => port.close(resolve))));
   clearInterval(closingIdle);
 }
 

@@ -26,10 +26,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
 /** How long what comes behind the last answer of a connection is read and dropped, in ms. nginx has the same. */
 const LINGER_MS = 5000;
 
-/**
- * Answers what Node's parser refuses, and CONNECT, with what `refuse` gives, and closes the connection. `onFault` gets
- * what `refuse` throws; the connection ends then.
- */
+/** Answers what Node's parser refuses, and CONNECT, with what `refuse` gives, and ends the connection. `onFault` gets what `refuse` throws. */
 export function answerRefused(server: Server, refuse: Refuse, onFault: (error: unknown) => void): void {
   const drops = dropWhatFollows(server);
   const unfinishedAnswerOn = watchAnswers(server, drops.has);
@@ -68,6 +65,8 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
     }
     drops.note(socket);
     if (answer === undefined || answer.req.complete) refuseAfter(answer, reason, socket, refusesHead(error));
+    // Its answer is out: a second one would be taken for that of the next request.
+    else if (answer.writableFinished && socket.writable) linger(socket);
     // A refusal must not be mixed into an answer that is being sent.
     else if (answer.headersSent || !socket.writable) socket.destroy();
     else {
@@ -92,8 +91,8 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
 }
 
 /**
- * Gives the answer to the last request of a socket; undefined when it has been written completely. Gives every socket an error
- * listener, because Node removes its own from the socket of a CONNECT. A connection whose last answer comes before the whole of its
+ * Gives the answer to the last request of a socket; undefined when both are complete. Gives every socket an error listener,
+ * because Node removes its own from the socket of a CONNECT. A connection whose last answer comes before the whole of its
  * request is read on, as one is that is kept; `isRefused` tells of those whose request will not be understood.
  */
 function watchAnswers(server: Server, isRefused: (socket: Duplex) => boolean) {
@@ -118,7 +117,7 @@ function watchAnswers(server: Server, isRefused: (socket: Duplex) => boolean) {
   });
   return (socket: Duplex): ServerResponse | undefined => {
     const answer = answers.get(socket);
-    return answer?.writableFinished ? undefined : answer;
+    return answer?.writableFinished && answer.req.complete ? undefined : answer;
   };
 }
 

@@ -174,6 +174,20 @@ test('a pause of the process is no wait: what is free when it goes on is given o
   await expect(shares.begin(share, STAYS)).rejects.toThrow('late');
 });
 
+test.each([
+  [-300, 'fulfilled'],
+  [-50, 'rejected'],
+])(
+  'a wait that begins with %i ms left is %s: only a pause of the process makes so much less than 0',
+  async (leftMs, status) => {
+    const shares = createShares(LIMITS, noClock);
+    const share = shares.of('1');
+    shares.reserve(share, 400, STAYS);
+    setTimeout(() => shares.freeReserved(share, 400), 50);
+    expect(await Promise.allSettled([shares.reserve(share, 300, STAYS, leftMs)])).toMatchObject([{ status }]);
+  },
+);
+
 test('after the last of a queue is refused for its time, the next request begins at once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const shares = createShares(LIMITS, noClock);

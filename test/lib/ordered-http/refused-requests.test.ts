@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { Reason } from '../../../src/lib/ordered-http/ordered-http.ts';
-import { sendRaw } from '../../support/client.ts';
+import { openSocket, sendRaw } from '../../support/client.ts';
 import { afterFile } from '../../support/engines.ts';
 import { eventually } from '../../support/load.ts';
 import { startOrdered } from './ordered-server.ts';
@@ -104,6 +104,22 @@ test('who sends on without end is cut: after a while behind a refusal, as late b
   const ends = await Promise.all(endless.map((bytes) => sendOn(port, bytes, 'x', () => false)));
   expect(ends.map(({ failed }) => failed)).not.toContain(undefined);
 });
+
+test.each([
+  ['never comes', ''],
+  ['breaks', 'no length\r\n'],
+])(
+  'a request on a kept connection that was answered before its body %s has one answer, then the end',
+  async (_what, more) => {
+    const times = { requestTimeout: 500, headersTimeout: 500, connectionsCheckingInterval: 50 };
+    const refuse = vi.fn((reason: Reason) => ({ status: 400, headers: {}, body: reason }));
+    const { port } = await startOrdered({ serve: (_request, response) => void response.end('early'), refuse }, times);
+    const socket = await openSocket(port);
+    socket.once('data', () => socket.write(more)).write(CHUNKED);
+    expect((await text(socket)).split('HTTP/1.1 ')).toEqual(['', expect.stringMatching(/^200 .*\r\n\r\nearly$/s)]);
+    expect(refuse).not.toHaveBeenCalled();
+  },
+);
 
 test('a request without Host is not refused: it is served', async () => {
   const { port } = await startOrdered();
