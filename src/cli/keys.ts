@@ -1,6 +1,6 @@
 import { CREATE_KEY, type ProgramInput, UsageError } from '../gateway/command-line.ts';
 import { inTransaction } from '../gateway/database/connect.ts';
-import { type ApiKey, createKeyStore } from '../gateway/keys/key-store.ts';
+import { createKeyStore, type StoredKey } from '../gateway/keys/key-store.ts';
 import { maskCredentials } from '../gateway/masking.ts';
 import { addSamples } from '../gateway/store/store.ts';
 import { type Int64, parseInt64 } from '../lib/exact-json/exact-json.ts';
@@ -150,7 +150,7 @@ function parseDuration(option: 'expires' | 'grace', text: string): number {
 }
 
 /** A key as `list --json` prints it, with moments in ISO 8601. */
-function describeKey(key: ApiKey) {
+function describeKey(key: StoredKey) {
   return {
     id: key.id,
     name: key.name,
@@ -165,7 +165,7 @@ function describeKey(key: ApiKey) {
 }
 
 /** Such as `expires in 3 days`: rounded down, so that a key never seems to last longer than it does. */
-function stateOf({ revokedAt, expiresAt }: ApiKey): string {
+function stateOf({ revokedAt, expiresAt }: StoredKey): string {
   if (revokedAt !== null) return 'revoked';
   if (expiresAt === null) return 'active';
   const leftMs = expiresAt.getTime() - Date.now();

@@ -3,11 +3,11 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { KEY_LOOKUP_MS } from '../../src/gateway/deadlines.ts';
 import { generateApiKey } from '../../src/gateway/keys/api-key.ts';
 import { createAuthenticator, readBearerKey } from '../../src/gateway/keys/authenticator.ts';
-import type { ApiKey } from '../../src/gateway/keys/key-store.ts';
+import type { StoredKey } from '../../src/gateway/keys/key-store.ts';
 
 afterEach(() => void vi.useRealTimers());
 
-const KEY: ApiKey = {
+const KEY: StoredKey = {
   id: '1',
   ownerId: '1',
   name: 'test',
@@ -20,7 +20,7 @@ const KEY: ApiKey = {
 };
 
 /** Until when a key is believed that a database finds `tookMs` after it was asked, in ms since the question. */
-async function believedAfter(key: ApiKey, tookMs: number): Promise<number> {
+async function believedAfter(key: StoredKey, tookMs: number): Promise<number> {
   let moment = 1000;
   const keys = {
     async findByHash() {

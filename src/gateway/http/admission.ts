@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { getHeapStatistics } from 'node:v8';
-import type { Refusal, Share, Shares } from '../../lib/fair-shares/fair-shares.ts';
+import type { Reason, Share, Shares } from '../../lib/fair-shares/fair-shares.ts';
 import { CONNECTION_BYTES } from '../../lib/ordered-http/ordered-http.ts';
 import { ConfigError } from '../config.ts';
 import { LAG_LIMIT_MS, SHARE_WAIT_MS } from '../deadlines.ts';
@@ -125,7 +125,7 @@ const CONTAINER_PART = 8;
 /** The least that is shared, in the longest bodies: one finds room for its answer, see RESERVED_FRACTION. */
 const LEAST_BODIES = 8;
 
-const REFUSALS: Readonly<Record<Refusal, string>> = {
+const REFUSALS: Readonly<Record<Reason, string>> = {
   'queue full': 'Too many requests of this API key at once; try again shortly.',
   late: 'Too many requests of this API key are waiting; try again shortly.',
   abandoned: 'The request has been abandoned.',
@@ -143,8 +143,8 @@ export function shareLimitsOf(
   heapBytes = getHeapStatistics().heap_size_limit,
   containerBytes = process.constrainedMemory(),
 ) {
-  const refuse = (needs: string, isBytes: number, remedy: string): never => {
-    const reason = `BODY_LIMIT=${bodyLimitBytes} needs ${needs} MB, and this one has ${inMib(isBytes)}`;
+  const refuse = (needs: string, actualBytes: number, remedy: string): never => {
+    const reason = `BODY_LIMIT=${bodyLimitBytes} needs ${needs} MB, and this one has ${inMib(actualBytes)}`;
     throw new ConfigError(`${reason}: ${remedy}, or a lower limit`);
   };
   const least = LEAST_BODIES * bodyLimitBytes;
@@ -163,6 +163,6 @@ export function shareLimitsOf(
     /** A quarter of the connections in a small heap, so that the requests of one key never have all of them. */
     waiting: Math.min(2000, Math.floor(heapBytes / CONNECTION_BYTES / 4)),
     waitMs: SHARE_WAIT_MS,
-    refusal: (why: Refusal) => new ApiError('too_many_requests', REFUSALS[why]),
+    refusal: (why: Reason) => new ApiError('too_many_requests', REFUSALS[why]),
   };
 }

@@ -40,7 +40,7 @@ interface KeyedCall {
   readonly route: Route;
   readonly params: PathParams;
   readonly call: Call;
-  readonly apiKey: string;
+  readonly bearerKey: string;
   readonly valid: ValidKey;
   readonly waitedMs: number;
 }
@@ -69,15 +69,15 @@ export function createServe(parts: ServeParts): Serve {
       if (!needsKey) throw refusal;
       // Authentication comes first: without a key, no answer tells which paths and methods exist.
       const askedAt = performance.now();
-      const apiKey = readBearerKey(headers.authorization);
-      const valid = authenticator.findCached(apiKey) ?? (await authenticator.lookUp(apiKey));
+      const bearerKey = readBearerKey(headers.authorization);
+      const valid = authenticator.findCached(bearerKey) ?? (await authenticator.lookUp(bearerKey));
       told.keyId = valid.caller.keyId;
       usage.noteUse(told.keyId);
       rate = rateLimit && (await rateLimit(told.keyId));
       if (rate?.refusal) throw rate.refusal;
       if (!route) throw refusal;
       const waitedMs = performance.now() - askedAt;
-      const answer = await serveRoute({ route, params, call, apiKey, valid, waitedMs }, request, response);
+      const answer = await serveRoute({ route, params, call, bearerKey, valid, waitedMs }, request, response);
       return answer && withHeaders(answer, varies, route.headers, rate?.headers);
     } catch (thrown) {
       const error = toApiError(thrown);
@@ -98,7 +98,7 @@ function createServeRoute(parts: ServeParts) {
   const shares = createShares(limits);
 
   return async function serveRoute(
-    { route, params, call, apiKey, valid, waitedMs }: KeyedCall,
+    { route, params, call, bearerKey, valid, waitedMs }: KeyedCall,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<Answer | undefined> {
@@ -124,7 +124,7 @@ function createServeRoute(parts: ServeParts) {
       // Until the answer is sent: a client that does not read its answers delays only requests of its own key.
       response.on('close', share.release);
       const begunAt = performance.now();
-      const checkAgain = () => lookUpAgain(authenticator, apiKey, deadline);
+      const checkAgain = () => lookUpAgain(authenticator, bearerKey, deadline);
       const { caller } = begunAt < valid.validUntil ? valid : await checkAgain();
       const waitMs = limits.waitMs - (begunAt - askedAt); // what the wait for a place has left: less than 0 after a pause
       const room = createReservation(shares, share, limits, response, waitMs);

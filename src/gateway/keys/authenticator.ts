@@ -5,7 +5,7 @@ import { ApiError, serviceUnavailable } from '../errors.ts';
 import { KEY_PREFIX } from '../masking.ts';
 import { PRODUCT } from '../product.ts';
 import { type Caller, hashApiKey, isApiKey, KEY_LENGTH } from './api-key.ts';
-import type { ApiKey, KeyStore } from './key-store.ts';
+import type { KeyStore, StoredKey } from './key-store.ts';
 
 const CACHE_SIZE = 10_000;
 /** Limits of look-ups of uncached keys, in flight and queued. They bound what made-up keys cost the database. */
@@ -114,12 +114,12 @@ function createConcurrencyLimit() {
 }
 
 /** The cache entry of a valid key. ApiError `unauthorized` for any other. */
-function requireValid(key: ApiKey | undefined, queriedAt: number, answeredAt: number): ValidKey {
-  if (key === undefined) throw invalidToken('The API key is not known.');
-  if (key.revokedAt !== null) throw invalidToken('The API key has been revoked.');
-  const leftMs = key.expiresAt === null ? Number.POSITIVE_INFINITY : key.expiresAt.getTime() - Date.now();
+function requireValid(stored: StoredKey | undefined, queriedAt: number, answeredAt: number): ValidKey {
+  if (stored === undefined) throw invalidToken('The API key is not known.');
+  if (stored.revokedAt !== null) throw invalidToken('The API key has been revoked.');
+  const leftMs = stored.expiresAt === null ? Number.POSITIVE_INFINITY : stored.expiresAt.getTime() - Date.now();
   if (leftMs <= 0) throw invalidToken('The API key has expired.');
-  const caller = { keyId: key.id, ownerId: key.ownerId, mayWrite: !key.readOnly };
+  const caller = { keyId: stored.id, ownerId: stored.ownerId, mayWrite: !stored.readOnly };
   return { caller, queriedAt, validUntil: Math.min(queriedAt + KEY_CACHE_MS, answeredAt + leftMs) };
 }
 

@@ -5,12 +5,12 @@ import { type Database, NOW_MS } from '../database/connect.ts';
 import { generateApiKey, hashApiKey, visiblePrefix } from './api-key.ts';
 
 /** The stored facts of an API key; never the key itself. */
-export type ApiKey = ReturnType<typeof toApiKey>;
+export type StoredKey = ReturnType<typeof toStoredKey>;
 
 /** The API keys of a database. */
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-type NewKey = Pick<ApiKey, 'name' | 'expiresAt'> & { readonly readOnly?: boolean };
+type NewKey = Pick<StoredKey, 'name' | 'expiresAt'> & { readonly readOnly?: boolean };
 
 const WEEK_MS = 604_800_000;
 const TIMES = ['created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const; // in ms since 1970
@@ -35,7 +35,8 @@ export function createKeyStore({ run, query, engine }: Database) {
      */
     rotate: (id: Int64, graceMs: number) => run((knex) => knex.transaction((trx) => rotateKey(trx, now, id, graceMs))),
 
-    list: async () => (await run((knex) => knex('api_keys').select<ApiKeyRow[]>(COLUMNS).orderBy('id'))).map(toApiKey),
+    list: async () =>
+      (await run((knex) => knex('api_keys').select<ApiKeyRow[]>(COLUMNS).orderBy('id'))).map(toStoredKey),
 
     /** Revokes a key; false when there is none. The time of the first revocation stays. */
     async revoke(id: Int64): Promise<boolean> {
@@ -45,10 +46,10 @@ export function createKeyStore({ run, query, engine }: Database) {
     },
 
     /** The key with this SHA-256, also a revoked or expired one; `expiresAt` by the clock of this process. */
-    async findByHash(hash: string, deadline?: Deadline): Promise<ApiKey | undefined> {
+    async findByHash(hash: string, deadline?: Deadline): Promise<StoredKey | undefined> {
       const [row] = await query<ApiKeyRow & { now: string | number }>(findByHash, [hash], deadline);
       if (row === undefined) return undefined;
-      const key = toApiKey(row);
+      const key = toStoredKey(row);
       const aheadMs = Date.now() - Number(row.now);
       return { ...key, expiresAt: key.expiresAt && new Date(key.expiresAt.getTime() + aheadMs) };
     },
@@ -98,7 +99,7 @@ async function insertKey(knex: Knex, now: string, newKey: NewKey, ownerId: strin
 async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number) {
   const row = await trx('api_keys').where({ id }).forUpdate().first(COLUMNS);
   if (row === undefined) return undefined;
-  const old = toApiKey(row);
+  const old = toStoredKey(row);
   const { name, readOnly, ownerId } = old;
   // Asked behind the lock: a statement's time is that of its beginning, and another rotation may have ended the key meanwhile.
   const now = Number((await trx.first(trx.raw(`${nowSql} AS now`))).now);
@@ -106,7 +107,7 @@ async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number) 
   const endsAt = new Date(Math.min(now + graceMs, expiry));
   if (old.revokedAt !== null || expiry <= now) return { old, created: undefined, endsAt };
   // The longest of the chain, because each rotation shortens the lifetime of the old key.
-  const chain = (await trx('api_keys').where({ id: ownerId }).orWhere({ owner_id: ownerId })).map(toApiKey);
+  const chain = (await trx('api_keys').where({ id: ownerId }).orWhere({ owner_id: ownerId })).map(toStoredKey);
   const lifetimeMs = Math.max(...chain.map((key) => endOf(key) - key.createdAt.getTime()));
   const expiresAt = Number.isFinite(lifetimeMs) ? new Date(Date.now() + lifetimeMs) : null;
   const created = { ...(await insertKey(trx, nowSql, { name, expiresAt, readOnly }, ownerId)), expiresAt };
@@ -114,7 +115,7 @@ async function rotateKey(trx: Knex, nowSql: string, id: Int64, graceMs: number) 
   return { old, created, endsAt };
 }
 
-function toApiKey(row: ApiKeyRow) {
+function toStoredKey(row: ApiKeyRow) {
   return {
     id: String(row.id),
     /** The first key of a chain of rotations. */
@@ -130,6 +131,6 @@ function toApiKey(row: ApiKeyRow) {
   };
 }
 
-const endOf = ({ expiresAt }: ApiKey) => expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+const endOf = ({ expiresAt }: StoredKey) => expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
 
 const toDate = (moment: string | number | null) => (moment === null ? null : new Date(Number(moment)));

@@ -1,5 +1,5 @@
 /** Why work does not begin: too much of its key waits already, it waited too long, or nobody waits for it any more. */
-export type Refusal = 'queue full' | 'late' | 'abandoned';
+export type Reason = 'queue full' | 'late' | 'abandoned';
 
 /** The limits of all keys together. */
 export interface ShareLimits {
@@ -12,7 +12,7 @@ export interface ShareLimits {
   /** The longest wait in a queue, in ms. */
   readonly waitMs: number;
   /** The error of work that does not begin. */
-  readonly refusal: (why: Refusal) => Error;
+  readonly refusal: (why: Reason) => Error;
 }
 
 /** The share of one key. */
@@ -28,7 +28,7 @@ export interface Share {
 }
 
 /** A request that may be queued. When it is closed, nobody waits for it any more. */
-interface Waiter {
+interface Request {
   readonly closed: boolean;
 }
 
@@ -104,7 +104,7 @@ export function createShares(limits: ShareLimits, clock: () => number = performa
      * Counts a request as in flight until `share.release`: at once, and gives undefined, or gives a promise that waits in a queue.
      * Rejects with a refusal.
      */
-    begin: (share: Share, request: Waiter) => requests.begin(share, 1, request),
+    begin: (share: Share, request: Request) => requests.begin(share, 1, request),
     /**
      * Counts `more` further reads of a request, which run at the same time, until `removeInFlight`. Gives how many were counted: at most half
      * of what is free, so that some is left for other keys.
@@ -194,12 +194,12 @@ function createQueue(limits: ShareLimits, tryTake: (share: Share, amount: number
      * Takes the amount at once and gives undefined, or gives a promise that waits for it. Refused when the queue is full, the wait too
      * long, or nobody waits for the request any more.
      */
-    begin(share: Share, amount: number, request: Waiter, waitMs = limits.waitMs): Promise<void> | undefined {
+    begin(share: Share, amount: number, request: Request, waitMs = limits.waitMs): Promise<void> | undefined {
       if (!queues.has(share) && tryTake(share, amount)) return undefined;
       const own = queues.get(share) ?? new Set();
       if (own.size >= limits.waiting - waiting) return Promise.reject(limits.refusal('queue full'));
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const settle = (why?: Refusal) => {
+      const settle = (why?: Reason) => {
         clearTimeout(timer);
         own.delete(tryBegin);
         waiting--;

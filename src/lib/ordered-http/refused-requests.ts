@@ -44,13 +44,10 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
   };
   /** RFC 9112 §9.3.2: the answers to earlier pipelined requests are sent first. */
   const refuseAfter = (earlier: ServerResponse | undefined, reason: Reason, socket: Duplex, isHead = false) => {
-    if (earlier === undefined) refuseRaw(reason, socket, isHead);
+    const refuseNow = () => refuseRaw(reason, socket, isHead);
+    if (earlier === undefined) return refuseNow();
     // Before Node's own listener, which ends the connection where the client has ended its side.
-    else
-      earlier.prependOnceListener(
-        'finish',
-        () => isLast(earlier) || attempt(socket, () => refuseRaw(reason, socket, isHead)),
-      );
+    earlier.prependOnceListener('finish', () => isLast(earlier) || attempt(socket, refuseNow));
   };
   const onClientError = (error: ParserError, socket: Duplex) => {
     if (error.code === PAUSED_CODE) return; // `serveInOrder` has paused the parser
@@ -64,17 +61,15 @@ export function answerRefused(server: Server, refuse: Refuse, onFault: (error: u
       return void setTimeout(tell, leftMs).unref();
     }
     drops.note(socket);
-    if (answer === undefined || answer.req.complete) refuseAfter(answer, reason, socket, refusesHead(error));
+    if (answer === undefined || answer.req.complete) return refuseAfter(answer, reason, socket, refusesHead(error));
     // Its answer is out: a second one would be taken for that of the next request.
-    else if (answer.writableFinished && socket.writable) linger(socket);
+    if (answer.writableFinished && socket.writable) return linger(socket);
     // A refusal must not be mixed into an answer that is being sent.
-    else if (answer.headersSent || !socket.writable) socket.destroy();
-    else {
-      // Its body will not arrive: it is answered in place of the handler, and the connection is closed.
-      answer.shouldKeepAlive = false;
-      socket.once('close', () => answer.req.destroy()); // nothing else tells its handler
-      send(answer, refuse(reason, socket, answer));
-    }
+    if (answer.headersSent || !socket.writable) return void socket.destroy();
+    // Its body will not arrive: it is answered in place of the handler, and the connection is closed.
+    answer.shouldKeepAlive = false;
+    socket.once('close', () => answer.req.destroy()); // nothing else tells its handler
+    send(answer, refuse(reason, socket, answer));
   };
   server.on('clientError', (error, socket) => attempt(socket, () => onClientError(error, socket)));
   server.on('connect', (_request, socket) => {
