@@ -1,4 +1,5 @@
 import {
+  type ASTVisitor,
   type DocumentNode,
   type GraphQLError,
   type GraphQLSchema,
@@ -9,6 +10,7 @@ import {
   specifiedRules,
   type VariableValues,
   validate,
+  visit,
 } from 'graphql';
 import { createPlanner, type OperationPlan, type PlanOperation } from '../../lib/graphql-plan/graphql-plan.ts';
 import { createLruCache } from '../caches.ts';
@@ -92,11 +94,19 @@ function sizeOf(text: string, tokens = 0): number {
 /** `{ field {} }` is no GraphQL: https://spec.graphql.org/September2025/#sec-Selection-Sets */
 const STRICT = { allowEmptySelectionSets: false };
 
+/**
+ * Errors quote values. Of a block string, graphql-js indents each line by its depth: 13 MB of 64 kB, in each of ten errors. The value is the
+ * same. A visitor that returns another node would make a copy of the document, which has no `tokenCount`.
+ */
+const AS_PLAIN_STRINGS: ASTVisitor = { StringValue: (node) => void Object.assign(node, { block: false }) };
+
 function parseWithinLimits(text: string): DocumentNode {
   const { documentBytes, tokens } = LIMITS;
   if (Buffer.byteLength(text) > documentBytes.max) throw limitError('documentBytes');
   try {
-    return parse(text, { ...STRICT, maxTokens: tokens.max, noLocation: text.length > LOCATED_MAX });
+    const document = parse(text, { ...STRICT, maxTokens: tokens.max, noLocation: text.length > LOCATED_MAX });
+    if (text.includes('"""')) visit(document, AS_PLAIN_STRINGS);
+    return document;
   } catch (error) {
     // parse throws only GraphQLErrors; the one for `maxTokens` differs from a syntax error only in how its message begins
     throw (error as GraphQLError).message.startsWith('Syntax Error: Document contains more')
