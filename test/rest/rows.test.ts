@@ -208,31 +208,34 @@ test.each([
   expect(refusal?.content?.example).toMatchObject({ message });
 });
 
-test.each([
-  ['a page that has a next one', true, ['</books?after=1>; rel="next"']],
-  ['a last page, whatever follows in the lists of its objects', false, []],
-])('the Link of %s', async (_which, hasMore, links) => {
+/** The answer of a list of books by a row: its resolver gives `page`, its objects have copies of which `copies` is the page. */
+function listBooks(page: readonly { id: number }[], copies: readonly { id: number }[]) {
   const builder = createBuilder();
-  const page = (isUnfinished: boolean) => Object.assign([{ id: 1 }], { hasMore: isUnfinished });
   const copy = builder.objectRef<{ id: number }>('Copy').implement({ fields: (t) => ({ id: t.exposeID('id') }) });
   const book = builder.objectRef<{ id: number }>('Book').implement({
-    fields: (t) => ({
-      id: t.exposeID('id'),
-      copies: t.field({ type: [copy], resolve: () => page(true) }),
-    }),
+    fields: (t) => ({ id: t.exposeID('id'), copies: t.field({ type: [copy], resolve: () => copies }) }),
   });
   builder.queryType({
     fields: (t) => ({
-      books: t.field({
-        type: [book],
-        args: pageArguments(builder, 'books'),
-        resolve: () => page(hasMore),
-      }),
+      books: t.field({ type: [book], args: pageArguments(builder, 'books'), resolve: () => page }),
     }),
   });
   const row = { ...ROW, document: 'query ($after: ID) { books(after: $after) { id copies { id } } }' };
   const [route] = apiOf(builder.toSchema(), row).routes;
-  const answer = await route?.handle(admittedCall({ path: '/books', baseUrl: '' }));
+  return route?.handle(admittedCall({ path: '/books', baseUrl: '' }));
+}
+
+const pageOf = (hasMore: boolean) => Object.assign([{ id: 1 }], { hasMore });
+
+test.each([
+  ['a page that has a next one', true, ['</books?after=1>; rel="next"']],
+  ['a last page, whatever follows in the lists of its objects', false, []],
+])('the Link of %s', async (_which, hasMore, links) => {
+  const answer = await listBooks(pageOf(hasMore), pageOf(true));
   expect(answer?.body).toBe('[{"id":1,"copies":[{"id":1}]}]');
   expect([answer?.headers?.Link ?? []].flat()).toEqual(links);
+});
+
+test('a copy of a page, which does not tell whether more follow, is a fault', async () => {
+  await expect(listBooks([...pageOf(true)], [])).rejects.toThrow('A copy of a page');
 });

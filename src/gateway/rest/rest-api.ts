@@ -142,7 +142,9 @@ function nextPage(
   page: readonly Json[] & Partial<Page<Json>>,
 ) {
   const last = page.at(-1);
-  if (!page.hasMore || last === undefined) return undefined;
+  if (last === undefined) return undefined;
+  if (page.hasMore === undefined) throw new Error('A copy of a page does not tell whether more follow: give the page.');
+  if (!page.hasMore) return undefined;
   query[CURSOR] = String(last[cursorProperty]); // read for the last time: a copy costs as much as the text
   return { Link: `<${baseUrl}${path}?${stringify(query)}>; rel="next"` };
 }
