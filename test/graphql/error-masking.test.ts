@@ -1,3 +1,4 @@
+import { InputValidationError } from '@pothos/plugin-validation';
 import { GraphQLError, getOperationAST, getVariableValues, locatedError, parse } from 'graphql';
 import { processRegularResult } from 'graphql-yoga';
 import { describe, expect, test } from 'vitest';
@@ -61,6 +62,16 @@ test('the quotes of one message have 100 characters together', () => {
   const extensions = { code: 'GRAPHQL_VALIDATION_FAILED' };
   const { shown } = maskAll([new GraphQLError(`"${first}" is not used in "${second}" of "${third}".`, { extensions })]);
   expect(shown[0]?.message).toBe(`"${first}" is not used in "${second.slice(0, 17)}… of ….`);
+});
+
+test.each([
+  [['input', 'title'], 'input.title must be short'],
+  [['input'], 'input must be short'],
+  [[], 'The arguments must be short'],
+])('a broken rule of %j says what it is of', (path, message) => {
+  expect(maskAll([new InputValidationError({ issues: [{ path, message: 'must be short' }] })]).shown).toMatchObject([
+    { message },
+  ]);
 });
 
 describe('a value of a variable that a scalar refuses', () => {

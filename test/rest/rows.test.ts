@@ -239,3 +239,29 @@ test.each([
 test('a copy of a page, which does not tell whether more follow, is a fault', async () => {
   await expect(listBooks([...pageOf(true)], [])).rejects.toThrow('A copy of a page');
 });
+
+describe('a broken rule is told with what it is of', () => {
+  const builder = createBuilder();
+  const no = z.custom<never>(() => false, 'must be other');
+  const input = builder.inputType('Input', { fields: (t) => ({ title: t.string() }) });
+  builder.queryType({
+    fields: (t) => ({ find: t.string({ args: { title: t.arg.string() }, validate: no, resolve: () => '' }) }),
+  });
+  builder.mutationType({
+    fields: (t) => ({
+      add: t.string({ args: { input: t.arg({ type: input, required: true }) }, validate: no, resolve: () => '' }),
+      change: t.string({ args: { input: t.arg({ type: input, required: true }).validate(no) }, resolve: () => '' }),
+    }),
+  });
+  const schema = builder.toSchema();
+
+  test.each([
+    ['a field without a body', 'GET', 'query ($title: String) { find(title: $title) }', 'The request'],
+    ['a field with a body', 'POST', 'mutation ($input: Input!) { add(input: $input) }', 'The request'],
+    ['a body', 'POST', 'mutation ($input: Input!) { change(input: $input) }', 'The body'],
+  ] as const)('of %s', async (_what, method, document, subject) => {
+    const [route] = apiOf(schema, { ...ROW, method, document }).routes;
+    const refusal = { code: 'bad_request', message: `${subject} must be other.` };
+    await expect(route?.handle(admittedCall({ method, body: Buffer.from('{}') }))).rejects.toMatchObject(refusal);
+  });
+});

@@ -40,8 +40,8 @@ export function createErrorMask(requestId: string, { log, metrics }: Telemetry):
 function mask(thrown: unknown, noteFault: (error: ApiError) => void): GraphQLError {
   const cause = originalError(thrown);
   if (cause instanceof InputValidationError) {
-    const message = cause.issues.map(({ path = [], message }) => `${path.join('.')} ${message}`).join('; ');
-    return rewrite(thrown, message, { code: ERRORS.bad_request.graphql });
+    const messages = cause.issues.map(({ path = [], message }) => `${path.join('.') || 'The arguments'} ${message}`);
+    return rewrite(thrown, messages.join('; '), { code: ERRORS.bad_request.graphql });
   }
   if (cause instanceof GraphQLError && !isFault(thrown, cause)) {
     const { code, http } = cause.extensions;

@@ -124,10 +124,11 @@ function checkRequest(operation: Operation, { args, query }: RestRequest, contex
     const rule = brokenRule(thrown);
     if (rule === undefined) throw thrown;
     const [argument, ...path] = rule.path;
-    if (argument === operation.body?.name) throw new ApiError('bad_request', `${path.join('.')} ${rule.message}.`);
     const parameter = operation.queryParams.find((candidate) => candidate.argument.name === argument);
-    if (!parameter) refuseNotFound(operation); // the argument is a path parameter
-    throw notAllowed(parameter.name, query[parameter.name] ?? '', rule.message.replace(/^must be /, ''));
+    if (parameter) throw notAllowed(parameter.name, query[parameter.name] ?? '', rule.message.replace(/^must be /, ''));
+    if (operation.pathParams.some((candidate) => candidate.argument.name === argument)) refuseNotFound(operation);
+    const subject = path.join('.') || (argument === undefined ? 'The request' : 'The body');
+    throw new ApiError('bad_request', `${subject} ${rule.message}.`);
   }
 }
 
