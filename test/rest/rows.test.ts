@@ -17,6 +17,7 @@ const schema = buildSchema(`
     shelves(after: ID): [Shelf!]!
     first: Book
     size(of: Int!): Book!
+    latest(first: Int! = 20): Book!
   }
   type Mutation { addBook(input: NewBook!): Book!  move(from: Place!, to: Place!): Book! }
   input NewBook { title: String! }
@@ -164,6 +165,20 @@ describe('a row that fits', () => {
     if (message === undefined) expect(describeBoth).not.toThrow();
     else expect(describeBoth).toThrow(message);
   });
+});
+
+test.each([
+  ['of which it says how many', 'query ($limit: Int) { books(limit: $limit) { id } }', 'limit=7', 7],
+  ['of which nobody says how many', '{ books { id } }', '', 100],
+  ['in pages of which nobody says how many', 'query ($after: ID) { books(after: $after) { id } }', '', 100],
+  ['that are within one, as in a connection', 'query ($first: Int) { latest(first: $first) { id } }', 'first=7', 7],
+  ['of which there is one', 'query ($of: Int!) { size(of: $of) { id } }', 'of=7', 1],
+])('a request reserves room for the objects %s', async (_which, document, querystring, objects) => {
+  const reserve = (count: number) => {
+    throw new Error(`${count} objects`);
+  };
+  const [route] = apiOf(schema, { ...ROW, document }).routes;
+  await expect(route?.handle(admittedCall({ querystring, reserve }))).rejects.toThrow(`${objects} objects`);
 });
 
 describe('a page', () => {

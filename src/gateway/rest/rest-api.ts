@@ -51,7 +51,7 @@ function requireConsistent(operations: readonly Operation[]): void {
 
 /** The route of an operation. Its handler reads the arguments, runs the operation and writes the answer. */
 function toRoute(operation: Operation, basePath: string, stores: Stores, publicPath: string): Route {
-  const { method, body, isMutation, isPaged, success, answer, isNullable } = operation;
+  const { method, body, isMutation, isList, isPaged, success, answer, isNullable } = operation;
   const [deprecation] = operation.deprecations;
   const location = operation.location && publicPath + basePath + operation.location;
 
@@ -59,7 +59,7 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
     const request = readRequest(operation, call.querystring, call.params, body && parseJsonBytes(call.body));
     const context = createContext(stores, call.caller, call.headers, call.deadline);
     const args = checkRequest(operation, request, context);
-    const reserved = call.reserve(isPaged ? (pageSizeOf(args) ?? LIST_LIMIT.max) : 1);
+    const reserved = call.reserve(pageSizeOf(args) ?? (isList ? LIST_LIMIT.max : 1));
     if (reserved !== undefined) await reserved;
     const value = await operation.resolver(undefined, args, context, operation.info);
     if (isNullable && (value === null || value === undefined)) refuseNotFound(operation);
