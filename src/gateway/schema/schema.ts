@@ -1,4 +1,4 @@
-import { GraphQLEnumType, type GraphQLNamedType, type GraphQLSchema, printSchema } from 'graphql';
+import { GraphQLEnumType, type GraphQLNamedType, type GraphQLSchema, isObjectType, printSchema } from 'graphql';
 import type { AnswerFormat, SelectionPlan } from '../../lib/graphql-plan/graphql-plan.ts';
 import { type Deprecation, longDay } from '../deprecations.ts';
 import { type AnyKind, type Bounds, KINDS, kindOfScalar } from '../kinds.ts';
@@ -25,7 +25,7 @@ export function createSchema({ plural, resources, deprecations }: SchemaParts): 
 function deprecate(schema: GraphQLSchema, { coordinate, sunset, replacement }: Deprecation): void {
   const [typeName = '', fieldName = ''] = coordinate.split('.');
   const type = schema.getType(typeName);
-  const field = type && 'getFields' in type ? type.getFields()[fieldName] : undefined;
+  const field = isObjectType(type) ? type.getFields()[fieldName] : undefined; // uses of nothing else are counted
   if (!field) throw new Error(`${coordinate}, which is deprecated, is no field of the schema.`);
   field.deprecationReason = `Scheduled for removal on ${longDay(sunset)}; use ${replacement.graphql} instead.`;
 }
