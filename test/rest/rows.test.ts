@@ -17,6 +17,7 @@ const schema = buildSchema(`
     shelves(after: ID): [Shelf!]!
     first: Book
     size(of: Int!): Book!
+    gaps: [Book]
     latest(first: Int! = 20): Book!
   }
   type Mutation { addBook(input: NewBook!): Book!  move(from: Place!, to: Place!): Book! }
@@ -109,6 +110,11 @@ test.each<readonly [string, Partial<OperationRow> | string, string]>([
   ],
   ['another field under the name of the id, which its Location tells', located('{id}', 'id: isbn'), '"id: isbn"'],
   ['the name of a type', '{ books { id __typename } }', 'asks for no __typename'],
+  [
+    'items that may be null',
+    { document: '{ gaps { id title } }', notFound: 'No book.' },
+    'The items of gaps may be null',
+  ],
 ])('a row that does not fit stops the start: %s', (_what, row, message) => {
   expect(() => compiled(row)).toThrow(message);
   expect(() => compiled(row)).toThrow(/^it: /); // it says which row

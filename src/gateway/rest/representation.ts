@@ -157,9 +157,12 @@ function objectSchema(schemas: Schemas, selection: SelectionPlan, name = selecti
 /** The schema of a planned field. `name` is the name of its object's schema; by default that of the type. */
 function outputSchema(schemas: Schemas, planned: Pick<FieldPlan, 'field' | 'selection'>, name?: string): Json {
   const { field, selection } = planned;
-  if (!selection) return representLeaf(schemas, getNamedType(field.type)).reference;
+  const type = getNullableType(field.type);
+  if (isListType(type) && !isNonNullType(type.ofType))
+    throw new Error(`The items of ${field.name} may be null, which REST does not know.`);
+  if (!selection) return representLeaf(schemas, getNamedType(type)).reference;
   const items = objectSchema(schemas, selection, name);
-  return isListType(getNullableType(field.type)) ? { type: 'array', items } : items;
+  return isListType(type) ? { type: 'array', items } : items;
 }
 
 /**
