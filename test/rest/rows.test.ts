@@ -18,9 +18,11 @@ const schema = buildSchema(`
     first: Book
     size(of: Int!): Book!
     gaps: [Book]
+    search(by: Place!): Book!
     latest(first: Int! = 20): Book!
   }
-  type Mutation { addBook(input: NewBook!): Book!  move(from: Place!, to: Place!): Book! }
+  type Mutation { addBook(input: NewBook!): Book!  move(from: Place!, to: Place!): Book!  choose(which: Choice!): Book! }
+  input Choice @oneOf { id: ID  isbn: String }
   input NewBook { title: String! }
   input Place { row: Int! }
   type Book { id: ID!  isbn: String!  title: String  label: String!  shelf: Shelf! }
@@ -115,6 +117,12 @@ test.each<readonly [string, Partial<OperationRow> | string, string]>([
     { document: '{ gaps { id title } }', notFound: 'No book.' },
     'The items of gaps may be null',
   ],
+  [
+    'an input that is one of its members',
+    { method: 'PUT', document: 'mutation ($which: Choice!) { choose(which: $which) { id } }' },
+    'Choice is @oneOf',
+  ],
+  ['a body of a GET', 'query ($by: Place!) { search(by: $by) { id } }', 'GET has no body'],
 ])('a row that does not fit stops the start: %s', (_what, row, message) => {
   expect(() => compiled(row)).toThrow(message);
   expect(() => compiled(row)).toThrow(/^it: /); // it says which row

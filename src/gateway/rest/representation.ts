@@ -69,8 +69,9 @@ export function representInputLeaf(schemas: Schemas, input: GraphQLArgument | Gr
   return representLeaf(schemas, type, boundsOf(input));
 }
 
-/** Represents an input object as a JSON object. The schema of `NewBookInput` is called `NewBook`. */
+/** Represents an input object as a JSON object. The schema of `NewBookInput` is called `NewBook`. Throws Error for a @oneOf. */
 export function representInputObject(schemas: Schemas, type: GraphQLInputObjectType): Input {
+  if (type.isOneOf) throw new Error(`${type.name} is @oneOf, which no input of REST is.`);
   const fields = Object.values(type.getFields()).map((field) => {
     const { name, description, defaultValue } = field;
     const isRequired = isNonNullType(field.type) && defaultValue === undefined;
