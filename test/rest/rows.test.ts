@@ -195,6 +195,19 @@ test.each([
   await expect(route?.handle(admittedCall({ querystring, reserve }))).rejects.toThrow(`${objects} objects`);
 });
 
+test('a row with two deprecated fields announces the removal that comes first', () => {
+  const replacement = { graphql: 'label', rest: 'label', restPath: '/books' };
+  const deprecated = (field: string, day: string) =>
+    ({ coordinate: `Book.${field}`, since: new Date('2026-01-01'), sunset: new Date(day), replacement }) as const;
+  const compileDeprecated = createCompiler(schema, [
+    deprecated('isbn', '2032-01-01'),
+    deprecated('title', '2031-01-01'),
+  ]);
+  const row = { ...ROW, document: '{ books { id isbn title } }' };
+  const { deprecation } = describeOperation(compileOperationRow(row, 'books', compileDeprecated, {}));
+  expect(deprecation?.notice).toContain('1 January 2031');
+});
+
 describe('a page', () => {
   test.each([
     ['Book', 'Books'],

@@ -30,13 +30,13 @@ function deprecate(schema: GraphQLSchema, { coordinate, sunset, replacement }: D
   field.deprecationReason = `Scheduled for removal on ${longDay(sunset)}; use ${replacement.graphql} instead.`;
 }
 
-/** The deprecations of the fields that a plan has, each once. */
+/** The deprecations of the fields that a plan has, each once; what is removed first comes first. */
 export function deprecationsIn({ fields }: SelectionPlan, deprecations: readonly Deprecation[]): Deprecation[] {
   const found = fields.flatMap(({ parentType, field, selection }) => [
     ...deprecations.filter(({ coordinate }) => coordinate === `${parentType}.${field.name}`),
     ...(selection ? deprecationsIn(selection, deprecations) : []),
   ]);
-  return [...new Set(found)];
+  return [...new Set(found)].sort((one, other) => one.sunset.getTime() - other.sunset.getTime());
 }
 
 /** A schema in SDL, as in `schema.graphql`. */
