@@ -132,11 +132,12 @@ test('what is never null and has a default may be absent from a body', () => {
     size: { type: new GraphQLNonNull(GraphQLInt), defaultValue: 3 },
     name: { type: new GraphQLNonNull(GraphQLString) },
     note: { type: GraphQLString },
+    word: { type: GraphQLString, defaultValue: null },
   };
   const schemas = {};
   const input = representInputObject(schemas, new GraphQLInputObjectType({ name: 'X', fields }));
-  expect(schemas).toMatchObject({ X: { required: ['name'] } });
-  expect(input.readJson({ name: 'a' }, '')).toEqual({ size: 3, name: 'a', note: undefined });
+  expect(schemas).toMatchObject({ X: { required: ['name'], properties: { size: { default: 3 } } } });
+  expect(input.readJson({ name: 'a' }, '')).toEqual({ size: 3, name: 'a', note: undefined, word: null });
   expect(refusalOf(() => input.readJson({ size: 1 }, '')).message).toBe('name is required: a string.');
 });
 

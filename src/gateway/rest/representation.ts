@@ -69,6 +69,12 @@ export function representInputLeaf(schemas: Schemas, input: GraphQLArgument | Gr
   return representLeaf(schemas, type, boundsOf(input));
 }
 
+/** The schema of a leaf, with the default of its argument or input field. */
+export function withDefault(leaf: AnyKind & Described, { defaultValue }: Pick<GraphQLArgument, 'defaultValue'>) {
+  const standard = (defaultValue ?? null) === null ? {} : { default: JSON.parse(leaf.write(defaultValue)) };
+  return { schema: { ...leaf.schema, ...standard }, reference: { ...leaf.reference, ...standard } };
+}
+
 /** Represents an input object as a JSON object. The schema of `NewBookInput` is called `NewBook`. Throws Error for a @oneOf. */
 export function representInputObject(schemas: Schemas, type: GraphQLInputObjectType): Input {
   if (type.isOneOf) throw new Error(`${type.name} is @oneOf, which no input of REST is.`);
@@ -106,7 +112,8 @@ function representInputField(schemas: Schemas, field: GraphQLInputField): Input 
   const type = getNullableType(field.type);
   if (isInputObjectType(type)) return representInputObject(schemas, type);
   const leaf = representInputLeaf(schemas, field);
-  return { ...leaf, readJson: (value, path) => leaf.fromJson(value) ?? refuseJson(leaf, path, value) };
+  const readJson = (value: unknown, path: string) => leaf.fromJson(value) ?? refuseJson(leaf, path, value);
+  return { ...leaf, ...withDefault(leaf, field), readJson };
 }
 
 /** Throws ApiError `bad_request` for a JSON value that a leaf does not allow. `path` is the path of the property in the body. */
