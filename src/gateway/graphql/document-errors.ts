@@ -21,16 +21,23 @@ export function withCode(errors: readonly GraphQLError[], code: string): readonl
 export function nameValue(error: GraphQLError, document: DocumentNode): GraphQLError {
   const [value] = error.nodes ?? [];
   if (!value?.kind.endsWith('Value')) return error;
+  const core = coreOf(value);
   let owners: string[] = []; // the innermost is the last
   visit(document, {
     enter(node, _key, parent = node, _path, ancestors) {
-      if (node !== value && (node.loc === undefined || node.loc !== value.loc)) return undefined; // it may be a copy
+      if (coreOf(node) !== core && (node.loc === undefined || node.loc !== value.loc)) return undefined;
       owners = [...ancestors, parent].flatMap((around) => ('kind' in around ? ownerOf(around) : []));
       return BREAK;
     },
   });
   const owner = owners.at(-1);
   return owner ? new GraphQLError(`${owner}: ${error.message}`, { nodes: error.nodes }) : error;
+}
+
+/** What a copy of a value has too: graphql-js copies lists and objects, to put values in the place of variables. */
+function coreOf(node: ASTNode): ASTNode {
+  const inner = node.kind === Kind.LIST ? node.values[0] : node.kind === Kind.OBJECT ? node.fields[0]?.name : undefined;
+  return inner ? coreOf(inner) : node;
 }
 
 function ownerOf(node: ASTNode): string[] {
