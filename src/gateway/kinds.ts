@@ -69,7 +69,11 @@ const int64 = (): Kind<Int64, Integer64> => ({
 });
 
 const int = (bounds: Bounds): Kind<number> => {
-  const { minimum, maximum } = bounds;
+  const [INT_MIN, INT_MAX] = [-(2 ** 31), 2 ** 31 - 1];
+  const { minimum: least, maximum: most, exclusiveMinimum: above, exclusiveMaximum: below, ...others } = bounds;
+  const minimum = Math.max(INT_MIN, Number(least ?? INT_MIN), Number(above ?? INT_MIN - 1) + 1); // zod's z.int() has the bounds of a double
+  const maximum = Math.min(INT_MAX, Number(most ?? INT_MAX), Number(below ?? INT_MAX + 1) - 1);
+  const isBounded = minimum > INT_MIN || maximum < INT_MAX;
   // `| 0` converts to int32: equality proves the range. It also turns -0, which JSON allows, into 0.
   const fromJson = (value: unknown) => (typeof value === 'number' && (value | 0) === value ? value | 0 : undefined);
   const write = (value: number) => {
@@ -78,10 +82,9 @@ const int = (bounds: Bounds): Kind<number> => {
     return JSON.stringify(value);
   };
   return {
-    schema: { type: 'integer', format: 'int32', ...bounds },
-    allowed:
-      minimum === undefined || maximum === undefined ? 'a 32-bit integer' : `an integer from ${minimum} to ${maximum}`,
-    probes: [Number(minimum ?? -(2 ** 31)), Number(maximum ?? 2 ** 31 - 1)],
+    schema: { type: 'integer', format: 'int32', ...others, ...(isBounded && { minimum, maximum }) },
+    allowed: isBounded ? `an integer from ${minimum} to ${maximum}` : 'a 32-bit integer',
+    probes: [minimum, maximum],
     bind: (value) => value,
     fromText: (sent) => (/^-?\d+$/.test(sent) ? fromJson(Number(sent)) : undefined),
     fromJson,
@@ -152,9 +155,8 @@ export type AnyKind = Kind<unknown>;
 
 /** The kind of a GraphQL scalar; undefined for a scalar that is not in the table. */
 export function kindOfScalar(scalar: string, bounds: Bounds): AnyKind | undefined {
-  return Object.values(KINDS)
-    .find((kind) => kind.scalar === scalar)
-    ?.within(bounds);
+  const found = Object.values(KINDS).find((kind) => kind.scalar === scalar);
+  return found?.within(bounds);
 }
 
 const SMALL_INTEGERS = Array.from({ length: 1000 }, (_, value) => `${value}`);

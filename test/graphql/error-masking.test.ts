@@ -1,16 +1,24 @@
-import { GraphQLError, locatedError } from 'graphql';
-import { expect, test } from 'vitest';
+import { InputValidationError } from '@pothos/plugin-validation';
+import { GraphQLError, getOperationAST, getVariableValues, locatedError, parse } from 'graphql';
+import { processRegularResult } from 'graphql-yoga';
+import { describe, expect, test } from 'vitest';
 import { ApiError, serviceUnavailable } from '../../src/gateway/errors.ts';
-import { createErrorMask } from '../../src/gateway/graphql/error-masking.ts';
+import { createErrorMask, tellErrors } from '../../src/gateway/graphql/error-masking.ts';
 import { createLog } from '../../src/gateway/log.ts';
 import { createMetrics } from '../../src/gateway/metrics.ts';
+import { createBuilder } from '../../src/gateway/schema/builder.ts';
 
-/** What is shown of errors in the fields of a list, one for each row, and how many lines the log has of them. */
-function maskAll(errors: readonly Error[]) {
+/** The mask of an answer, and the lines that the log has of it. */
+function maskOfAnswer() {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => lines.push(line) });
   const metrics = createMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
-  const mask = createErrorMask('a request', { log, metrics });
+  return { mask: createErrorMask('a request', { log, metrics }), lines };
+}
+
+/** What is shown of errors in the fields of a list, one for each row, and how many lines the log has of them. */
+function maskAll(errors: readonly Error[]) {
+  const { mask, lines } = maskOfAnswer();
   const shown = errors.map((error, row) => mask(locatedError(error, undefined, ['pets', row])));
   return { shown, lines: lines.length };
 }
@@ -54,4 +62,41 @@ test('the quotes of one message have 100 characters together', () => {
   const extensions = { code: 'GRAPHQL_VALIDATION_FAILED' };
   const { shown } = maskAll([new GraphQLError(`"${first}" is not used in "${second}" of "${third}".`, { extensions })]);
   expect(shown[0]?.message).toBe(`"${first}" is not used in "${second.slice(0, 17)}… of ….`);
+});
+
+test.each([
+  [['input', 'title'], 'input.title must be short'],
+  [['input'], 'input must be short'],
+  [[], 'The arguments must be short'],
+])('a broken rule of %j says what it is of', (path, message) => {
+  expect(maskAll([new InputValidationError({ issues: [{ path, message: 'must be short' }] })]).shown).toMatchObject([
+    { message },
+  ]);
+});
+
+describe('a value of a variable that a scalar refuses', () => {
+  const builder = createBuilder();
+  const moment = builder.scalarType('DateTime' as never /* no kind is of it */, {
+    serialize: (value) => value,
+    parseValue() {
+      throw new ApiError('bad_request', 'DateTime must be a moment.');
+    },
+  });
+  const loan = builder.inputType('Loan', { fields: (t) => ({ due: t.field({ type: moment }) }) });
+  builder.queryType({ fields: (t) => ({ lend: t.int({ args: { loan: t.arg({ type: loan }) }, resolve: () => 1 }) }) });
+  const { variableDefinitions = [] } = getOperationAST(parse('query ($loan: Loan) { lend(loan: $loan) }')) ?? {};
+  const { errors = [] } = getVariableValues(builder.toSchema(), variableDefinitions, { loan: { due: 'x' } });
+
+  test.each([
+    ['application/json', 200],
+    ['application/graphql-response+json', 400],
+  ])('is told as %s like any wrong variable: by name, with status %i', async (type, status) => {
+    const masked = errors.map(maskOfAnswer().mask);
+    const answer = await tellErrors({ processRegularResult }, masked, false, `${type}; charset=utf-8`);
+    expect([answer.status, answer.headers['Content-Type']]).toEqual([status, `${type}; charset=utf-8`]);
+    const message = expect.stringMatching(
+      /^Variable "\$loan" has invalid value at \.due: .*"DateTime must be a moment\."/,
+    );
+    expect(JSON.parse(answer.body)).toMatchObject({ errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] });
+  });
 });

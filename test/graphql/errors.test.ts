@@ -77,9 +77,12 @@ describeEachEngine('errors', (engine) => {
       'Field "categoryId": ID cannot represent a non-string and non-integer value: [1]',
     ],
     ['query ($n: Int = "x") { pets(limit: $n) { id } }', 'Variable "$n": Int cannot represent non-integer value: "x"'],
+    ['{ pets(limit: { a: 1 }) { id } }', 'Argument "limit": Int cannot represent non-integer value: { a: 1 }'],
   ])('a value in the text, %s, has a message that says what it is of', async (query, ...messages) => {
-    const { json } = await postGraphql(gateway, { query });
-    expect(json.errors.map(({ message }: { message: string }) => message)).toEqual(messages);
+    for (const text of [query, query + '#'.repeat(20_000)]) {
+      const { json } = await postGraphql(gateway, { query: text }); // the errors of a long one have no locations
+      expect(json.errors.map(({ message }: { message: string }) => message)).toEqual(messages);
+    }
   });
 
   // GraphQL §6.4.4: it is an error of the execution, so there is data: https://spec.graphql.org/draft/#sec-Handling-Execution-Errors

@@ -159,6 +159,8 @@ const GROWING: Record<string, (size: number) => string> = {
   comments: (size) => `{ pets { id } }${'#\n'.repeat(size / 2)}`,
   'empty lines, and an error after them': (size) => `${'\n'.repeat(size)}{ pets { bad } }`,
   'a block string': (size) => `{ pets(after: """${'a\n '.repeat(size / 3)}""") { id } }`,
+  'a block string deep in an input with unknown fields': (size) =>
+    `mutation { addPet(input: {${'a:{'.repeat(100)}b:"""x${'\n'.repeat(size)}Ā"""${'}'.repeat(100)} ${many(12, (n) => `u${n}:1`)}}) { id } }`,
   'escaped quotation marks': (size) => `{ pets(limit: "${'\\"'.repeat(size / 2)}") { id } }`,
   digits: (size) => `{ pets(limit: ${'9'.repeat(size)}) { id } }`,
   'a name': (size) => `{ pets { ${'x'.repeat(size)} } }`,

@@ -17,8 +17,12 @@ const schema = buildSchema(`
     shelves(after: ID): [Shelf!]!
     first: Book
     size(of: Int!): Book!
+    gaps: [Book]
+    search(by: Place!): Book!
+    latest(first: Int! = 20): Book!
   }
-  type Mutation { addBook(input: NewBook!): Book!  move(from: Place!, to: Place!): Book! }
+  type Mutation { addBook(input: NewBook!): Book!  move(from: Place!, to: Place!): Book!  choose(which: Choice!): Book! }
+  input Choice @oneOf { id: ID  isbn: String }
   input NewBook { title: String! }
   input Place { row: Int! }
   type Book { id: ID!  isbn: String!  title: String  label: String!  shelf: Shelf! }
@@ -108,6 +112,17 @@ test.each<readonly [string, Partial<OperationRow> | string, string]>([
   ],
   ['another field under the name of the id, which its Location tells', located('{id}', 'id: isbn'), '"id: isbn"'],
   ['the name of a type', '{ books { id __typename } }', 'asks for no __typename'],
+  [
+    'items that may be null',
+    { document: '{ gaps { id title } }', notFound: 'No book.' },
+    'The items of gaps may be null',
+  ],
+  [
+    'an input that is one of its members',
+    { method: 'PUT', document: 'mutation ($which: Choice!) { choose(which: $which) { id } }' },
+    'Choice is @oneOf',
+  ],
+  ['a body of a GET', 'query ($by: Place!) { search(by: $by) { id } }', 'GET has no body'],
 ])('a row that does not fit stops the start: %s', (_what, row, message) => {
   expect(() => compiled(row)).toThrow(message);
   expect(() => compiled(row)).toThrow(/^it: /); // it says which row
@@ -166,6 +181,33 @@ describe('a row that fits', () => {
   });
 });
 
+test.each([
+  ['of which it says how many', 'query ($limit: Int) { books(limit: $limit) { id } }', 'limit=7', 7],
+  ['of which nobody says how many', '{ books { id } }', '', 100],
+  ['in pages of which nobody says how many', 'query ($after: ID) { books(after: $after) { id } }', '', 100],
+  ['that are within one, as in a connection', 'query ($first: Int) { latest(first: $first) { id } }', 'first=7', 7],
+  ['of which there is one', 'query ($of: Int!) { size(of: $of) { id } }', 'of=7', 1],
+])('a request reserves room for the objects %s', async (_which, document, querystring, objects) => {
+  const reserve = (count: number) => {
+    throw new Error(`${count} objects`);
+  };
+  const [route] = apiOf(schema, { ...ROW, document }).routes;
+  await expect(route?.handle(admittedCall({ querystring, reserve }))).rejects.toThrow(`${objects} objects`);
+});
+
+test('a row with two deprecated fields announces the removal that comes first', () => {
+  const replacement = { graphql: 'label', rest: 'label', restPath: '/books' };
+  const deprecated = (field: string, day: string) =>
+    ({ coordinate: `Book.${field}`, since: new Date('2026-01-01'), sunset: new Date(day), replacement }) as const;
+  const compileDeprecated = createCompiler(schema, [
+    deprecated('isbn', '2032-01-01'),
+    deprecated('title', '2031-01-01'),
+  ]);
+  const row = { ...ROW, document: '{ books { id isbn title } }' };
+  const { deprecation } = describeOperation(compileOperationRow(row, 'books', compileDeprecated, {}));
+  expect(deprecation?.notice).toContain('1 January 2031');
+});
+
 describe('a page', () => {
   test.each([
     ['Book', 'Books'],
@@ -208,31 +250,60 @@ test.each([
   expect(refusal?.content?.example).toMatchObject({ message });
 });
 
-test.each([
-  ['a page that has a next one', true, ['</books?after=1>; rel="next"']],
-  ['a last page, whatever follows in the lists of its objects', false, []],
-])('the Link of %s', async (_which, hasMore, links) => {
+/** The answer of a list of books by a row: its resolver gives `page`, its objects have copies of which `copies` is the page. */
+function listBooks(page: readonly { id: number }[], copies: readonly { id: number }[]) {
   const builder = createBuilder();
-  const page = (isUnfinished: boolean) => Object.assign([{ id: 1 }], { hasMore: isUnfinished });
   const copy = builder.objectRef<{ id: number }>('Copy').implement({ fields: (t) => ({ id: t.exposeID('id') }) });
   const book = builder.objectRef<{ id: number }>('Book').implement({
-    fields: (t) => ({
-      id: t.exposeID('id'),
-      copies: t.field({ type: [copy], resolve: () => page(true) }),
-    }),
+    fields: (t) => ({ id: t.exposeID('id'), copies: t.field({ type: [copy], resolve: () => copies }) }),
   });
   builder.queryType({
     fields: (t) => ({
-      books: t.field({
-        type: [book],
-        args: pageArguments(builder, 'books'),
-        resolve: () => page(hasMore),
-      }),
+      books: t.field({ type: [book], args: pageArguments(builder, 'books'), resolve: () => page }),
     }),
   });
   const row = { ...ROW, document: 'query ($after: ID) { books(after: $after) { id copies { id } } }' };
   const [route] = apiOf(builder.toSchema(), row).routes;
-  const answer = await route?.handle(admittedCall({ path: '/books', baseUrl: '' }));
+  return route?.handle(admittedCall({ path: '/books', baseUrl: '' }));
+}
+
+const pageOf = (hasMore: boolean) => Object.assign([{ id: 1 }], { hasMore });
+
+test.each([
+  ['a page that has a next one', true, ['</books?after=1>; rel="next"']],
+  ['a last page, whatever follows in the lists of its objects', false, []],
+])('the Link of %s', async (_which, hasMore, links) => {
+  const answer = await listBooks(pageOf(hasMore), pageOf(true));
   expect(answer?.body).toBe('[{"id":1,"copies":[{"id":1}]}]');
   expect([answer?.headers?.Link ?? []].flat()).toEqual(links);
+});
+
+test('a copy of a page, which does not tell whether more follow, is a fault', async () => {
+  await expect(listBooks([...pageOf(true)], [])).rejects.toThrow('A copy of a page');
+});
+
+describe('a broken rule is told with what it is of', () => {
+  const builder = createBuilder();
+  const no = z.custom<never>(() => false, 'must be other');
+  const input = builder.inputType('Input', { fields: (t) => ({ title: t.string() }) });
+  builder.queryType({
+    fields: (t) => ({ find: t.string({ args: { title: t.arg.string() }, validate: no, resolve: () => '' }) }),
+  });
+  builder.mutationType({
+    fields: (t) => ({
+      add: t.string({ args: { input: t.arg({ type: input, required: true }) }, validate: no, resolve: () => '' }),
+      change: t.string({ args: { input: t.arg({ type: input, required: true }).validate(no) }, resolve: () => '' }),
+    }),
+  });
+  const schema = builder.toSchema();
+
+  test.each([
+    ['a field without a body', 'GET', 'query ($title: String) { find(title: $title) }', 'The request'],
+    ['a field with a body', 'POST', 'mutation ($input: Input!) { add(input: $input) }', 'The request'],
+    ['a body', 'POST', 'mutation ($input: Input!) { change(input: $input) }', 'The body'],
+  ] as const)('of %s', async (_what, method, document, subject) => {
+    const [route] = apiOf(schema, { ...ROW, method, document }).routes;
+    const refusal = { code: 'bad_request', message: `${subject} must be other.` };
+    await expect(route?.handle(admittedCall({ method, body: Buffer.from('{}') }))).rejects.toMatchObject(refusal);
+  });
 });

@@ -64,10 +64,23 @@ describe('the reader of a body', () => {
 
 describe('kinds within other bounds than an animal has', () => {
   const leafOf = representLeaf.bind(undefined, {});
+  const SAFE = Number.MAX_SAFE_INTEGER;
   test.each([
     ['Int', leafOf(GraphQLInt), 'a 32-bit integer', '-7', -7],
     ['Int, which has no minus zero', leafOf(GraphQLInt), 'a 32-bit integer', '-0', 0],
     ['Int within bounds', leafOf(GraphQLInt, { minimum: 0, maximum: 9 }), 'an integer from 0 to 9', '007', 7],
+    // A rule of zod for integers always has both bounds: those of a double where it says none.
+    ['Int from 1 on', leafOf(GraphQLInt, { minimum: 1, maximum: SAFE }), 'an integer from 1 to 2147483647', '7', 7],
+    ['Int up to 9', leafOf(GraphQLInt, { minimum: -SAFE, maximum: 9 }), 'an integer from -2147483648 to 9', '7', 7],
+    [
+      'Int above 0',
+      leafOf(GraphQLInt, { minimum: -SAFE, exclusiveMinimum: 0 }),
+      'an integer from 1 to 2147483647',
+      '7',
+      7,
+    ],
+    ['Int below 9', leafOf(GraphQLInt, { exclusiveMaximum: 9 }), 'an integer from -2147483648 to 8', '7', 7],
+    ['Int within those of a double', leafOf(GraphQLInt, { minimum: -SAFE, maximum: SAFE }), 'a 32-bit integer', '7', 7],
     ['String', leafOf(GraphQLString), 'a string', '', ''],
     ['String within bounds', leafOf(GraphQLString, { maxLength: 9 }), 'a string of 0 to 9 characters', 'a', 'a'],
   ])('%s', (_what, leaf, allowed, text, value) => {
@@ -119,11 +132,12 @@ test('what is never null and has a default may be absent from a body', () => {
     size: { type: new GraphQLNonNull(GraphQLInt), defaultValue: 3 },
     name: { type: new GraphQLNonNull(GraphQLString) },
     note: { type: GraphQLString },
+    word: { type: GraphQLString, defaultValue: null },
   };
   const schemas = {};
   const input = representInputObject(schemas, new GraphQLInputObjectType({ name: 'X', fields }));
-  expect(schemas).toMatchObject({ X: { required: ['name'] } });
-  expect(input.readJson({ name: 'a' }, '')).toEqual({ size: 3, name: 'a', note: undefined });
+  expect(schemas).toMatchObject({ X: { required: ['name'], properties: { size: { default: 3 } } } });
+  expect(input.readJson({ name: 'a' }, '')).toEqual({ size: 3, name: 'a', note: undefined, word: null });
   expect(refusalOf(() => input.readJson({ size: 1 }, '')).message).toBe('name is required: a string.');
 });
 

@@ -1,8 +1,7 @@
 import {
-  type ASTNode,
-  BREAK,
+  type ASTVisitor,
   type DocumentNode,
-  GraphQLError,
+  type GraphQLError,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
@@ -14,9 +13,10 @@ import {
   visit,
 } from 'graphql';
 import { createPlanner, type OperationPlan, type PlanOperation } from '../../lib/graphql-plan/graphql-plan.ts';
-import { copyText, createLruCache } from '../caches.ts';
+import { createLruCache } from '../caches.ts';
 import type { Deprecation } from '../deprecations.ts';
 import { deprecationsIn, GRAPHQL_FORMAT } from '../schema/schema.ts';
+import { nameValue, withCode } from './document-errors.ts';
 import { aliasLimitRule, depthLimitRule, introspectionAliasRule, LIMITS, limitError } from './limits.ts';
 
 /** An operation of a parsed document. `plan` plans it for coerced variables; plans are cached. */
@@ -94,33 +94,25 @@ function sizeOf(text: string, tokens = 0): number {
 /** `{ field {} }` is no GraphQL: https://spec.graphql.org/September2025/#sec-Selection-Sets */
 const STRICT = { allowEmptySelectionSets: false };
 
+/**
+ * Errors quote values. Of a block string, graphql-js indents each line by its depth: 13 MB of 64 kB, in each of ten errors. The value is the
+ * same. A visitor that returns another node would make a copy of the document, which has no `tokenCount`.
+ */
+const AS_PLAIN_STRINGS: ASTVisitor = { StringValue: (node) => void Object.assign(node, { block: false }) };
+
 function parseWithinLimits(text: string): DocumentNode {
   const { documentBytes, tokens } = LIMITS;
   if (Buffer.byteLength(text) > documentBytes.max) throw limitError('documentBytes');
   try {
-    return parse(text, { ...STRICT, maxTokens: tokens.max, noLocation: text.length > LOCATED_MAX });
+    const document = parse(text, { ...STRICT, maxTokens: tokens.max, noLocation: text.length > LOCATED_MAX });
+    if (text.includes('"""')) visit(document, AS_PLAIN_STRINGS);
+    return document;
   } catch (error) {
     // parse throws only GraphQLErrors; the one for `maxTokens` differs from a syntax error only in how its message begins
     throw (error as GraphQLError).message.startsWith('Syntax Error: Document contains more')
       ? limitError('tokens')
       : error;
   }
-}
-
-/** In characters, more than an answer has of a message. graphql-js may quote the whole input in each of ten, 6 MB for 64 kB. */
-const MESSAGE_MAX = 1000;
-
-/** Errors as they are kept: with their code, and without what V8 keeps for an error. */
-function withCode(errors: readonly GraphQLError[], code: string): readonly GraphQLError[] {
-  return errors.map((error) => {
-    const { message } = error;
-    // Another error, because V8 keeps the first message of one.
-    const kept =
-      message.length > MESSAGE_MAX ? new GraphQLError(copyText(message.slice(0, MESSAGE_MAX)), error) : error;
-    kept.extensions.code ??= code;
-    kept.stack = ''; // until it is read or set, V8 keeps the parser or the rules that it names, with all tokens
-    return kept;
-  });
 }
 
 /** Caches the plans of a document, one for each operation and combination of Boolean variables. */
@@ -175,26 +167,4 @@ export function validateDocument(schema: GraphQLSchema, document: DocumentNode, 
   const errors = validate(schema, document, rules, { maxErrors: ERRORS_MAX });
   // Of the rule that compares fields; graphql-js does not export its error.
   return errors.map((error) => (error.message === 'Validation aborted.' ? limitError('comparisons') : error));
-}
-
-/** An error about a value in the text, with what the value is of: graphql-js names that for variables only. */
-function nameValue(error: GraphQLError, document: DocumentNode): GraphQLError {
-  const [value] = error.nodes ?? [];
-  if (!value?.kind.endsWith('Value')) return error;
-  let owners: string[] = []; // the innermost is the last
-  visit(document, {
-    enter(node, _key, parent = node, _path, ancestors) {
-      if (node !== value && (node.loc === undefined || node.loc !== value.loc)) return undefined; // it may be a copy
-      owners = [...ancestors, parent].flatMap((around) => ('kind' in around ? ownerOf(around) : []));
-      return BREAK;
-    },
-  });
-  const owner = owners.at(-1);
-  return owner ? new GraphQLError(`${owner}: ${error.message}`, { nodes: error.nodes }) : error;
-}
-
-function ownerOf(node: ASTNode): string[] {
-  if (node.kind === Kind.ARGUMENT) return [`Argument "${node.name.value}"`];
-  if (node.kind === Kind.OBJECT_FIELD) return [`Field "${node.name.value}"`];
-  return node.kind === Kind.VARIABLE_DEFINITION ? [`Variable "$${node.variable.name.value}"`] : [];
 }

@@ -40,8 +40,8 @@ export function createErrorMask(requestId: string, { log, metrics }: Telemetry):
 function mask(thrown: unknown, noteFault: (error: ApiError) => void): GraphQLError {
   const cause = originalError(thrown);
   if (cause instanceof InputValidationError) {
-    const message = cause.issues.map(({ path = [], message }) => `${path.join('.')} ${message}`).join('; ');
-    return rewrite(thrown, message, { code: ERRORS.bad_request.graphql });
+    const messages = cause.issues.map(({ path = [], message }) => `${path.join('.') || 'The arguments'} ${message}`);
+    return rewrite(thrown, messages.join('; '), { code: ERRORS.bad_request.graphql });
   }
   if (cause instanceof GraphQLError && !isFault(thrown, cause)) {
     const { code, http } = cause.extensions;
@@ -53,7 +53,12 @@ function mask(thrown: unknown, noteFault: (error: ApiError) => void): GraphQLErr
   }
   const error = toApiError(cause);
   noteFault(error);
-  return rewrite(thrown, error.message, { ...extensionsOf(error), http: { headers: error.headers } });
+  // A scalar refuses a variable: only the message of graphql-js names it.
+  const isOfVariable = error.code === 'bad_request' && thrown instanceof GraphQLError && thrown.path === undefined;
+  return rewrite(thrown, isOfVariable ? thrown.message : error.message, {
+    ...extensionsOf(error),
+    http: { headers: error.headers },
+  });
 }
 
 /** The extensions of an ApiError: its code, and `retryAfter` in seconds if it has the header `Retry-After`. */
@@ -108,7 +113,8 @@ export async function tellErrors(
   mediaType: string,
 ) {
   // GraphQL over HTTP §6.4.2: the answer to a request error, such as a wrong variable, has no `data`.
-  if (!hasData) for (const { extensions } of errors) extensions.http ??= { status: 400, spec: true };
+  if (!hasData)
+    for (const { extensions } of errors) extensions.http = { status: 400, spec: true, ...Object(extensions.http) };
   const result = {
     errors,
     ...(hasData && { data: null }),

@@ -2,7 +2,7 @@ import { deprecationHeaders, longDay } from '../deprecations.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../errors.ts';
 import { IDEMPOTENCY_KEY } from '../schema/context.ts';
 import type { Operation, OperationRow, Parameter } from './operation.ts';
-import { type Described, type Json, refer, textRefusal } from './representation.ts';
+import { type Described, type Json, refer, textRefusal, withDefault } from './representation.ts';
 
 /** What the OpenAPI document and the pages tell of an operation. */
 export interface OperationDescription
@@ -62,15 +62,12 @@ function describeParameter(
 ): ParameterDescription {
   const form = isRequired || example === undefined ? '' : `Such as \`${example}\`.`;
   const description = [argument.description, form].filter(Boolean).join(' ');
-  const { defaultValue } = argument;
-  const standard = defaultValue === undefined ? {} : { default: JSON.parse(leaf.write(defaultValue)) };
   return {
     name,
     in: place,
     required: isRequired,
     ...(description && { description }),
-    schema: { ...leaf.schema, ...standard },
-    reference: { ...leaf.reference, ...standard },
+    ...withDefault(leaf, argument),
     ...(isRequired && { example }),
   };
 }

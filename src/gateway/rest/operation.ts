@@ -93,6 +93,7 @@ function fitOperationRow(row: OperationRow, tag: string, compile: Compile, schem
     return type ? [{ name: variable.argument.name, ...representInputObject(schemas, type) }] : [];
   });
   if (bodies.length > 0) throw new Error('It has several bodies.');
+  if (body && row.method === 'GET') throw new Error('GET has no body, which an input object is.');
   if (notFound === undefined && (pathParams.length > 0 || !isNonNullType(field.type))) {
     throw new Error('It needs the message of its 404, notFound.');
   }

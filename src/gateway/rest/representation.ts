@@ -69,8 +69,15 @@ export function representInputLeaf(schemas: Schemas, input: GraphQLArgument | Gr
   return representLeaf(schemas, type, boundsOf(input));
 }
 
-/** Represents an input object as a JSON object. The schema of `NewBookInput` is called `NewBook`. */
+/** The schema of a leaf, with the default of its argument or input field. */
+export function withDefault(leaf: AnyKind & Described, { defaultValue }: Pick<GraphQLArgument, 'defaultValue'>) {
+  const standard = (defaultValue ?? null) === null ? {} : { default: JSON.parse(leaf.write(defaultValue)) };
+  return { schema: { ...leaf.schema, ...standard }, reference: { ...leaf.reference, ...standard } };
+}
+
+/** Represents an input object as a JSON object. The schema of `NewBookInput` is called `NewBook`. Throws Error for a @oneOf. */
 export function representInputObject(schemas: Schemas, type: GraphQLInputObjectType): Input {
+  if (type.isOneOf) throw new Error(`${type.name} is @oneOf, which no input of REST is.`);
   const fields = Object.values(type.getFields()).map((field) => {
     const { name, description, defaultValue } = field;
     const isRequired = isNonNullType(field.type) && defaultValue === undefined;
@@ -105,7 +112,8 @@ function representInputField(schemas: Schemas, field: GraphQLInputField): Input 
   const type = getNullableType(field.type);
   if (isInputObjectType(type)) return representInputObject(schemas, type);
   const leaf = representInputLeaf(schemas, field);
-  return { ...leaf, readJson: (value, path) => leaf.fromJson(value) ?? refuseJson(leaf, path, value) };
+  const readJson = (value: unknown, path: string) => leaf.fromJson(value) ?? refuseJson(leaf, path, value);
+  return { ...leaf, ...withDefault(leaf, field), readJson };
 }
 
 /** Throws ApiError `bad_request` for a JSON value that a leaf does not allow. `path` is the path of the property in the body. */
@@ -157,9 +165,12 @@ function objectSchema(schemas: Schemas, selection: SelectionPlan, name = selecti
 /** The schema of a planned field. `name` is the name of its object's schema; by default that of the type. */
 function outputSchema(schemas: Schemas, planned: Pick<FieldPlan, 'field' | 'selection'>, name?: string): Json {
   const { field, selection } = planned;
-  if (!selection) return representLeaf(schemas, getNamedType(field.type)).reference;
+  const type = getNullableType(field.type);
+  if (isListType(type) && !isNonNullType(type.ofType))
+    throw new Error(`The items of ${field.name} may be null, which REST does not know.`);
+  if (!selection) return representLeaf(schemas, getNamedType(type)).reference;
   const items = objectSchema(schemas, selection, name);
-  return isListType(getNullableType(field.type)) ? { type: 'array', items } : items;
+  return isListType(type) ? { type: 'array', items } : items;
 }
 
 /**

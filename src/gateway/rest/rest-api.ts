@@ -51,7 +51,7 @@ function requireConsistent(operations: readonly Operation[]): void {
 
 /** The route of an operation. Its handler reads the arguments, runs the operation and writes the answer. */
 function toRoute(operation: Operation, basePath: string, stores: Stores, publicPath: string): Route {
-  const { method, body, isMutation, isPaged, success, answer, isNullable } = operation;
+  const { method, body, isMutation, isList, isPaged, success, answer, isNullable } = operation;
   const [deprecation] = operation.deprecations;
   const location = operation.location && publicPath + basePath + operation.location;
 
@@ -59,7 +59,7 @@ function toRoute(operation: Operation, basePath: string, stores: Stores, publicP
     const request = readRequest(operation, call.querystring, call.params, body && parseJsonBytes(call.body));
     const context = createContext(stores, call.caller, call.headers, call.deadline);
     const args = checkRequest(operation, request, context);
-    const reserved = call.reserve(isPaged ? (pageSizeOf(args) ?? LIST_LIMIT.max) : 1);
+    const reserved = call.reserve(pageSizeOf(args) ?? (isList ? LIST_LIMIT.max : 1));
     if (reserved !== undefined) await reserved;
     const value = await operation.resolver(undefined, args, context, operation.info);
     if (isNullable && (value === null || value === undefined)) refuseNotFound(operation);
@@ -124,10 +124,11 @@ function checkRequest(operation: Operation, { args, query }: RestRequest, contex
     const rule = brokenRule(thrown);
     if (rule === undefined) throw thrown;
     const [argument, ...path] = rule.path;
-    if (argument === operation.body?.name) throw new ApiError('bad_request', `${path.join('.')} ${rule.message}.`);
     const parameter = operation.queryParams.find((candidate) => candidate.argument.name === argument);
-    if (!parameter) refuseNotFound(operation); // the argument is a path parameter
-    throw notAllowed(parameter.name, query[parameter.name] ?? '', rule.message.replace(/^must be /, ''));
+    if (parameter) throw notAllowed(parameter.name, query[parameter.name] ?? '', rule.message.replace(/^must be /, ''));
+    if (operation.pathParams.some((candidate) => candidate.argument.name === argument)) refuseNotFound(operation);
+    const subject = path.join('.') || (argument === undefined ? 'The request' : 'The body');
+    throw new ApiError('bad_request', `${subject} ${rule.message}.`);
   }
 }
 
@@ -142,7 +143,9 @@ function nextPage(
   page: readonly Json[] & Partial<Page<Json>>,
 ) {
   const last = page.at(-1);
-  if (!page.hasMore || last === undefined) return undefined;
+  if (last === undefined) return undefined;
+  if (page.hasMore === undefined) throw new Error('A copy of a page does not tell whether more follow: give the page.');
+  if (!page.hasMore) return undefined;
   query[CURSOR] = String(last[cursorProperty]); // read for the last time: a copy costs as much as the text
   return { Link: `<${baseUrl}${path}?${stringify(query)}>; rel="next"` };
 }

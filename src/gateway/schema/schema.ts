@@ -1,4 +1,4 @@
-import { GraphQLEnumType, type GraphQLNamedType, type GraphQLSchema, printSchema } from 'graphql';
+import { GraphQLEnumType, type GraphQLNamedType, type GraphQLSchema, isObjectType, printSchema } from 'graphql';
 import type { AnswerFormat, SelectionPlan } from '../../lib/graphql-plan/graphql-plan.ts';
 import { type Deprecation, longDay } from '../deprecations.ts';
 import { type AnyKind, type Bounds, KINDS, kindOfScalar } from '../kinds.ts';
@@ -25,18 +25,18 @@ export function createSchema({ plural, resources, deprecations }: SchemaParts): 
 function deprecate(schema: GraphQLSchema, { coordinate, sunset, replacement }: Deprecation): void {
   const [typeName = '', fieldName = ''] = coordinate.split('.');
   const type = schema.getType(typeName);
-  const field = type && 'getFields' in type ? type.getFields()[fieldName] : undefined;
+  const field = isObjectType(type) ? type.getFields()[fieldName] : undefined; // uses of nothing else are counted
   if (!field) throw new Error(`${coordinate}, which is deprecated, is no field of the schema.`);
   field.deprecationReason = `Scheduled for removal on ${longDay(sunset)}; use ${replacement.graphql} instead.`;
 }
 
-/** The deprecations of the fields that a plan has, each once. */
+/** The deprecations of the fields that a plan has, each once; what is removed first comes first. */
 export function deprecationsIn({ fields }: SelectionPlan, deprecations: readonly Deprecation[]): Deprecation[] {
   const found = fields.flatMap(({ parentType, field, selection }) => [
     ...deprecations.filter(({ coordinate }) => coordinate === `${parentType}.${field.name}`),
     ...(selection ? deprecationsIn(selection, deprecations) : []),
   ]);
-  return [...new Set(found)];
+  return [...new Set(found)].sort((one, other) => one.sunset.getTime() - other.sunset.getTime());
 }
 
 /** A schema in SDL, as in `schema.graphql`. */
