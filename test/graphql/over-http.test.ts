@@ -155,6 +155,8 @@ describe('GraphQL over HTTP', () => {
       ],
       ['query A { __typename }', 'B', 'The document has no operation "B"; it has A.'],
       ['fragment F on Pet { id }', undefined, 'The document has no operation.'],
+      // It would change the direction of what follows.
+      ['query A { pets { id } }', '\u202ea', 'The document has no operation "\ufffda"; it has A.'],
     ])('%s with the name %s: %s', async (query, operationName, message) => {
       const body = JSON.stringify({ query, operationName });
       for (const [accept, status] of [

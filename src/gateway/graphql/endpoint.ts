@@ -4,11 +4,12 @@ import { makeOnce } from '../caches.ts';
 import { ApiError } from '../errors.ts';
 import type { AdmittedCall, Answer, Route } from '../http/call.ts';
 import { acceptedMediaType } from '../http/negotiation.ts';
+import { quoteInput } from '../masking.ts';
 import { type Context, createContext } from '../schema/context.ts';
 import type { Service } from '../service.ts';
 import type { Stores } from '../store/store.ts';
 import { createDocuments, type PreparedDocument, type PreparedOperation, type PreparedPlan } from './documents.ts';
-import { createErrorMask, listNames, type Telemetry, tellErrors } from './error-masking.ts';
+import { createErrorMask, type Telemetry, tellErrors } from './error-masking.ts';
 import { createExecution } from './execution.ts';
 import { parametersFromBody, parametersFromQuery } from './request-parameters.ts';
 
@@ -122,10 +123,11 @@ function chooseOperation(
     const isParsed = errors.every(({ extensions }) => extensions.code === 'GRAPHQL_VALIDATION_FAILED');
     return { errors: isParsed ? [new GraphQLError('The document has no operation.')] : errors };
   }
-  const names = listNames(operations.map(({ operation }) => operation.name?.value ?? 'one without a name'));
+  const all = operations.map(({ operation }) => operation.name?.value ?? 'one without a name');
+  const names = quoteInput(all.join(', '));
   const message =
     name === undefined
       ? `The document has ${operations.length} operations (${names}): name one in operationName.`
-      : `The document has no operation ${listNames([JSON.stringify(name)])}; it has ${names}.`;
+      : `The document has no operation ${quoteInput(JSON.stringify(name))}; it has ${names}.`;
   return { errors: [new GraphQLError(message)] };
 }

@@ -144,8 +144,3 @@ function shortMessage(whole: string): string {
   });
   return cut(shortened, MESSAGE_MAX);
 }
-
-/** Joins names from the input for a message. The text is cut to QUOTED_MAX characters, with API keys masked. */
-export function listNames(names: readonly string[]): string {
-  return cut(maskStart(names.slice(0, QUOTED_MAX).join(', '), QUOTED_MAX), QUOTED_MAX);
-}
