@@ -1,6 +1,7 @@
-// Reads the reports of test runs, `FOLDER/NAME.json`, and those of what ran again, `FOLDER/NAME-again.json`.
+// Reads the reports of test runs, `FOLDER/NAME.json`, and those of what ran again, `FOLDER/NAME-again.json`; beside each,
+// `NAME.unhandled` has what no test caught.
 //   results.mjs failed FOLDER NAME    the files of a run that failed, a line each
-//   results.mjs print FOLDER NAME…    tells what failed, and counts; exits with 1 where anything failed in both runs
+//   results.mjs print FOLDER NAME…    tells what failed, and counts; exits with 1 where anything failed in both runs, or outside of tests
 import { existsSync, readFileSync } from 'node:fs';
 
 const [command, folder, ...names] = process.argv.slice(2);
@@ -33,7 +34,11 @@ function printRun(name) {
   // Its tests are chosen by their names.
   if (name === 'mysql' && report.numPassedTests < 500) fail(`: only ${report.numPassedTests} tests of mysql passed`);
   const failed = failedFiles(report);
-  if (!report.success && failed.length === 0) fail(`: ${name}, by an error of no test`);
+  if (!report.success && failed.length === 0) fail(`: ${name}, and no test did`);
+  for (const run of [name, `${name}-again`]) {
+    const file = `${folder}/${run}.unhandled`;
+    if (existsSync(file)) fail(`: ${run}, by an error that no test caught\n${readFileSync(file, 'utf8').trimEnd()}`);
+  }
   const again = reportOf(`${name}-again`);
   const passed = (file) => again?.testResults.some((other) => other.name === file.name && !isFailed(other));
   for (const file of failed)

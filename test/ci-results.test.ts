@@ -25,7 +25,7 @@ function report(files: Files, success = !Object.values(files).some((outcome) => 
 function results(command: string, reports: Record<string, object>, names = ['slow']) {
   const folder = temporaryFolder();
   for (const [name, content] of Object.entries(reports))
-    writeFileSync(join(folder, `${name}.json`), JSON.stringify(content));
+    writeFileSync(join(folder, name.includes('.') ? name : `${name}.json`), JSON.stringify(content));
   const { status, stdout } = spawnSync('node', [join(ROOT, '.ci/results.mjs'), command, folder, ...names], {
     encoding: 'utf8',
   });
@@ -57,10 +57,22 @@ describe('the results of .ci/run', () => {
     ],
     ['it has no report', {}, 1, ['FAILED: no report of slow', '0 passed, 0 failed']],
     [
-      'an error of no test ended it',
+      'no file failed, but the run',
       { slow: report({ a: 'passed' }, false) },
       1,
-      ['FAILED: slow, by an error of no test', '1 passed, 0 failed'],
+      ['FAILED: slow, and no test did', '1 passed, 0 failed'],
+    ],
+    [
+      'what no test caught, beside a file that passed when it ran alone',
+      { slow: report({ a: 'failed' }), 'slow-again': report({ a: 'passed' }), 'slow.unhandled': ['at a'] },
+      1,
+      [
+        'FAILED: slow, by an error that no test caught',
+        '["at a"]',
+        '!!! FAILED ONCE, and passed when it ran alone: a: of a',
+        'why',
+        '0 passed, 1 failed',
+      ],
     ],
   ])('%s', (_what, reports, status, lines) => {
     expect(results('print', reports)).toEqual({ status, lines });

@@ -71,8 +71,8 @@ const int64 = (): Kind<Int64, Integer64> => ({
 const int = (bounds: Bounds): Kind<number> => {
   const [INT_MIN, INT_MAX] = [-(2 ** 31), 2 ** 31 - 1];
   const { minimum: least, maximum: most, exclusiveMinimum: above, exclusiveMaximum: below, ...others } = bounds;
-  const minimum = Math.max(INT_MIN, Number(least ?? INT_MIN), Number(above ?? INT_MIN - 1) + 1); // zod's z.int() has the bounds of a double
-  const maximum = Math.min(INT_MAX, Number(most ?? INT_MAX), Number(below ?? INT_MAX + 1) - 1);
+  const minimum = Math.max(INT_MIN, Math.ceil(Number(least ?? INT_MIN)), Math.floor(Number(above ?? INT_MIN - 1)) + 1); // zod's z.int() has the bounds of a double
+  const maximum = Math.min(INT_MAX, Math.floor(Number(most ?? INT_MAX)), Math.ceil(Number(below ?? INT_MAX + 1)) - 1);
   const isBounded = minimum > INT_MIN || maximum < INT_MAX;
   // `| 0` converts to int32: equality proves the range. It also turns -0, which JSON allows, into 0.
   const fromJson = (value: unknown) => (typeof value === 'number' && (value | 0) === value ? value | 0 : undefined);

@@ -27,7 +27,12 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 /** Quotes an input for a message: its first 100 characters, well-formed, on one line, with API keys masked. */
 export function quoteInput(text: string): string {
-  return cut(maskStart(text, QUOTED_MAX), QUOTED_MAX).replace(UNPRINTABLE, '\ufffd');
+  return printable(cut(maskStart(text, QUOTED_MAX), QUOTED_MAX));
+}
+
+/** A text on one line, whose characters stand in their order. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, '\ufffd');
 }
 
 /** The start of a text from outside, from which at least `length` characters will be shown, with every API key masked. */
@@ -77,10 +82,17 @@ function decode(text: string): string | undefined {
 /** `scheme://user@…` without a password. Web addresses are excluded, because their user may be a token. */
 const USER_ONLY = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^:@/%]*@[^@]*$/i;
 
+/** The address before its options, as lib/mysql-pool reads it: an @ in a path of them is not the end of the password. */
+const WITH_OPTIONS =
+  /^(mysql:\/\/(?:[^:@/]*(?::(?:(?!\?(?:ssl|server|get)[a-z-]*=).)*)?@)?(?:(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?,?)+\/[^/?#@]+)(\?[^#]*)$/;
+
 /** Replaces the passwords of addresses in `text` by `***`. */
 export function maskCredentials(text: string): string {
+  const [, address = text, options = ''] = WITH_OPTIONS.exec(text) ?? [];
   // Greedy up to the last @, because a password may hold an @, / or : that is not percent-encoded.
-  const masked = USER_ONLY.test(text) ? text : text.replace(/^([a-z][a-z0-9+.-]*:\/*)?([^:@/]*):(.*)@/i, '$1$2:***@');
+  const masked = USER_ONLY.test(address)
+    ? address
+    : address.replace(/^([a-z][a-z0-9+.-]*:\/*)?([^:@/]*):(.*)@/i, '$1$2:***@');
   // Query parameters: passwords as other drivers write them, and TLS options as JSON, which may hold a private key.
-  return masked.replaceAll(/([?&](?:password|pwd|ssl(?==(?:\{|%7b)))=)[^&]*/gi, '$1***');
+  return `${masked}${options}`.replaceAll(/([?&](?:password|pwd|ssl(?==(?:\{|%7b)))=)[^&]*/gi, '$1***');
 }

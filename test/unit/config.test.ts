@@ -205,6 +205,13 @@ it.each([
   ['mysql://me@db/shop?ssl=/etc/ca.pem', 'mysql://me@db/shop?ssl=/etc/ca.pem'],
   ['https://token@db/shop', 'https:***@db/shop'],
   ['mysql://db:3306/shop', 'mysql://db:3306/shop'],
+  // A path of the options may have an @; a password may look like options.
+  ['mysql://me:secret@db:1/shop?ssl=/run/petstore@1/ca.pem', 'mysql://me:***@db:1/shop?ssl=/run/petstore@1/ca.pem'],
+  ['mysql://me:s@/?x=ret@db/shop?server-public-key=/a@b/c.pem', 'mysql://me:***@db/shop?server-public-key=/a@b/c.pem'],
+  ['mysql://me@db/shop?ssl=/run/petstore@1/ca.pem', 'mysql://me@db/shop?ssl=/run/petstore@1/ca.pem'],
+  ['mysql://db:1/shop?ssl=/run/petstore@1/ca.pem', 'mysql://db:1/shop?ssl=/run/petstore@1/ca.pem'],
+  ['mysql://me:s?ssl=ecret@db/shop', 'mysql://me:***@db/shop'],
+  ['mysql://me:s/e?ssl=cret@db/shop', 'mysql://me:***@db/shop'],
   ['sqlite:data/petstore.sqlite', 'sqlite:data/petstore.sqlite'],
 ])('the address %s is shown as %s', (address, shown) => {
   expect(maskCredentials(address)).toBe(shown);

@@ -79,6 +79,7 @@ describe('kinds within other bounds than an animal has', () => {
       '7',
       7,
     ],
+    ['Int above a half', leafOf(GraphQLInt, { exclusiveMinimum: 0.5, maximum: 9.5 }), 'an integer from 1 to 9', '7', 7],
     ['Int below 9', leafOf(GraphQLInt, { exclusiveMaximum: 9 }), 'an integer from -2147483648 to 8', '7', 7],
     ['Int within those of a double', leafOf(GraphQLInt, { minimum: -SAFE, maximum: SAFE }), 'a 32-bit integer', '7', 7],
     ['String', leafOf(GraphQLString), 'a string', '', ''],

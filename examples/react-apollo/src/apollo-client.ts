@@ -6,8 +6,14 @@ import { defer, retry, tap, throwError, timeout, timer } from 'rxjs';
 function retryAfter(error: unknown): number | undefined {
   if (CombinedGraphQLErrors.is(error))
     return error.errors.map(({ extensions }) => extensions?.retryAfter).find((seconds) => typeof seconds === 'number');
-  const { statusCode = 503 } = ServerError.is(error) ? error : {};
-  return statusCode < 500 && statusCode !== 429 ? undefined : 1; // no answer, or one of a proxy
+  if (!ServerError.is(error)) return 1; // no answer
+  return error.statusCode < 500 && error.statusCode !== 429 ? undefined : secondsTold(error.response);
+}
+
+/** What a proxy says in `Retry-After`: seconds, or a date. */
+function secondsTold({ headers }: Response): number {
+  const told = headers.get('retry-after') ?? '1';
+  return Number(told) || Math.max(1, Math.ceil((Date.parse(told) - Date.now()) / 1000) || 1);
 }
 
 /** A client that tries again. It tells `onWait` for how many seconds it waits, and 0 when it sends. */

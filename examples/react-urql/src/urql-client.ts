@@ -5,7 +5,14 @@ import { retryExchange } from '@urql/exchange-retry';
 function retryAfter({ graphQLErrors, response }: CombinedError): number | undefined {
   if (graphQLErrors.length > 0)
     return graphQLErrors.map(({ extensions }) => extensions.retryAfter).find((seconds) => typeof seconds === 'number');
-  return response?.status < 500 && response.status !== 429 ? undefined : 1; // no answer, or one of a proxy
+  if (!response) return 1; // no answer
+  return response.status < 500 && response.status !== 429 ? undefined : secondsTold(response);
+}
+
+/** What a proxy says in `Retry-After`: seconds, or a date. */
+function secondsTold({ headers }: Response): number {
+  const told = headers.get('retry-after') ?? '1';
+  return Number(told) || Math.max(1, Math.ceil((Date.parse(told) - Date.now()) / 1000) || 1);
 }
 
 /** A client that tries again. It tells `onWait` for how many seconds it waits, and 0 when it sends. */

@@ -25,7 +25,8 @@ export function nameValue(error: GraphQLError, document: DocumentNode): GraphQLE
   let owners: string[] = []; // the innermost is the last
   visit(document, {
     enter(node, _key, parent = node, _path, ancestors) {
-      if (coreOf(node) !== core && (node.loc === undefined || node.loc !== value.loc)) return undefined;
+      const isIt = node.kind === value.kind && coreOf(node) === core;
+      if (!isIt && (node.loc === undefined || node.loc !== value.loc)) return undefined;
       owners = [...ancestors, parent].flatMap((around) => ('kind' in around ? ownerOf(around) : []));
       return BREAK;
     },

@@ -6,7 +6,7 @@ import { type ApiError, ERRORS, toApiError } from '../errors.ts';
 import type { ErrorWriter } from '../http/answer.ts';
 import { acceptedMediaType } from '../http/negotiation.ts';
 import { type Logger, logFault } from '../log.ts';
-import { cut, maskStart, QUOTED_MAX } from '../masking.ts';
+import { cut, maskStart, printable, QUOTED_MAX } from '../masking.ts';
 import type { Metrics } from '../metrics.ts';
 import { DOCUMENT_CODES, LIMITS } from './limits.ts';
 
@@ -134,7 +134,8 @@ const QUOTED = /(?<=unknown field |Value |(?:found|Found|(?<!invalid )value): ).
 
 /** Shortens a message of graphql-js. It then quotes QUOTED_MAX characters of input at most, and no API key. */
 function shortMessage(whole: string): string {
-  const message = maskStart(whole, MESSAGE_MAX); // before quotes are cut, because a part of an API key would not be recognized
+  const start = maskStart(whole, MESSAGE_MAX); // before quotes are cut, because a part of an API key would not be recognized
+  const message = printable(start.replace(/\n\s*/g, ' ')); // graphql-js writes a long object in lines
   if (message.length <= QUOTED_MAX) return message;
   let left = QUOTED_MAX;
   const shortened = message.replace(QUOTED, (quoted) => {
