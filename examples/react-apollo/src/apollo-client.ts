@@ -7,13 +7,8 @@ function retryAfter(error: unknown): number | undefined {
   if (CombinedGraphQLErrors.is(error))
     return error.errors.map(({ extensions }) => extensions?.retryAfter).find((seconds) => typeof seconds === 'number');
   if (!ServerError.is(error)) return 1; // no answer
-  return error.statusCode < 500 && error.statusCode !== 429 ? undefined : secondsTold(error.response);
-}
-
-/** What a proxy says in `Retry-After`: seconds, or a date. */
-function secondsTold({ headers }: Response): number {
-  const told = headers.get('retry-after') ?? '1';
-  return Number(told) || Math.max(1, Math.ceil((Date.parse(told) - Date.now()) / 1000) || 1);
+  const { statusCode, response } = error; // of a proxy, which may also tell a date: that is NaN
+  return statusCode < 500 && statusCode !== 429 ? undefined : Number(response.headers.get('retry-after') ?? 1);
 }
 
 /** A client that tries again. It tells `onWait` for how many seconds it waits, and 0 when it sends. */
@@ -33,7 +28,7 @@ export function createClient(uri: string, key: string, onWait: (seconds: number)
         count: 4,
         delay(error) {
           const seconds = retryAfter(error);
-          if (seconds === undefined || seconds > 60) return throwError(() => error);
+          if (seconds === undefined || !(seconds <= 60)) return throwError(() => error);
           onWait(seconds);
           return timer(seconds * 1000 * (1 + Math.random() / 2)); // not all clients at the same moment
         },

@@ -1,18 +1,12 @@
 import { Client, type CombinedError, cacheExchange, fetchExchange, makeOperation } from '@urql/core';
 import { retryExchange } from '@urql/exchange-retry';
 
-/** After how many seconds the same request may get another answer; undefined: it will not. */
+/** After how many seconds the same request may get another answer; undefined: it will not. NaN: a proxy tells a date. */
 function retryAfter({ graphQLErrors, response }: CombinedError): number | undefined {
   if (graphQLErrors.length > 0)
     return graphQLErrors.map(({ extensions }) => extensions.retryAfter).find((seconds) => typeof seconds === 'number');
-  if (!response) return 1; // no answer
-  return response.status < 500 && response.status !== 429 ? undefined : secondsTold(response);
-}
-
-/** What a proxy says in `Retry-After`: seconds, or a date. */
-function secondsTold({ headers }: Response): number {
-  const told = headers.get('retry-after') ?? '1';
-  return Number(told) || Math.max(1, Math.ceil((Date.parse(told) - Date.now()) / 1000) || 1);
+  const { status, headers } = response ?? new Response(null, { status: 503 }); // no answer
+  return status < 500 && status !== 429 ? undefined : Number(headers.get('retry-after') ?? 1);
 }
 
 /** A client that tries again. It tells `onWait` for how many seconds it waits, and 0 when it sends. */
@@ -34,8 +28,7 @@ export function createClient(url: string, key: string, onWait = (_seconds: numbe
     exchanges: [cache, retry, fetchExchange],
     fetch(input, init) {
       onWait(0);
-      const headers = new Headers(init?.headers);
-      headers.set('authorization', `Bearer ${key}`); // here, because `fetchOptions` of an operation replace the client's
+      const headers = { ...init?.headers, authorization: `Bearer ${key}` }; // `fetchOptions` of an operation replace the client's
       const signals = [AbortSignal.timeout(10_000), ...(init?.signal ? [init.signal] : [])];
       return fetch(input, { ...init, headers, signal: AbortSignal.any(signals) });
     },
