@@ -82,9 +82,11 @@ function decode(text: string): string | undefined {
 /** `scheme://user@…` without a password. Web addresses are excluded, because their user may be a token. */
 const USER_ONLY = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^:@/%]*@[^@]*$/i;
 
+const HOSTS = /(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?(?:,(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?)*/.source;
 /** The address before its options, as lib/mysql-pool reads it: an @ in a path of them is not the end of the password. */
-const WITH_OPTIONS =
-  /^(mysql:\/\/(?:[^:@/]*(?::(?:(?!\?(?:ssl|server|get)[a-z-]*=).)*)?@)?(?:(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?,?)+\/[^/?#@]+)(\?[^#]*)$/;
+const WITH_OPTIONS = new RegExp(
+  `^(mysql://(?:[^:@/]*(?::(?:(?!\\?(?:ssl|server|get)[a-z-]*=).)*)?@)?${HOSTS}/[^/?#@]+)(\\?[^#]*)$`,
+);
 
 /** Replaces the passwords of addresses in `text` by `***`. */
 export function maskCredentials(text: string): string {
