@@ -34,7 +34,7 @@ const LEFT_OUT: Record<string, string> = {
 };
 /** What the blocks that send again have, by themselves or by the file that they import. */
 const AGAIN = /--retry|retry-after|from petstore|-client\.ts'/;
-/** A refusal until the next hour, as both APIs write it. */
+/** The media type, and a refusal until the next hour, as both APIs write them. */
 const jsonTypeOf = (url = '') => `application/${url.endsWith('/graphql') ? 'graphql-response+' : ''}json`;
 const REFUSAL = '{"message":"Not now.","errors":[{"message":"Not now.","extensions":{"retryAfter":3600}}]}';
 

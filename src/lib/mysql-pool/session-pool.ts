@@ -246,7 +246,7 @@ function beginGeneration(pool: PoolState): void {
   for (const { connection } of pool.idle.splice(0)) connection.end();
 }
 
-/** Asks the server whether an error that says that nothing was done is true; gives why it may not be. */
+/** Asks the server whether an error that says that nothing was done is true; gives why it may not be. Begins a new generation for new members. */
 async function findDoubt(pool: PoolState, entry: PoolEntry, error: unknown, limitMs: number) {
   const { connection, role, isSurelyUndone, stillTakesWrites } = entry;
   if (isSurelyUndone && means(error, 'rolledBack') && !(await isSurelyUndone(limitMs))) {
