@@ -83,10 +83,8 @@ function decode(text: string): string | undefined {
 const USER_ONLY = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[^:@/%]*@[^@]*$/i;
 
 const HOSTS = /(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?(?:,(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?)*/.source;
-/** The address before its options, as lib/mysql-pool reads it: an @ in a path of them is not the end of the password. */
-const WITH_OPTIONS = new RegExp(
-  `^(mysql://(?:[^:@/]*(?::(?:(?!\\?(?:ssl|server|get)[a-z-]*=).)*)?@)?${HOSTS}/[^/?#@]+)(\\?[^#]*)$`,
-);
+/** The address before its options, as lib/mysql-pool reads it: an @ in a path of them ends no password. */
+const WITH_OPTIONS = new RegExp(`^(mysql://(?:[^:@/]*(?::.*)?@)?${HOSTS}/[^/?#@]+)(\\?[^#]*)$`);
 
 /** Replaces the passwords of addresses in `text` by `***`. */
 export function maskCredentials(text: string): string {
